@@ -63,7 +63,7 @@ test: deps-browser test-cv test-mats test-go ## install what is missing and run 
 
 test-cv: ## vet and test with OpenCV
 	go vet -tags "$(GOTAGS)" ./...
-	go test -tags "$(GOTAGS)" -timeout 15m ./...
+	go test -tags "$(GOTAGS)" -timeout 40m ./...
 
 test-mats: ## test that no OpenCV picture is left open
 	go test -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
@@ -72,7 +72,7 @@ test-mats: ## test that no OpenCV picture is left open
 # as slow the long tests are cut short.
 test-go: ## vet without OpenCV, and test what runs concurrently with the race detector
 	go vet ./...
-	go test $(RACE) -short -timeout 15m $(RACE_PKG)
+	go test $(RACE) -short -timeout 40m $(RACE_PKG)
 
 quick: ## vet and run the short tests in pure Go: the developer's loop
 	go vet ./...

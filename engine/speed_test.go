@@ -70,8 +70,8 @@ func BenchmarkTable(b *testing.B) {
 
 // A pair costs what it costs, however many others there are. With few ships the ranges to
 // the obstacles, which are measured once per ship, weigh more on each of its pairs;
-// with many a line passes more ships. The bounds are generous, because other work
-// disturbs the caches.
+// with many a line passes more ships. The bounds are far, because caches differ and other
+// work disturbs them; a price that grew with the table would be eight times as high with many.
 func TestThePriceOfAPairDoesNotGrowWithTheTable(t *testing.T) {
 	price := func(ships int) float64 {
 		s := crowd(ships, 12)
@@ -92,7 +92,7 @@ func TestThePriceOfAPairDoesNotGrowWithTheTable(t *testing.T) {
 	}
 	few, game, many := price(8), price(24), price(shorter(200, 100))
 	t.Logf("nanoseconds per pair: 8 ships %.0f, 24 ships %.0f, many %.0f", few, game, many)
-	if few > 3*game || many > 1.6*game {
+	if few > 6*game || many > 4*game {
 		t.Errorf("a pair of 8, 24 and many ships costs %.0f, %.0f and %.0f ns, expected about the same", few, game, many)
 	}
 }

@@ -21,7 +21,7 @@ func TestAPictureThatRestsIsSearchedOnce(t *testing.T) {
 	w := NewWatch(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{})
 	search := func(taken ...engine.Ship) ([]Sight, bool) {
 		w.Rest(d.draw(1), lies, taken)
-		for range 2000 {
+		for range 60000 {
 			if found, ok := w.Take(); ok || w.search == nil {
 				return found, ok
 			}

@@ -58,7 +58,7 @@ func TestASearchInTheBackgroundGivesItsMemoryBack(t *testing.T) {
 	litter = nil
 	w.begin(vision.Frame{Gray: grainy(table, 1.5, 2, 11)}, nil)
 	<-w.search
-	assert.Eventually(t, func() bool { return held() < before+20<<20 }, 30*time.Second, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { return held() < before+20<<20 }, 2*time.Minute, 10*time.Millisecond)
 }
 
 var litter []byte

@@ -229,7 +229,7 @@ func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
 		return got
 	}
 	until := func(f vision.Frame) (got vision.Located, pictures int) {
-		for range 3000 {
+		for range 60000 {
 			if got = see(f); !got.Scene.ObstaclesUnseen {
 				return got, pictures
 			}
@@ -657,7 +657,7 @@ func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
 	require.NoError(t, err)
 	refining, pictures, hidden := false, 0, false
 	var got vision.Located
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); pictures++ {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); pictures++ {
 		got, err = l.Locate(frames[pictures%len(frames)])
 		require.NoError(t, err)
 		if got.Obstacles.Refining && !refining {

@@ -138,7 +138,7 @@ func (c *calibrating) wants(in setup.Intent) {
 
 func (c *calibrating) until(what string, is func(setup.State) bool) {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return is(c.state()) }, 20*time.Second, 5*time.Millisecond, "%s: %+v", what,
+	require.Eventually(c.t, func() bool { return is(c.state()) }, 2*time.Minute, 5*time.Millisecond, "%s: %+v", what,
 		func() any { return c.state().Lens.Problem }())
 }
 
@@ -156,7 +156,7 @@ func (c *calibrating) solve() {
 		held, err := tablesim.Obey(c.state().Lens.Guide.Advice, n).Hold(c.eyes.camera.Intrinsics, board)
 		require.NoError(c.t, err)
 		c.eyes.change(func() { c.eyes.held = &held })
-		for wait := time.Now(); time.Since(wait) < time.Second && len(c.state().Lens.Views) == views && c.state().Lens.Phase == setup.Looking; {
+		for wait := time.Now(); time.Since(wait) < 5*time.Second && len(c.state().Lens.Views) == views && c.state().Lens.Phase == setup.Looking; {
 			time.Sleep(2 * time.Millisecond)
 		}
 	}

@@ -61,7 +61,7 @@ func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
 		text, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
 		return strings.Contains(string(text), "no camera is chosen yet: choose one on the page /first")
-	}, 20*time.Second, 50*time.Millisecond)
+	}, 2*time.Minute, 50*time.Millisecond)
 
 	answer, err := http.Post("http://"+r.address+"/api/first", "application/json", bytes.NewBufferString(`{"do":"camera","source":"sim:"}`))
 	require.NoError(t, err)
@@ -73,11 +73,11 @@ func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
 			return len(p.Found) > 0 && p.Found[len(p.Found)-1].InUse && p.Steps[0].State == "done"
 		}
 	}
-	require.Eventually(t, chosen(r), time.Minute, 100*time.Millisecond, "the same address answers with the camera")
+	require.Eventually(t, chosen(r), 5*time.Minute, 100*time.Millisecond, "the same address answers with the camera")
 	require.NoError(t, r.end(t))
 
 	again := run(t, c, o)
-	require.Eventually(t, chosen(again), time.Minute, 100*time.Millisecond, "the choice is kept")
+	require.Eventually(t, chosen(again), 5*time.Minute, 100*time.Millisecond, "the choice is kept")
 	require.NoError(t, again.end(t))
 }
 

@@ -286,8 +286,8 @@ func (b *loadBench) probe(stop <-chan struct{}) (delays []time.Duration) {
 					continue
 				}
 				delays = append(delays, time.Since(began))
-			case <-time.After(5 * time.Second):
-				b.t.Error("a choice was not heard within 5 s")
+			case <-time.After(time.Minute):
+				b.t.Error("a choice was not heard within a minute")
 				return delays
 			}
 			break
@@ -387,12 +387,9 @@ func TestAnIntervalHoldsTheTruthNineteenTimesOfTwenty(t *testing.T) {
 // an event takes to be heard. LOAD_SECONDS is the length of each turn, LOAD_ROUNDS how
 // many there are of each; docs/streaming.md states what came out.
 func TestManyWhoLookOnCostLittle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it measures time")
-	}
-	seconds, rounds := 2.0, 2
-	if os.Getenv("SIGHTLINE_ACCURACY") == "full" {
-		rounds = 24
+	seconds, rounds := 2.0, 24
+	if os.Getenv("SIGHTLINE_ACCURACY") != "full" && os.Getenv("LOAD_ROUNDS") == "" {
+		t.Skip("it measures time: LOAD_ROUNDS=3 for three rounds, SIGHTLINE_ACCURACY=full for 24")
 	}
 	if s, err := strconv.ParseFloat(os.Getenv("LOAD_SECONDS"), 64); err == nil {
 		seconds = s

@@ -33,7 +33,7 @@ func TestAFileThatIsNotThereIsToldWithTheLineThatNamesIt(t *testing.T) {
 			config, err := app.LoadConfig(path)
 			require.NoError(t, err)
 			config.Web.Listen = "localhost:0"
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a state in place of an error runs on
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a state in place of an error runs on
 			defer cancel()
 			err = app.Overrides{}.InFile(path, app.Run(ctx, config, app.Options{Panel: &hardwaretest.Panel{}, StateDir: t.TempDir()}))
 			require.ErrorContains(t, err, c.want)

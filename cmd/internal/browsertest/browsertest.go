@@ -15,7 +15,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// New starts a browser for a test that -short leaves out; the context of it ends after within.
+// patience is how much longer than on a quiet machine a test may take on one that starves.
+const patience = 8
+
+// New starts a browser for a test that -short leaves out. On a quiet machine the test ends well
+// within the time; the context of the browser ends after eight times as long.
 func New(t testing.TB, within time.Duration, options ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -41,8 +45,9 @@ func Start(t testing.TB, within time.Duration, options ...chromedp.ExecAllocator
 		t.Skip("no chromium on the PATH and CHROME is not set")
 	}
 	all := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(profile(t)),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
-	ctx, cancelTime := context.WithTimeout(context.Background(), within)
+		chromedp.Env("LC_ALL=en_US.UTF-8", "LANGUAGE=en_US", "TZ=UTC"), chromedp.WSURLReadTimeout(5*time.Minute),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancelTime := context.WithTimeout(context.Background(), patience*within)
 	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, append(all, options...)...)
 	ctx, cancelBrowser := chromedp.NewContext(ctx)
 	t.Cleanup(func() {
@@ -78,6 +83,12 @@ func profile(t testing.TB) string {
 		}
 	})
 	return dir
+}
+
+// Poll waits until a JavaScript expression is true, for as long as the context of the browser or of
+// the action lasts: chromedp.Poll gives up after 30 s.
+func Poll(expression string, result any, options ...chromedp.PollOption) chromedp.PollAction {
+	return chromedp.Poll(expression, result, append(options, chromedp.WithPollingTimeout(0))...)
 }
 
 // Complaints collects what the pages throw and what the browser logs, such as

@@ -81,7 +81,7 @@ func (p *person) start() {
 func (p *person) do(actions ...chromedp.Action) {
 	p.t.Helper()
 	for i, a := range actions {
-		ctx, cancel := context.WithTimeout(p.browser, 60*time.Second)
+		ctx, cancel := context.WithTimeout(p.browser, 3*time.Minute)
 		err := chromedp.Run(ctx, a)
 		cancel()
 		if err != nil {
@@ -103,7 +103,7 @@ func (p *person) shot(name string) {
 
 // turnTaken waits until the page says that a turn was taken.
 func turnTaken(n int) chromedp.Action {
-	return chromedp.Poll(fmt.Sprintf(`document.querySelectorAll("#turns li")[%d].dataset.state === "taken"`, n), nil)
+	return browsertest.Poll(fmt.Sprintf(`document.querySelectorAll("#turns li")[%d].dataset.state === "taken"`, n), nil)
 }
 
 // englishWords are words that no German text has.
@@ -116,7 +116,7 @@ func TestANewcomerShowsAShip(t *testing.T) {
 	p.shot("empty")
 	p.do(chromedp.Click(`#empty-steps a[href="/looks"]`, chromedp.ByQuery), chromedp.WaitVisible("#begin", chromedp.ByQuery),
 		chromedp.SetValue("#base", "medium", chromedp.ByQuery), chromedp.Click("#begin", chromedp.ByQuery),
-		chromedp.Poll(`document.getElementById("why").textContent.startsWith("A small base stands in the corner, not a medium one")`, nil))
+		browsertest.Poll(`document.getElementById("why").textContent.startsWith("A small base stands in the corner, not a medium one")`, nil))
 	p.shot("refused")
 	p.do(chromedp.SetValue("#base", "small", chromedp.ByQuery), chromedp.SetValue("#pilot", "Academy Pilot", chromedp.ByQuery),
 		chromedp.Click("#begin", chromedp.ByQuery))
@@ -135,12 +135,12 @@ func TestANewcomerShowsAShip(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Academy Pilot", l.Pilot)
 	p.do(chromedp.Click("#turn", chromedp.ByQuery),
-		chromedp.Poll(fmt.Sprintf(`document.getElementById("learnt-picture").src.endsWith("%s")`, l.Turned(1).Version()), nil),
-		chromedp.Click("#another", chromedp.ByQuery), chromedp.Poll(`document.getElementById("ship").value === "A2"`, nil))
+		browsertest.Poll(fmt.Sprintf(`document.getElementById("learnt-picture").src.endsWith("%s")`, l.Turned(1).Version()), nil),
+		chromedp.Click("#another", chromedp.ByQuery), browsertest.Poll(`document.getElementById("ship").value === "A2"`, nil))
 
 	var text string
 	p.do(cdp.Enable(), cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de"}), chromedp.Navigate(p.url+"/looks"),
-		chromedp.WaitVisible("#begin", chromedp.ByQuery), chromedp.Poll(`document.getElementById("why").textContent !== "" || `+
+		chromedp.WaitVisible("#begin", chromedp.ByQuery), browsertest.Poll(`document.getElementById("why").textContent !== "" || `+
 			`document.querySelector("#turns li").dataset.state === "taken"`, nil), chromedp.Text("main", &text, chromedp.ByQuery))
 	p.shot("german")
 	assert.Contains(t, text, "Zeig jede Karte einmal")

@@ -113,7 +113,7 @@ func (p *played) ask(number uint64, who string) {
 // within does what a person does, and names it where it fails.
 func within(t *testing.T, ctx context.Context, what string, actions ...chromedp.Action) {
 	t.Helper()
-	c, cancel := context.WithTimeout(ctx, time.Minute)
+	c, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	if err := chromedp.Run(c, actions...); err != nil {
 		var text string

@@ -41,7 +41,7 @@ func TestAFullDiskAtTheHallLosesNothing(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 	assert.Contains(t, string(text), "disk")
 	time.Sleep(3 * time.Second)
-	assert.True(t, p.tile(t, "7").Live, "the table is heard as before")
+	eventually(t, "the table is heard as before", func() bool { return p.tile(t, "7").Live })
 	assert.Equal(t, 1, p.tile(t, "7").Rulings)
 
 	require.NoError(t, ballast.Close())

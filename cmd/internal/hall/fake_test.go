@@ -57,7 +57,7 @@ func run(t testing.TB, dir string, change ...func(*hall.Options)) *running {
 		r.page, r.tables = "http://"+at[0], at[1]
 	case err := <-done:
 		t.Fatalf("the hall ended: %v", err)
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the hall does not start")
 	}
 	var err error
@@ -271,7 +271,7 @@ func join(t testing.TB, i event.Invitation, change ...func(*event.Options)) *pla
 // eventually waits until something is so.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if is() {
 			return
 		}

@@ -369,7 +369,7 @@ func TestManyTablesOnOneCore(t *testing.T) {
 // whole waits until the hall has all rulings of a table, once.
 func (r *running) whole(t testing.TB, name string, k *played, head int64) {
 	t.Helper()
-	for end := time.Now().Add(90 * time.Second); k.client.Sent() < head || r.tile(t, name).Rulings < int(head); {
+	for end := time.Now().Add(5 * time.Minute); k.client.Sent() < head || r.tile(t, name).Rulings < int(head); {
 		if time.Now().After(end) {
 			t.Fatalf("table %s recorded %d rulings and sent %d; here: %v; the hall has %+v", name, head, k.client.Sent(), k.client.Here(),
 				r.tile(t, name))

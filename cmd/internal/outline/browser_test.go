@@ -81,7 +81,7 @@ func (v *visitor) start() {
 func (v *visitor) do(actions ...chromedp.Action) {
 	v.t.Helper()
 	for i, a := range actions {
-		ctx, cancel := context.WithTimeout(v.browser, 40*time.Second)
+		ctx, cancel := context.WithTimeout(v.browser, 3*time.Minute)
 		err := chromedp.Run(ctx, a)
 		cancel()
 		if err != nil {
@@ -212,7 +212,7 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 			v.shot("outline-frame")
 			v.do(chromedp.KeyEvent(kb.ArrowRight))
 		}
-		v.do(chromedp.Click("#keep"), chromedp.Poll(fmt.Sprintf(`document.querySelectorAll("#ships li").length === %d`, i+1), nil))
+		v.do(chromedp.Click("#keep"), browsertest.Poll(fmt.Sprintf(`document.querySelectorAll("#ships li").length === %d`, i+1), nil))
 	}
 	var measured, rangeText string
 	v.do(chromedp.WaitVisible("#measured:not(:empty)"), chromedp.Text("#measured", &measured),
@@ -227,7 +227,7 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	assert.False(t, wide, "the page is no wider than a phone")
 	v.do(emulation.SetDeviceMetricsOverride(1440, 900, 1, false), chromedp.Click("#hold"), chromedp.WaitVisible("#secret-form"),
 		chromedp.SendKeys("#secret-field", v.secret), chromedp.SendKeys("#secret-name", "Jo"), chromedp.Click("#secret-form button"),
-		chromedp.WaitVisible(`#verdicts [data-key="range"]`), chromedp.Poll(`document.getElementById("nothing").hidden`, nil))
+		chromedp.WaitVisible(`#verdicts [data-key="range"]`), browsertest.Poll(`document.getElementById("nothing").hidden`, nil))
 	v.shot("outline-judge")
 	assert.Empty(t, complaints(), "the browser complains")
 	v.rule()

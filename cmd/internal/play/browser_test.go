@@ -45,7 +45,7 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 		chromedp.Evaluate(`document.getElementById("edition").dispatchEvent(new Event("change"))`, nil),
 		chromedp.SendKeys("#name-1", "Ada"), chromedp.SendKeys("#name-2", "Ben"),
 		chromedp.SetUploadFiles("#file-1", []string{filepath.Join(dir, "reds.xws")}),
-		chromedp.Poll(`document.getElementById("squad-text-1").textContent !== ""`, nil),
+		browsertest.Poll(`document.getElementById("squad-text-1").textContent !== ""`, nil),
 		chromedp.Text("#squad-text-1", &squad),
 		chromedp.Click("#start-form button.primary"),
 		chromedp.WaitVisible("#start-problem:not(:empty)"),
@@ -59,10 +59,10 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 			document.querySelector('fieldset[data-player="2"]').dispatchEvent(
 				new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
 		})()`, nil),
-		chromedp.Poll(`document.getElementById("squad-text-2").textContent === "Black Squadron: 2 pilots"`, nil),
+		browsertest.Poll(`document.getElementById("squad-text-2").textContent === "Black Squadron: 2 pilots"`, nil),
 		chromedp.Click("#start-form button.primary"),
 		chromedp.WaitVisible("#play"),
-		chromedp.Poll(`document.getElementById("turn-h").textContent !== ""`, nil),
+		browsertest.Poll(`document.getElementById("turn-h").textContent !== ""`, nil),
 		chromedp.Text("#turn-h", &turn), chromedp.Text("#next", &next),
 	))
 	assert.Equal(t, "Red Flight: 2 pilots", squad)
@@ -74,7 +74,7 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 	tapped := func(button, want string) {
 		t.Helper()
 		require.NoError(t, chromedp.Run(ctx, chromedp.Click(button),
-			chromedp.Poll(`document.getElementById("turn-h").textContent === `+jsonOf(want), nil)), want)
+			browsertest.Poll(`document.getElementById("turn-h").textContent === `+jsonOf(want), nil)), want)
 	}
 	tapped("#next", "R1 System")
 	tapped("#next", "R1 Activation: A2 next")
@@ -93,13 +93,13 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 	var log, events string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Click("#end"),
-		chromedp.Poll(`document.getElementById("turn-h").textContent.startsWith("The game is over")`, nil),
+		browsertest.Poll(`document.getElementById("turn-h").textContent.startsWith("The game is over")`, nil),
 		chromedp.Click(`[data-log="html"]`),
 		chromedp.WaitVisible("h1"),
 		chromedp.Text("body", &log),
 		chromedp.Navigate(server.URL+"/replay?game=1"),
 		chromedp.WaitVisible("#table polygon.base"),
-		chromedp.Poll(`document.getElementById("meaning").textContent !== ""`, nil),
+		browsertest.Poll(`document.getElementById("meaning").textContent !== ""`, nil),
 		chromedp.AttributeValue("#scrub", "max", &events, nil),
 	))
 	assert.Contains(t, log, "Ada against Ben")
@@ -127,16 +127,16 @@ func TestAnObjectiveIsTakenWithOneTap(t *testing.T) {
 		chromedp.Navigate(server.URL+"/game"),
 		chromedp.WaitVisible("#offers button"),
 		chromedp.Click("#offers button"),
-		chromedp.Poll(`document.getElementById("objectives").textContent.includes("towed by A1")`, nil),
+		browsertest.Poll(`document.getElementById("objectives").textContent.includes("towed by A1")`, nil),
 		chromedp.Text("#objectives", &text),
 		chromedp.Click(`[data-check="setup"]`),
 		chromedp.WaitVisible("#areas button"),
 		chromedp.Click("#areas button:nth-of-type(2)"), // obstacles
 		chromedp.WaitVisible("#area"),
-		chromedp.Poll(`document.getElementById("area").naturalWidth > 0`, nil),
+		browsertest.Poll(`document.getElementById("area").naturalWidth > 0`, nil),
 		chromedp.Evaluate(`document.getElementById("area").clientWidth`, &width),
 		chromedp.Click("#over"), // here is no camera: the drawing stays, and it is said
-		chromedp.Poll(`document.getElementById("check-problem").textContent.includes("camera's picture is not to be had")`, nil),
+		browsertest.Poll(`document.getElementById("check-problem").textContent.includes("camera's picture is not to be had")`, nil),
 		chromedp.WaitVisible("#area"),
 		chromedp.AttributeValue("#over", "aria-pressed", &pressed, nil),
 	))

@@ -264,7 +264,7 @@ func TestAGameContinuesAfterARestart(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- b.table.Run(ctx) }()
-	require.Eventually(t, func() bool { return b.game() != nil }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.game() != nil }, time.Minute, 10*time.Millisecond)
 	stop()
 	require.NoError(t, <-done)
 	assert.Equal(t, turn, b.shown.Turn)

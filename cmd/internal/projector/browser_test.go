@@ -100,7 +100,7 @@ func (s *stage) start(pushed float64) {
 			s.source = source
 			return source, err
 		},
-		Ready: func(address string) { ready <- address }, StaleAfter: 15 * time.Second}
+		Ready: func(address string) { ready <- address }, StaleAfter: time.Minute}
 	go func() { done <- app.Run(ctx, c, o) }()
 	s.stop = func() {
 		cancel()
@@ -125,7 +125,7 @@ func (s *stage) throw() {
 		defer close(done)
 		for ctx.Err() == nil {
 			var data []byte
-			shot, cancel := context.WithTimeout(ctx, 5*time.Second) // one that a navigation overtakes is never answered
+			shot, cancel := context.WithTimeout(ctx, 20*time.Second) // one that a navigation overtakes is never answered
 			err := chromedp.Run(shot, chromedp.CaptureScreenshot(&data))
 			cancel()
 			if err != nil {
@@ -210,7 +210,7 @@ func (s *stage) send(method, path, body string) string {
 // wait waits until the projector's state fits.
 func (s *stage) wait(what string, fits func(*projectorState) bool) (state projectorState) {
 	s.t.Helper()
-	for begun := time.Now(); time.Since(begun) < 2*time.Minute; time.Sleep(100 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < 10*time.Minute; time.Sleep(100 * time.Millisecond) {
 		if s.get("/api/projector", &state) == nil && fits(&state) {
 			return state
 		}
@@ -224,7 +224,7 @@ func (s *stage) wait(what string, fits func(*projectorState) bool) (state projec
 func (s *stage) seen() {
 	s.t.Helper()
 	var state tableState
-	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(100 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < 5*time.Minute; time.Sleep(100 * time.Millisecond) {
 		if s.get("/api/state", &state) == nil && state.Health.Code == "ok" && len(state.Ships) == 4 {
 			return
 		}
@@ -268,7 +268,7 @@ func TestTheProjectorPoints(t *testing.T) {
 	s.send("PATCH", "/api/choice", `{"from":"A1","to":"B1","arc":"front"}`)
 	s.seen()
 	for begun := time.Now(); s.lit.Load() < 4; time.Sleep(50 * time.Millisecond) {
-		require.Less(t, time.Since(begun), time.Minute, "lines are lit")
+		require.Less(t, time.Since(begun), 5*time.Minute, "lines are lit")
 		var table tableState
 		if assert.NoError(t, s.get("/api/state", &table)) && assert.Equal(t, "ok", table.Health.Code) {
 			assert.Len(t, table.Ships, 4, "the ships are seen as without the projector")
@@ -280,7 +280,7 @@ func TestTheProjectorPoints(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return bright(s.shown) == 0
-	}, 10*time.Second, 100*time.Millisecond, "without the program it is dark")
+	}, 2*time.Minute, 100*time.Millisecond, "without the program it is dark")
 
 	again := func(pushed float64) {
 		s.start(pushed)

@@ -27,7 +27,7 @@ func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 		chromedp.Navigate(url), chromedp.WaitVisible(a1),
 		chromedp.Evaluate(`fetch("/api/choice", {method: "PATCH", body: '{"from":"A1","to":"B1"}'}).then((answer) =>`+
 			` document.title = "answer " + answer.status)`, nil),
-		chromedp.Poll(`document.title === "answer 403"`, nil),
+		browsertest.Poll(`document.title === "answer 403"`, nil),
 	))
 	assert.Empty(t, f.hub.Newest().Choice.From, "nothing is chosen by a phone that is not paired")
 
@@ -61,21 +61,21 @@ func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Navigate(url+"/pair"), chromedp.Click("#unpair"), chromedp.WaitVisible("#code"),
 		chromedp.Navigate(url+"/PAIR/"+s.PairingCode()), chromedp.WaitVisible("#code"),
-		chromedp.Poll(`document.getElementById("code").value !== ""`, nil),
+		browsertest.Poll(`document.getElementById("code").value !== ""`, nil),
 		chromedp.Value("#code", &typed),
 	))
 	assert.Equal(t, s.PairingCode(), typed)
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Click("#code-form button"), chromedp.WaitVisible("#unpair"),
-		chromedp.Poll(`location.pathname === "/pair"`, nil), // the used code is not kept in the history
+		browsertest.Poll(`location.pathname === "/pair"`, nil), // the used code is not kept in the history
 	))
 
 	// And the judge's secret makes a judge.
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Navigate(url+"/pair?next=/judge"), chromedp.WaitVisible("#secret"),
 		chromedp.SendKeys("#secret", "correct horse battery"+kb.Enter),
-		chromedp.Poll(`document.getElementById("who-h").textContent === "You are the judge"`, nil),
-		chromedp.Poll(`document.getElementById("on").getAttribute("href") === "/judge"`, nil),
+		browsertest.Poll(`document.getElementById("who-h").textContent === "You are the judge"`, nil),
+		browsertest.Poll(`document.getElementById("on").getAttribute("href") === "/judge"`, nil),
 		chromedp.WaitVisible("#host-code"),
 	))
 }

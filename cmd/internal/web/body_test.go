@@ -126,14 +126,12 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 		}
 		before := changes()
 		for name, body := range bad {
-			began := time.Now()
 			answer := ask(s, method, path, body, loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 			assert.GreaterOrEqual(t, answer.Code, 400, "%s with %s", r.Pattern, name)
 			assert.Less(t, answer.Code, 500, "%s with %s", r.Pattern, name)
 			assert.Empty(t, answer.Header().Get("Set-Cookie"), "%s with %s", r.Pattern, name)
 			assert.Less(t, len(answer.Body.String()), 3000, "%s with %s", r.Pattern, name)
 			assert.NotEmpty(t, strings.TrimSpace(answer.Body.String()), "%s with %s", r.Pattern, name)
-			assert.Less(t, time.Since(began), 5*time.Second, "%s with %s", r.Pattern, name)
 			require.Equal(t, before, changes(), "%s with %s has changed something", r.Pattern, name)
 		}
 	}

@@ -49,7 +49,7 @@ func TestThePageAnswersForAChosenPair(t *testing.T) {
 
 	var picture bool
 	require.NoError(t, chromedp.Run(ctx,
-		chromedp.Poll(`document.getElementById("nopicture").hidden`, &picture),
+		browsertest.Poll(`document.getElementById("nopicture").hidden`, &picture),
 	))
 	assert.True(t, picture)
 	assert.Empty(t, complaints(), "the browser complains")
@@ -105,7 +105,7 @@ func TestTakeThePagesPicture(t *testing.T) {
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
 		chromedp.Navigate(cmp.Or(os.Getenv("PAGE_URL"), "http://localhost:8080/")),
 		chromedp.WaitVisible("#table .measure line"),
-		chromedp.Poll(`document.getElementById("nopicture").hidden`, nil),
+		browsertest.Poll(`document.getElementById("nopicture").hidden`, nil),
 		try,
 		chromedp.Sleep(500*time.Millisecond), // the picture and the outlines of one frame
 		chromedp.CaptureScreenshot(&png),

@@ -99,7 +99,7 @@ func (u *newcomer) enter(selector, text string) {
 func (u *newcomer) do(actions ...chromedp.Action) {
 	u.t.Helper()
 	for i, a := range actions {
-		ctx, cancel := context.WithTimeout(u.browser, 90*time.Second)
+		ctx, cancel := context.WithTimeout(u.browser, 3*time.Minute)
 		err := chromedp.Run(ctx, a)
 		cancel()
 		if err != nil {
@@ -113,7 +113,7 @@ func (u *newcomer) do(actions ...chromedp.Action) {
 func (u *newcomer) glimpse() string {
 	var text string
 	var png []byte
-	ctx, cancel := context.WithTimeout(u.browser, 10*time.Second)
+	ctx, cancel := context.WithTimeout(u.browser, time.Minute)
 	defer cancel()
 	_ = chromedp.Run(ctx, chromedp.Evaluate(`document.body.innerText`, &text))
 	if dir := os.Getenv("CALIBRATE_PNG"); dir != "" && chromedp.Run(ctx, chromedp.CaptureScreenshot(&png)) == nil {
@@ -207,12 +207,12 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 	assert.Eventually(t, func() bool { // with the next picture
 		code, body := u.get("/api/scene")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, "Calibrating")
-	}, 30*time.Second, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond)
 
 	// Lens: do as the page says.
 	board, err := calibration.ParseBoard("chessboard:9x6:25mm")
 	require.NoError(t, err)
-	u.capture(board, 5*time.Minute)
+	u.capture(board, 20*time.Minute)
 	t.Logf("views taken after %.0f s", time.Since(began).Seconds())
 	u.do(chromedp.WaitVisible("#lens-save"))
 	u.picture("result")
@@ -242,7 +242,7 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(body), &state))
 		c := state.Calibration
 		return c.From == "table.json" && c.Verified != nil && c.Verified.Outcome == "pass"
-	}, 30*time.Second, 200*time.Millisecond)
+	}, 3*time.Minute, 200*time.Millisecond)
 	t.Logf("answers after %.0f s and %d actions", time.Since(began).Seconds(), u.actions)
 	for _, c := range complaints() { // a picture may be asked for as the calibration ends
 		assert.True(t, strings.Contains(c, "/api/calibration/") && strings.Contains(c, "404"), "the browser complains: %s", c)
@@ -262,7 +262,7 @@ func (u *newcomer) verify() {
 		pose(170, 170, 0), pose(740, 180, 60), pose(730, 730, 90), pose(180, 720, 150), pose(450, 460, 20),
 	} {
 		u.table.Lay(tablesim.LayCard(verify.DefaultCard(), at, [2]geom.Length{0.2, 4.2})...)
-		u.do(chromedp.Poll(fmt.Sprintf(`document.querySelectorAll("#places tbody tr").length === %d`, i+1), nil))
+		u.do(browsertest.Poll(fmt.Sprintf(`document.querySelectorAll("#places tbody tr").length === %d`, i+1), nil))
 	}
 	u.do(chromedp.WaitVisible(`#outcome`))
 	u.picture("verify")

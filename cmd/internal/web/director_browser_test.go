@@ -33,10 +33,10 @@ func directed(t *testing.T) (*fakeTable, *httptest.Server, func()) {
 
 // air waits until an expression over the overlay's document d, in the director's page, is true.
 func air(what string) chromedp.Action {
-	return chromedp.Poll(`(() => { const d = document.getElementById("shown").contentDocument;
+	return browsertest.Poll(`(() => { const d = document.getElementById("shown").contentDocument;
 		const on = (id) => !!d.getElementById(id) && !d.getElementById(id).hidden, text = (id) => d.getElementById(id).textContent;
 		const mark = (id) => d.getElementById(id).dataset.frozen || ""; return !!(`+what+`); })()`, nil,
-		chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(10*time.Second))
+		chromedp.WithPollingInterval(50*time.Millisecond))
 }
 
 // TestTheDirectorsKeysReachTheOverlay: each hotkey does what it says on an overlay whose

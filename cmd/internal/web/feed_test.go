@@ -124,7 +124,7 @@ func listenTo(t testing.TB, url string, header ...string) <-chan uint64 {
 		body, err = gzip.NewReader(answer.Body)
 		require.NoError(t, err)
 	}
-	seqs := make(chan uint64, 100)
+	seqs := make(chan uint64, 1000)
 	go func() {
 		defer answer.Body.Close()
 		lines := bufio.NewScanner(body)
@@ -149,8 +149,8 @@ func hear(t testing.TB, seqs <-chan uint64, want uint64) {
 			if got >= want {
 				return
 			}
-		case <-time.After(5 * time.Second):
-			require.Failf(t, "silence", "state %d was not heard within 5 s", want)
+		case <-time.After(time.Minute):
+			require.Failf(t, "silence", "state %d was not heard", want)
 		}
 	}
 }
@@ -180,14 +180,14 @@ func TestPackedAndPlainClientsHearTheSameWheneverTheyCome(t *testing.T) {
 		s.feed.mu.Lock()
 		defer s.feed.mu.Unlock()
 		return s.feed.clients == 0
-	}, 5*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	require.Eventually(t, func() bool {
 		missed := hub.Missed()
 		for range 100 {
 			hub.Publish(live.State{Health: live.Health{Code: live.OK}})
 		}
 		return hub.Missed() == missed // whoever listened would miss some
-	}, 5*time.Second, 10*time.Millisecond, "the pump stops with the last client")
+	}, time.Minute, 10*time.Millisecond, "the pump stops with the last client")
 }
 
 func TestEachStateIsEncodedOnceForAll(t *testing.T) {
@@ -219,7 +219,8 @@ func TestQuietClientsHearOnceASecondThatNothingMoves(t *testing.T) {
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	quiet, live := listenTo(t, server.URL+"/api/events?quiet=1"), listenTo(t, server.URL+"/api/events")
 	began := time.Now()
-	for i := 0; time.Since(began) < 2200*time.Millisecond; i++ {
+	for i := 0; len(quiet) < 3 || len(live) < 12; i++ {
+		require.Less(t, time.Since(began), time.Minute, "%d of the quiet client, %d of the other", len(quiet), len(live))
 		state := shipAt(300)
 		state.Figures.Frames = uint64(i)
 		hub.Publish(state)
@@ -228,9 +229,7 @@ func TestQuietClientsHearOnceASecondThatNothingMoves(t *testing.T) {
 	q, l := len(quiet), len(live)
 	// Never more often than that, however long it took; less often on a busy machine.
 	took := time.Since(began)
-	assert.GreaterOrEqual(t, q, 2, "the first, and one a second")
 	assert.LessOrEqual(t, q, 2+int(took/heardEvery), "the first, and one a second")
-	assert.GreaterOrEqual(t, l, 8, "eleven a second")
 	assert.LessOrEqual(t, l, 2+int(took/liveEvery), "eleven a second")
 }
 
@@ -251,7 +250,7 @@ func TestAClientThatIsGoneIsLetGo(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		require.Fail(t, "it is still served")
 	}
 	assert.Zero(t, s.feed.clients)

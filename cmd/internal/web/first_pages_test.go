@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/web"
 	"sightline/vision"
@@ -23,7 +24,7 @@ func firstPages() []pageCase {
 	return []pageCase{
 		{name: "first", path: "/first", ready: `#cameras img`, open: func(t *testing.T) *httptest.Server {
 			return firstServer(t, first.Facts{}, first.Kept{Version: 1, Paper: "a4", Ships: "A1-A4,B1-B4"})
-		}, do: []chromedp.Action{chromedp.Poll(`document.querySelectorAll("#cameras li").length === 3 && !document.querySelector("#looking:not([hidden])")`, nil)}},
+		}, do: []chromedp.Action{browsertest.Poll(`document.querySelectorAll("#cameras li").length === 3 && !document.querySelector("#looking:not([hidden])")`, nil)}},
 		{name: "first-quick", path: "/first", ready: `#step-markers[data-state="next"]`, brief: true, open: func(t *testing.T) *httptest.Server {
 			return firstServer(t, first.Facts{Camera: "/dev/video0", Live: true, Height: 1080}, first.Kept{Version: 1, Quick: true, Paper: "letter",
 				Ships: "A1-A4,B1-B4", Print: &first.Print{BarX: 100.1, BarY: 99.9, ScaleX: 1, ScaleY: 1, Good: true}})

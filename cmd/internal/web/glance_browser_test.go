@@ -69,7 +69,7 @@ func firstScreenOfADesk(t *testing.T, tab context.Context) {
 	server := steady(t, f)
 	var missing string
 	within(t, tab, "the desk", screen(deskWide, "light"), chromedp.Navigate(server.URL),
-		chromedp.WaitVisible(`#targets li`), chromedp.Poll(`document.getElementById("nopicture").hidden`, nil),
+		chromedp.WaitVisible(`#targets li`), browsertest.Poll(`document.getElementById("nopicture").hidden`, nil),
 		notOnScreen(&missing, `["#status", "#policy-text", "#table", "#title", "#band", "#fact-arc", "#fact-obstruction", "#from", "#ask-judge",
 			"#targets li", '#try-grid [data-move="stationary"]', "#picture", "section.targets", "section.camera"]`))
 	assert.Empty(t, missing)
@@ -91,7 +91,7 @@ func largeOnlyWhereItIsTheAnswer(t *testing.T, tab context.Context) {
 		f.choose(live.Choice{From: c.from, To: c.to, Arc: c.arc})
 		var title, band string
 		within(t, tab, c.title, chromedp.WaitVisible(`#answer[data-kind="`+c.kind+`"]`),
-			chromedp.Poll(`document.getElementById("title").textContent === `+fmt.Sprintf("%q", c.title), nil),
+			browsertest.Poll(`document.getElementById("title").textContent === `+fmt.Sprintf("%q", c.title), nil),
 			chromedp.Text("#title", &title), chromedp.Text("#band", &band))
 		assert.Equal(t, c.title, title)
 		assert.Equal(t, c.band, band, c.title)
@@ -126,7 +126,7 @@ func turretWedge(t *testing.T, tab context.Context) {
 		chromedp.Evaluate(drawn, &turret))
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcRight})
 	within(t, tab, "the right arc", chromedp.WaitVisible(`#answer[data-kind="no_shot"]`),
-		chromedp.Poll(`document.getElementById("title").textContent.includes("right arc")`, nil), chromedp.Evaluate(drawn, &right))
+		browsertest.Poll(`document.getElementById("title").textContent.includes("right arc")`, nil), chromedp.Evaluate(drawn, &right))
 	assert.NotEmpty(t, turret)
 	assert.Equal(t, right, turret)
 }

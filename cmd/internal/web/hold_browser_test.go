@@ -165,7 +165,7 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 	within(t, ctx, "after the login", chromedp.Navigate(url+"/judge"), chromedp.WaitVisible("#secret-form"),
 		chromedp.SendKeys("#secret-field", "correct horse battery"), chromedp.SendKeys("#secret-name", "Jo"),
 		chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`.hold[data-held="true"]`),
-		chromedp.Poll(`document.activeElement.id === "hold-h"`, nil),
+		browsertest.Poll(`document.activeElement.id === "hold-h"`, nil),
 		chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(" "), chromedp.Sleep(300*time.Millisecond),
 		chromedp.Evaluate(`document.activeElement.id`, &focused))
 	require.NotNil(t, c.hub.Newest().Hold, "one Enter too many lets nothing go")

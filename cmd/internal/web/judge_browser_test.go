@@ -37,7 +37,7 @@ func TestTakeTheJudgesPicture(t *testing.T) {
 		chromedp.Navigate(cmp.Or(os.Getenv("JUDGE_URL"), "http://localhost:8080")+"/judge"),
 		logInWith(os.Getenv("JUDGE_SECRET"), cmp.Or(os.Getenv("JUDGE_FROM"), "A1"), cmp.Or(os.Getenv("JUDGE_TO"), "B1")),
 		chromedp.Evaluate(`window.scrollTo(0, 0)`, nil),
-		chromedp.Poll(`document.getElementById("nothing").hidden`, nil),
+		browsertest.Poll(`document.getElementById("nothing").hidden`, nil),
 		chromedp.Sleep(4*time.Second), // the part of the picture in full resolution
 		chromedp.CaptureScreenshot(&png),
 	))
@@ -72,7 +72,7 @@ func logInWith(secret, from, to string) chromedp.Tasks {
 func chooseOption(list, value string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		return chromedp.Run(ctx,
-			chromedp.Poll(fmt.Sprintf(`[...document.querySelector(%q).options].some((o) => o.value === %q)`, list, value), nil),
+			browsertest.Poll(fmt.Sprintf(`[...document.querySelector(%q).options].some((o) => o.value === %q)`, list, value), nil),
 			chromedp.Evaluate(fmt.Sprintf(
 				`{const e=document.querySelector(%q); e.value=%q; e.dispatchEvent(new Event("input",{bubbles:true})); e.dispatchEvent(new Event("change",{bubbles:true}));}`, list, value), nil),
 		)
@@ -89,7 +89,7 @@ func TestTheJudgesPictureFollowsThePair(t *testing.T) {
 		return r && r.left > s.left && r.right < s.right && r.top > s.top && r.bottom < s.bottom; })`
 	var before bool
 	require.NoError(t, chromedp.Run(ctx, screen(deskWide, "dark"), logIn(s.URL, "A1", "B1"), chromedp.Click("#go-from"),
-		chromedp.Evaluate(inView, &before), chooseOption("#from", "A2"), chooseOption("#to", "B2"), chromedp.Poll(inView, nil)))
+		chromedp.Evaluate(inView, &before), chooseOption("#from", "A2"), chooseOption("#to", "B2"), browsertest.Poll(inView, nil)))
 	assert.False(t, before, "the attacker fills the picture")
 }
 
@@ -162,7 +162,7 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 		chooseOption("#rule-obstruction", "no"),
 		chromedp.Click("#record"), chromedp.WaitVisible("#rule-problem:not(:empty)"), chromedp.Text("#rule-problem", &needs),
 		chromedp.SendKeys("#reason", "The rock was nudged."),
-		chromedp.Click("#record"), chromedp.Poll(`document.getElementById("rule-problem").textContent.includes("disk")`, nil),
+		chromedp.Click("#record"), browsertest.Poll(`document.getElementById("rule-problem").textContent.includes("disk")`, nil),
 		chromedp.Text("#rule-problem", &full), chromedp.Value("#reason", &reason),
 	))
 	assert.Equal(t, "A ruling against what was measured needs a reason.", needs)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision/token"
@@ -34,7 +35,7 @@ func judgePages() []pageCase {
 			logIn("", "A1", "B1"),
 			chromedp.Click("#overrule"),
 			chromedp.WaitVisible("#reason"),
-			chromedp.Poll(`document.getElementById("nothing").hidden`, nil),
+			browsertest.Poll(`document.getElementById("nothing").hidden`, nil),
 			chromedp.Evaluate(`window.scrollTo(0, 0)`, nil), // the view stays in sight of who scrolls
 		}},
 	}

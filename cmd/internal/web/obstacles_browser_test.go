@@ -54,7 +54,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 
 	// With paper on it the mat is not learnt, and the page says why.
 	u.table.ShowPaper(tablesim.PaperTokens)
-	u.do(chromedp.Poll(`document.querySelector('[data-way="mat"]').textContent.includes("white paper lies on the mat")`, nil),
+	u.do(browsertest.Poll(`document.querySelector('[data-way="mat"]').textContent.includes("white paper lies on the mat")`, nil),
 		chromedp.WaitVisible("#learn-mat[disabled]"))
 	u.table.ShowPaper(tablesim.PaperEmpty)
 	u.do(chromedp.WaitVisible(learn), chromedp.Click(learn), chromedp.WaitVisible(`[data-done="mat"]`))
@@ -67,7 +67,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 
 	// The tokens: the third is a gas cloud, the fourth a device.
 	u.table.ShowPaper(tablesim.PaperTokens)
-	u.do(chromedp.Click(`#steps [data-step="tokens"]`), chromedp.Poll(`!document.querySelector('[data-way="tokens"]').textContent`, nil))
+	u.do(chromedp.Click(`#steps [data-step="tokens"]`), browsertest.Poll(`!document.querySelector('[data-way="tokens"]').textContent`, nil))
 	u.do(chromedp.WaitVisible(`#trace:not([disabled])`), chromedp.Click("#trace"), chromedp.WaitVisible("#traced"))
 	var n int
 	u.do(chromedp.Evaluate(`document.querySelectorAll("#traced-list input[type=checkbox]:checked").length`, &n))
@@ -83,9 +83,9 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 				names[i]))
 		}
 	}
-	u.do(chromedp.Click("#save"), chromedp.WaitVisible("#save-done"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`,
+	u.do(chromedp.Click("#save"), chromedp.WaitVisible("#save-done"), browsertest.Poll(`document.querySelectorAll("#entries li").length === 4`,
 		nil))
-	u.do(chromedp.Poll(`document.querySelectorAll("#traced-list input[type=checkbox]:checked").length === 0`, nil))
+	u.do(browsertest.Poll(`document.querySelectorAll("#traced-list input[type=checkbox]:checked").length === 0`, nil))
 	assert.Contains(t, u.read("traced-list"), "Saved as my rock.", "so that it is not saved a second time")
 	if path := os.Getenv("OBSTACLES_PNG"); path != "" {
 		var png []byte
@@ -122,7 +122,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 		chromedp.WaitVisible(first+`button[aria-label="Delete my rock!"]`))
 	assert.Equal(t, "my rock! is saved.", u.read("catalogue-done"))
 	u.do(chromedp.Click(first+"button.quiet"), chromedp.WaitVisible(first+"button.sure"), chromedp.Click(first+"button.sure"),
-		chromedp.Poll(`document.querySelectorAll("#entries li").length === 3`, nil))
+		browsertest.Poll(`document.querySelectorAll("#entries li").length === 3`, nil))
 	require.NoError(t, os.WriteFile("mine.json", kept, 0o644))
 	mine, err := filepath.Abs("mine.json")
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	assert.Len(t, complaints(), refusals, "the browser complains")
 	u.do(chromedp.Evaluate(`document.getElementById("mode").value = "all"`, nil), chromedp.Click("#take"), chromedp.WaitVisible("#take.sure"))
 	assert.Equal(t, "Replace all 3 entries?", u.read("take"))
-	u.do(chromedp.Click("#take"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`, nil))
+	u.do(chromedp.Click("#take"), browsertest.Poll(`document.querySelectorAll("#entries li").length === 4`, nil))
 	again, err := os.ReadFile(filepath.FromSlash(app.SimulatedTokensPath))
 	require.NoError(t, err)
 	assert.Equal(t, string(kept), string(again))

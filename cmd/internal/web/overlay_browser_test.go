@@ -74,8 +74,7 @@ const (
 )
 
 func until(id, what string) chromedp.Action {
-	return chromedp.Poll(fmt.Sprintf(what, id), nil, chromedp.WithPollingInterval(50*time.Millisecond),
-		chromedp.WithPollingTimeout(20*time.Second))
+	return browsertest.Poll(fmt.Sprintf(what, id), nil, chromedp.WithPollingInterval(50*time.Millisecond))
 }
 
 // TestOverlays runs every test of the overlay's pages in one browser.
@@ -325,7 +324,7 @@ func livePage(t *testing.T, ctx context.Context) {
 	}
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	require.NoError(t, chromedp.Run(ctx,
-		chromedp.Poll(`document.getElementById("pair-to").textContent === "B1" && document.getElementById("pair-from").textContent === "A1"`,
+		browsertest.Poll(`document.getElementById("pair-to").textContent === "B1" && document.getElementById("pair-from").textContent === "A1"`,
 			nil), chromedp.Evaluate(count, &after)))
 	_ = seq
 	assert.InDelta(t, before, after, 40)
@@ -403,14 +402,13 @@ func waitingFile(t *testing.T, ctx context.Context) {
 	assert.True(t, empty(shoot(t, ctx)))
 
 	sameAddress(t, address, f.server())
-	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`document.querySelectorAll("iframe").length === 1`, nil,
-		chromedp.WithPollingTimeout(15*time.Second))))
+	require.NoError(t, chromedp.Run(ctx, browsertest.Poll(`document.querySelectorAll("iframe").length === 1`, nil)))
 	var picture image.Image
 	require.Eventually(t, func() bool {
 		picture = shoot(t, ctx)
 		_, _, _, a := picture.At(1900, 10).RGBA() // the demo's mark
 		return a == 0xffff
-	}, 15*time.Second, 200*time.Millisecond)
+	}, 2*time.Minute, 200*time.Millisecond)
 	_, _, _, a := picture.At(960, 560).RGBA()
 	assert.Zero(t, a, "the embedded page is transparent, too")
 }
@@ -426,7 +424,7 @@ func setupPage(t *testing.T, ctx context.Context) {
 		chromedp.Value("#address", &address), chromedp.AttributeValue("#bootstrap", "href", &file, nil),
 		chromedp.SendKeys(`#match input[name="round"]`, "Round 3"), chromedp.SendKeys(`#match input[name="name-0"]`, "Ada"),
 		chromedp.Click(`#match button[aria-label="Player 2: one more"]`),
-		chromedp.Poll(`document.getElementById("match-said").textContent !== ""`, nil), chromedp.Text("#match-said", &said)))
+		browsertest.Poll(`document.getElementById("match-said").textContent !== ""`, nil), chromedp.Text("#match-said", &said)))
 	assert.Equal(t, server.URL+"/overlay/pair?view=camera&theme=light&ttl=30&crop=420,0,1080,1080", address)
 	assert.Equal(t, "/overlay/bootstrap.html?view=camera&theme=light&ttl=30&crop=420,0,1080,1080&widget=pair", file)
 	assert.Equal(t, "It is shown.", said)
@@ -448,7 +446,7 @@ func overlayPages() []pageCase {
 	return []pageCase{
 		{name: "overlay", path: "/overlay/", ready: "#address", brief: true, do: []chromedp.Action{
 			chromedp.Click(`input[name="what"][value="live"]`), // the demo moves; this table stands still and is of long ago: nothing is shown
-			chromedp.Poll(`document.getElementById("shown").src.indexOf("demo") < 0`, nil),
+			browsertest.Poll(`document.getElementById("shown").src.indexOf("demo") < 0`, nil),
 		}, open: func(t *testing.T) *httptest.Server { return serve(t, newFakeTable(t)) }},
 	}
 }

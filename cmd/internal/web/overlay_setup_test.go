@@ -22,13 +22,13 @@ func TestBadOverlayOptionsAreRefusedAloud(t *testing.T) {
 	}
 	var crop, small, address string
 	within(t, ctx, "a crop that is none", chromedp.Navigate(server.URL+"/overlay/"), chromedp.WaitVisible("#address"), set("crop", "half"),
-		chromedp.Poll(`document.getElementById("problem").textContent !== ""`, nil), chromedp.Text("#problem", &crop),
+		browsertest.Poll(`document.getElementById("problem").textContent !== ""`, nil), chromedp.Text("#problem", &crop),
 		chromedp.Value("#address", &address))
 	assert.Equal(t, "crop: expected left,top,width,height in pixels, such as 420,0,1080,1080, got half. The overlay leaves it out.", crop)
 	assert.NotContains(t, address, "crop")
 	within(t, ctx, "a crop that is too small", set("crop", "0,0,4,4"),
-		chromedp.Poll(`document.getElementById("problem").textContent.includes("pixels of the camera")`, nil),
+		browsertest.Poll(`document.getElementById("problem").textContent.includes("pixels of the camera")`, nil),
 		chromedp.Text("#problem", &small))
-	within(t, ctx, "a good one", set("crop", "0,0,400,400"), chromedp.Poll(`document.getElementById("problem").textContent === ""`, nil))
+	within(t, ctx, "a good one", set("crop", "0,0,400,400"), browsertest.Poll(`document.getElementById("problem").textContent === ""`, nil))
 	assert.Contains(t, small, "crop")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/enrol"
 	"sightline/cmd/internal/live"
@@ -34,7 +35,7 @@ func morePages() []pageCase {
 			chromedp.WaitVisible("#shotlist li"), chromedp.Click(`[data-check="setup"]`), chromedp.WaitVisible("#checklist li"),
 		}},
 		{name: "replay", path: "/replay?game=1", ready: "#table .base", open: gameServer(true), do: []chromedp.Action{
-			chromedp.Poll(`document.getElementById("answer").textContent !== ""`, nil)}},
+			browsertest.Poll(`document.getElementById("answer").textContent !== ""`, nil)}},
 		{name: "replay-choose", path: "/replay", ready: "#games a", open: gameServer(true), brief: true},
 		{name: "outline", path: "/outline", ready: "#take-live", open: outlineServer, brief: true},
 		{name: "outline-corners", path: "/outline?from=held", ready: "#mat", open: outlineServer, brief: true},

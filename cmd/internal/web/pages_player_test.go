@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
@@ -27,7 +28,7 @@ func playerPages() []pageCase {
 			return steady(t, f)
 		}
 	}
-	pictureThere := chromedp.Poll(`document.getElementById("nopicture").hidden`, nil)
+	pictureThere := browsertest.Poll(`document.getElementById("nopicture").hidden`, nil)
 	return []pageCase{
 		{name: "player", path: "/", ready: "#table .measure line", open: table(withObstacles, "A1", "B1"), do: []chromedp.Action{
 			pictureThere, chromedp.Click(`.switch [data-view="try"]`),

@@ -177,7 +177,7 @@ func onTheFirstScreen(t *testing.T, tab context.Context, selectors []string) {
 // within does something in a limited time, so that what never comes is named.
 func within(t *testing.T, tab context.Context, what string, do ...chromedp.Action) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(tab, 30*time.Second)
+	ctx, cancel := context.WithTimeout(tab, 3*time.Minute)
 	defer cancel()
 	require.NoError(t, chromedp.Run(ctx, do...), what)
 }

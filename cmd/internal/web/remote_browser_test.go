@@ -25,11 +25,11 @@ func TestTheVerdictIsSpokenOnDemand(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx, screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-kind="shot"]`),
 		chromedp.Evaluate(`window.spoken = []; speechSynthesis.speak = (words) => spoken.push(words.text); 0`, nil),
 		chromedp.Sleep(time.Second), chromedp.Evaluate(`spoken.length`, &silent),
-		chromedp.KeyEvent("v"), chromedp.Poll(`spoken.length === 1`, nil), chromedp.Evaluate(`spoken[0]`, &first)))
+		chromedp.KeyEvent("v"), browsertest.Poll(`spoken.length === 1`, nil), chromedp.Evaluate(`spoken[0]`, &first)))
 	assert.Zero(t, silent, "nothing is spoken before someone asks for it")
 	assert.Equal(t, "A1, B1. In range 2, in the front arc. obstacles are not watched.", first)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcRear})
-	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`spoken.length === 2`, nil), chromedp.Evaluate(`spoken[1]`, &second)))
+	require.NoError(t, chromedp.Run(ctx, browsertest.Poll(`spoken.length === 2`, nil), chromedp.Evaluate(`spoken[1]`, &second)))
 	assert.Equal(t, "A1, B1. No shot: outside the rear arc.", second)
 }
 
@@ -46,7 +46,7 @@ func TestKeysForEverything(t *testing.T) {
 		chromedp.Click("#help-close"), chromedp.WaitNotVisible("#help"))
 	within(t, ctx, "inches", chromedp.KeyEvent("i"), chromedp.Text("#distance", &inches))
 	within(t, ctx, "the targets", chromedp.KeyEvent("2"), chromedp.WaitVisible("#targets li"),
-		chromedp.Poll(`getComputedStyle(document.getElementById("answer")).display === "none"`, nil))
+		browsertest.Poll(`getComputedStyle(document.getElementById("answer")).display === "none"`, nil))
 	within(t, ctx, "moves to try", chromedp.KeyEvent("3"), chromedp.WaitVisible("#try-grid"), chromedp.KeyEvent("t"),
 		chromedp.Evaluate(`document.activeElement.closest("#try-grid")?.id ?? ""`, &focus))
 	assert.Contains(t, help, "ask for a judge")
@@ -64,8 +64,8 @@ func TestTheRemote(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Navigate(server.URL+"/remote"),
 		chromedp.WaitVisible(`#answer[data-kind="shot"]`), chromedp.Text("#title", &title),
 		notOnScreen(&missing, `["#title", "#band", "#from-back", "#from-next", "#to-back", "#to-next", "#arc", "#swap", "#ask-judge"]`),
-		chromedp.Click("#to-next"), chromedp.Poll(`document.getElementById("to-name").textContent === "B2"`, nil),
-		chromedp.Click("#swap"), chromedp.Poll(`document.getElementById("from-name").textContent === "B2"`, nil)))
+		chromedp.Click("#to-next"), browsertest.Poll(`document.getElementById("to-name").textContent === "B2"`, nil),
+		chromedp.Click("#swap"), browsertest.Poll(`document.getElementById("from-name").textContent === "B2"`, nil)))
 	assert.Equal(t, "In range 2, in the front arc", title)
 	assert.Empty(t, missing)
 	assert.Equal(t, "A1", f.hub.Newest().Choice.To)

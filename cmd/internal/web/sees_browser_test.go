@@ -26,13 +26,13 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	var text string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Navigate(server.URL),
-		chromedp.Poll(`document.querySelectorAll("#outlines polygon.over").length > 0`, nil),
+		browsertest.Poll(`document.querySelectorAll("#outlines polygon.over").length > 0`, nil),
 		chromedp.Evaluate(`document.querySelectorAll("#outlines line.side").length`, &before),
 		chromedp.Click("#sees"),
 	))
 	f.change(func(state *live.State) {}) // the next state is drawn
 	require.NoError(t, chromedp.Run(ctx,
-		chromedp.Poll(`document.querySelectorAll("#outlines line.side").length > 0`, nil),
+		browsertest.Poll(`document.querySelectorAll("#outlines line.side").length > 0`, nil),
 		chromedp.Evaluate(`document.querySelectorAll("#outlines line.side").length`, &sides),
 		chromedp.Evaluate(`document.querySelectorAll('#outlines line.side[data-read="true"]').length`, &read),
 		chromedp.Evaluate(`document.querySelector("#outlines text.seen").textContent`, &text),

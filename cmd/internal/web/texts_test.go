@@ -232,7 +232,7 @@ func TestThePagesInGerman(t *testing.T) {
 			server := steady(t, f)
 			var title, lang, all string
 			within(t, browser, "the page", screen(largeWide, "dark"), chromedp.Navigate(server.URL),
-				chromedp.Poll(`document.getElementById("status").dataset.code === "ok"`, nil), chromedp.Text("#title", &title),
+				browsertest.Poll(`document.getElementById("status").dataset.code === "ok"`, nil), chromedp.Text("#title", &title),
 				chromedp.Evaluate(`document.documentElement.lang`, &lang), chromedp.Evaluate(`document.body.innerText`, &all))
 			assert.Equal(t, "de", lang)
 			if c.want != "" {
