@@ -34,7 +34,7 @@ func vmControls(t *testing.T) capture.ControlDevice {
 		var err error
 		d, err = capture.OpenControls(vmCamera)
 		return err == nil
-	}, 10*time.Second, 50*time.Millisecond, vmCamera)
+	}, 2*time.Minute, 50*time.Millisecond, vmCamera)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -97,7 +97,7 @@ func TestVMCameraControls(t *testing.T) {
 		assert.Contains(t, capture.DescribeControls(d), ", automatic")
 		first, err := d.Get(vmGain)
 		require.NoError(t, err)
-		assert.Eventually(t, func() bool { now, err := d.Get(vmGain); return err == nil && now != first }, 5*time.Second, 100*time.Millisecond)
+		assert.Eventually(t, func() bool { now, err := d.Get(vmGain); return err == nil && now != first }, 2*time.Minute, 100*time.Millisecond)
 
 		locked, says := capture.ApplySettings(d, wish, true)
 		require.Equal(t, capture.SettingFixed, locked.Gain.Kind, "%v", says)

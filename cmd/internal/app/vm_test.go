@@ -238,7 +238,7 @@ func TestVMOneTurnFromFrameToLamp(t *testing.T) {
 	}
 	// What the bus was sent is what the page shows; the figures change with every frame.
 	same := func() bool { return glassOfTheBus(t) == pagesDisplay(t, address) }
-	assert.Eventually(t, same, time.Minute, 10*time.Millisecond, "the glass and the page's display")
+	assert.Eventually(t, same, 8*time.Minute, 10*time.Millisecond, "the glass and the page's display")
 
 	stop()
 	require.NoError(t, <-done)
