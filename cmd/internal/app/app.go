@@ -47,7 +47,7 @@ type Options struct {
 	Guide      lens.GuideOptions                                // of the guided calibration; zero: its defaults
 	Log        *slog.Logger                                     // nil: slog.Default()
 	Version    string                                           // the program's, for the record
-	StaleAfter time.Duration                                    // of a picture and of a camera; longer on a machine slower than real; 0: as it should be
+	StaleAfter time.Duration                                    // of a picture and of a camera, for a slow machine; 0: as it should be
 	StateDir   string                                           // for what is remembered; "": StateDir()
 
 	tail *status.Tail // of Log
