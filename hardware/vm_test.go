@@ -628,9 +628,10 @@ func TestVMEveryPressArrivesOnce(t *testing.T) {
 	}
 	t.Logf("%d presses", counted)
 	require.GreaterOrEqual(t, counted, 10, "the machine is too slow to bounce")
-	f.bouncing(r, "GPIO20", true, 5)
-	require.Equal(t, hardware.HoldFreeze, f.next().Input, "while it is held")
-	f.bouncing(r, "GPIO20", false, 5)
+	f.contact("GPIO20", true)
+	d, late := f.arrives()
+	require.True(t, late || d.Input == hardware.HoldFreeze, "while it is held: %v", d.Input)
+	f.contact("GPIO20", false)
 	f.nothing()
 }
 
