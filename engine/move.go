@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"sightline/engine/geom"
 )
@@ -481,7 +480,7 @@ func (m *mover) stand() {
 	m.result.Full, m.result.Final, m.result.FullyExecuted = p, p, true
 	m.result.InFull = Yes
 	c := path{line: centreLine{side: 1}, frame: p, l: m.l}
-	m.end(&c, []stop{{p, 0}}, settled{}, false)
+	m.end(&c, []stop{{p, 0}}, settled{}, false, No)
 }
 
 // execute moves along a template and back where another ship is in the way.
@@ -570,7 +569,7 @@ func (m *mover) finish(c *path, full stop, hit Outcome) {
 		}
 	}
 	m.result.Final = stops[0].pose
-	m.end(c, stops, end, !m.result.FullyExecuted)
+	m.end(c, stops, end, !m.result.FullyExecuted, hit)
 }
 
 func (m *mover) baseAt(p geom.Pose) []geom.Point {
@@ -670,12 +669,12 @@ func (m *mover) clearance(c *path, s, sure float64) float64 {
 // end looks at everything around the place where the move ends. The first of the
 // stops is the likeliest; where there are more, an answer is decided only when it
 // is the same at all of them, or at the first as far as end says how that is off.
-func (m *mover) end(c *path, stops []stop, end settled, partial bool) {
+func (m *mover) end(c *path, stops []stop, end settled, partial bool, hit Outcome) {
 	trails := make([]sweptArea, len(stops))
 	for i, s := range stops {
 		trails[i] = c.swept(s.at)
 	}
-	m.touch(stops, partial)
+	m.touch(stops, partial, hit)
 	for i := range m.others {
 		o := &m.others[i]
 		through := m.each(len(stops), "moving through "+o.id, func(i int) margin { return m.throughShip(&trails[i], o) })
@@ -791,23 +790,37 @@ func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) Outcome 
 
 // touch lists the ships in contact at the end. In the first edition ships touch
 // only after an overlap (G95, G97, G98); later contact is range 0 however it came
-// about (G17).
-func (m *mover) touch(stops []stop, partial bool) {
+// about (G17). hit says whether the full pose overlaps ships. Where there are several
+// stops, the ship surely touches another only if it is surely stopped, and if no third
+// ship may be the one that stops it.
+func (m *mover) touch(stops []stop, partial bool, hit Outcome) {
+	met := func(i int, o *neighbour) margin {
+		base := newFootprint(&m.profile, m.ship.Base, stops[i].pose, true)
+		return margin{base.gap(&o.shape), m.against(&base, o).slack}
+	}
+	overlaps := partial || len(stops) > 1 || m.scene.Rules != Rules1e
+	var may []string
 	for i := range m.others {
 		o := &m.others[i]
-		base := newFootprint(&m.profile, m.ship.Base, stops[0].pose, true)
-		v := m.against(&base, o)
-		gap, slack := base.gap(&o.shape), v.slack
-		switch {
-		case gap <= contactTie:
-			if partial || m.scene.Rules != Rules1e {
-				m.result.Touching = append(m.result.Touching, o.id)
-			}
-		case slack > 0 && gap <= slack && (partial || m.scene.Rules != Rules1e):
-			m.doubt("touching " + o.id)
+		v := met(0, o)
+		if v.gap <= contactTie && (partial || m.scene.Rules != Rules1e) {
+			m.result.Touching = append(m.result.Touching, o.id)
 		}
-		if gap > contactTie && partial {
-			m.note("touching "+o.id, No, gap, 0)
+		if v.gap > contactTie && partial {
+			m.note("touching "+o.id, No, v.gap, 0)
+		}
+		near := v.slack > 0 && math.Abs(v.gap) <= v.slack
+		for j := 0; j < len(stops) && len(stops) > 1 && !near; j++ {
+			w := met(j, o)
+			near = w.gap <= w.slack+contactTie
+		}
+		if near && overlaps {
+			may = append(may, o.id)
+		}
+	}
+	if hit != Yes || len(may) > 1 {
+		for _, id := range may {
+			m.doubt("touching " + id)
 		}
 	}
 	switch m.result.Overlapped = m.result.FirstOverlapped; {
@@ -815,9 +828,6 @@ func (m *mover) touch(stops []stop, partial bool) {
 		m.result.Overlapped = m.result.Touching
 	case m.scene.Rules == Rules25:
 		m.result.Overlapped = m.friendsOf(m.result.FirstOverlapped)
-	}
-	if len(m.result.Touching) > 1 && m.ship.Covariance != (geom.Cov3{}) {
-		m.doubt("touching " + strings.Join(m.result.Touching, " and "))
 	}
 }
 

@@ -2,9 +2,11 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -152,6 +154,49 @@ func TestMovesOfAMeasuredTable(t *testing.T) {
 		assert.Equal(t, engine.Indeterminate, r.Options[1].Legal)
 		assert.InDelta(t, 50-43.2+slack, r.Options[1].To.Millimeters(), 1e-6)
 		assert.Equal(t, engine.No, r.Options[2].Legal)
+	})
+}
+
+// G109 G110: which ship stops a move is known only if no other may be the one.
+func TestTouchingIsDecidedOnlyWhereOneShipMayStopTheMove(t *testing.T) {
+	doubted := func(r engine.MoveResult) []string {
+		var out []string
+		for _, u := range r.Undecided {
+			if id, ok := strings.CutPrefix(u, "touching "); ok {
+				out = append(out, id)
+			}
+		}
+		return out
+	}
+	t.Run("one of two that stand side by side", func(t *testing.T) {
+		s := loose(scene(t, "2.5; A small 0 0 0; B small -25 100 0; C small 25 100.2 0"), 0.2, 0.1)
+		r := moved(t, s, "A", "straight 2")
+		assert.Equal(t, engine.No, r.InFull)
+		assert.Equal(t, []string{"B", "C"}, doubted(r))
+	})
+	t.Run("two exactly side by side, only they uncertain", func(t *testing.T) {
+		s := loose(scene(t, "2.5; A small 0 0 0; B small -25 100 0; C small 25 100 0"), 0.2, 0.1)
+		s.Ships[0].Covariance = geom.Cov3{}
+		assert.Equal(t, []string{"B", "C"}, doubted(moved(t, s, "A", "straight 2")))
+	})
+	t.Run("a move that perhaps is not stopped", func(t *testing.T) {
+		for _, y := range []float64{123.3, 123.1} {
+			for _, rules := range []string{"1e", "2.5"} {
+				s := loose(scene(t, rules+"; A small 0 0 0; B small 0 "+fmt.Sprint(y)+" 0"), 0.2, 0.1)
+				r := moved(t, s, "A", "straight 1")
+				require.Equal(t, engine.Indeterminate, r.InFull)
+				assert.Equal(t, []string{"B"}, doubted(r), "%s at %v", rules, y)
+			}
+		}
+	})
+	t.Run("a ship that stands, perhaps in contact", func(t *testing.T) {
+		s := loose(scene(t, "2.5; A small 0 0 0; B small 0 43.1 0"), 0.2, 0.1)
+		assert.Equal(t, []string{"B"}, doubted(moved(t, s, "A", "stationary")))
+	})
+	t.Run("one that surely stops it", func(t *testing.T) {
+		r := moved(t, loose(scene(t, "2.5; A small 0 0 0; B small 0 100 0; C small 60 100 0"), 0.2, 0.1), "A", "straight 2")
+		assert.Equal(t, []string{"B"}, r.Touching)
+		assert.Empty(t, doubted(r))
 	})
 }
 

@@ -57,7 +57,7 @@ func (m *mover) tallon(a Maneuver) {
 		if best == Indeterminate {
 			m.doubt("whether any place is free")
 		}
-		m.end(&c, []stop{{m.result.Full, c.line.length}}, settled{}, false)
+		m.end(&c, []stop{{m.result.Full, c.line.length}}, settled{}, false, No)
 		return
 	}
 	// No place is free: the overlap at the middle one is what the ship meets.
@@ -134,10 +134,10 @@ func (m *mover) boost(a Action) {
 	name := strings.Fields(a.String())[1]
 	legal := m.option(name, full.pose, &area, true)
 	m.result.FullyExecuted, m.result.InFull = legal == Yes, legal
-	m.end(&c, []stop{full}, settled{}, false)
+	m.end(&c, []stop{full}, settled{}, false, No)
 	m.result.Touching = nil
 	if m.scene.Rules != Rules1e {
-		m.touch([]stop{full}, false)
+		m.touch([]stop{full}, false, No)
 	}
 }
 
