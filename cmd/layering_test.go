@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/round": {"engine", "engine/flown", "engine/geom"},
 	"cmd/internal/play": {"cmd/internal/access", "cmd/internal/draw", "cmd/internal/live", "cmd/internal/round", "cmd/internal/rulings",
 		"cmd/internal/sentence", "cmd/internal/squads", "cmd/internal/web", "engine", "engine/flown", "engine/scenefile", "engine/tablecheck",
-		"vision"},
+		"vision", "vision/token"},
 	"cmd/internal/squads":           {"cmd/internal/sentence", "calibration/regular", "engine"},
 	"cmd/internal/squads/shiptable": {"cmd/internal/squads"},
 	"cmd/internal/metrics":          {},

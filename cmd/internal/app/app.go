@@ -186,7 +186,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		o.Open = source.open
 	}
 	feed := capture.NewFeed(o.Open, capture.FeedOptions{Name: c.Camera.Source, StallAfter: o.StaleAfter, OnChange: logCamera(o.Log)})
-	hub, pairing := newHub(), &access.Pairing{}
+	hub, pairing, table := newHub(), &access.Pairing{}, (*play.Table)(nil)
 	code := func() string { return pairing.Code(time.Now()) }
 	address := newPageAddress(c.Web.scheme(), listener.Addr(), func(now string) { tellPairing(o.Log, now, code()) })
 	menu := &panelMenu{address: address.get, code: code, now: time.Now}
@@ -212,7 +212,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter,
 		News: news, Now: time.Now, Log: o.Log, Dir: c.dataDir(),
 	})
-	var table *play.Table
+	main.Renamed = func(was, is string) { table.Rename(was, is) }
 	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []engine.Maneuver { return table.Dial(ship) } // when it runs
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)

@@ -203,7 +203,7 @@ func (c *Client) tellHealth(ctx context.Context, conn *nats.Conn) {
 		case <-ticker.C:
 		}
 		state := c.o.Newest()
-		h := healthOf(&state, c.up)
+		h := HealthOf(&state, c.up)
 		h.Version = c.o.Version
 		h.Record = c.outbox.standing(ctx)
 		if c.outbox.behind(h.Record) {

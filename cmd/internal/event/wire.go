@@ -192,8 +192,8 @@ func cut(text string) string {
 	return text
 }
 
-// healthOf sums a state up, with up the table's steady clock at a time.
-func healthOf(s *live.State, up func(time.Time) int64) Health {
+// HealthOf sums a state up, with up the table's steady clock at a time.
+func HealthOf(s *live.State, up func(time.Time) int64) Health {
 	h := Health{
 		Code: s.Health.Code, Title: cut(s.Health.Title), FPS: math.Round(s.Figures.FPS), Ships: len(s.Located.Scene.Ships),
 		From: s.Choice.From, To: s.Choice.To, Trouble: cut(s.RulingsTrouble), Match: s.Match,

@@ -80,6 +80,8 @@ type Game struct {
 
 	chosen bool // by a person: the program no longer chooses
 
+	numbered map[string]engine.Ship // the chosen bases without a name, where they were seen last
+
 	underway map[string]bool // ships that were seen moving and have not come to rest
 }
 
@@ -160,6 +162,7 @@ func (g *Game) Run(ctx context.Context) error {
 func (g *Game) Update(change func(*Seen), notes ...string) {
 	g.update(func() {
 		change(&g.seen)
+		g.followNumbers()
 		for _, text := range notes {
 			g.note(text)
 		}

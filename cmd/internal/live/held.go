@@ -111,6 +111,16 @@ func (h *Held) Crop() image.Rectangle {
 	return s.Crop()
 }
 
+// pilot returns a ship's pilot, or which ships a base without a name may be; "": nothing is known.
+func (h *Held) pilot(id string) string {
+	for i := range h.Located.Scene.Ships {
+		if s := &h.Located.Scene.Ships[i]; s.ID == id && len(s.NameDoubt) > 0 {
+			return MayBe(s.NameDoubt)
+		}
+	}
+	return h.Play.Pilot(id)
+}
+
 // has reports whether a ship was seen.
 func (h *Held) has(id string) bool {
 	return slices.ContainsFunc(h.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == id })

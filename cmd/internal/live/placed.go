@@ -17,6 +17,20 @@ type PlacedShip struct {
 	Base   engine.Base
 	Pose   geom.Pose
 	Headed bool // the person said which way its nose points; else the arcs are NoView
+
+	InsteadOf string // the ship that the base there was taken for; "": it has no name yet
+}
+
+// ReadInsteadOf checks the name that a base has and should not have.
+func (p *PlacedShip) ReadInsteadOf(was string) error {
+	if _, err := token.CodeOfID(was); err != nil {
+		return fmt.Errorf("instead_of: %w", err)
+	}
+	if was == p.ID {
+		return fmt.Errorf("instead_of: the ship is called %s already", was)
+	}
+	p.InsteadOf = was
+	return nil
 }
 
 // ReadPlacedShip checks what a person said of a ship; a nil heading was not said.

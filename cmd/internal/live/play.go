@@ -3,6 +3,9 @@ package live
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"sightline/vision/token"
 )
 
 // Play is the game that is played on the table, as far as everybody may know it. It is a
@@ -75,8 +78,16 @@ func named(id, pilot string) string {
 
 // Pilot returns a ship's pilot; "" where no squad names one.
 func (p *Play) Pilot(id string) string {
-	if s := p.Ship(id); s != nil {
+	if s := p.Ship(id); s != nil && !token.Unidentified(id) { // a game of an earlier version may have such a ship
 		return s.Pilot
 	}
 	return ""
+}
+
+// MayBe says which ships a base without a name may be: "A1 or A2", "A1 or another"; "" where there are none.
+func MayBe(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " or another"
+	}
+	return strings.Join(names, " or ")
 }

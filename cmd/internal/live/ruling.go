@@ -17,7 +17,7 @@ type Ruling struct {
 	At       time.Time // when it was ruled; who shows it lets it fade by this
 	Held     uint64    // the number of the held picture that it was made on
 	From, To string
-	Pilots   [2]string // of the two: "Wedge Antilles"; "" where no game names one
+	Pilots   [2]string // of the two: "Wedge Antilles", "A1 or A2" of a base without a name; "" where no game names one
 	Arc      engine.Arc
 	Title    string        // what holds, in a few words: "Range 2, in the front arc"
 	Text     string        // the same as a sentence, with who ruled
@@ -91,7 +91,7 @@ func NewRuling(h *Held, r RuleRequest) (Ruling, error) {
 		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&s),
 		Decision: cmp.Or(r.Decision, AsMeasured), Ruled: r.Ruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
 	}
-	out.Pilots = [2]string{h.Play.Pilot(r.From), h.Play.Pilot(r.To)}
+	out.Pilots = [2]string{h.pilot(r.From), h.pilot(r.To)}
 	if out.Decision != AsMeasured {
 		out.Title = ruledTitle(&s, r.Ruled)
 	}

@@ -352,6 +352,10 @@ func (p *Pipeline) PlaceShip(s live.PlacedShip) error {
 		if err != nil {
 			return fmt.Errorf("%s is not placed: %w", s.ID, err)
 		}
+		if s.InsteadOf != "" {
+			p.o.Game.Note(fmt.Sprintf("What was taken for %s is %s: its name was corrected by hand.", s.InsteadOf, s.ID))
+			return nil
+		}
 		p.o.Game.Note(s.ID + " was placed by hand.")
 		return nil
 	case <-time.After(placeWithin):
@@ -364,6 +368,10 @@ func (p *Pipeline) PlaceShip(s live.PlacedShip) error {
 func (p *Pipeline) place(edges *EdgeSearch) {
 	asked := p.placing.Swap(nil)
 	if asked == nil {
+		return
+	}
+	if asked.ship.InsteadOf != "" {
+		asked.done <- p.correct(edges, asked.ship)
 		return
 	}
 	_, err := edges.Place(asked.ship, p.o.Game.Tracks())

@@ -62,6 +62,9 @@ type Options struct {
 	Secondary bool              // this is such a camera: what it sees is measured by another
 	Game      *game.Game
 	Now       func() time.Time
+
+	// Renamed is told that a person named two ships wrongly, before what was seen of them is published; nil: no one is.
+	Renamed func(was, is string)
 }
 
 // Pipeline takes each picture through the stages, from registration to measuring, and

@@ -25,6 +25,8 @@ type Stock struct {
 	last  time.Time       // when a picture came last
 	open  map[string]bool // bases without a name that may carry a card which was never shown
 	swaps swaps
+
+	renamed [2]string // two ships that a person named wrongly in this picture
 }
 
 // unwatched is how long there are no pictures until a ship may have been moved, and another one put in its place.
@@ -75,6 +77,10 @@ func (s *Stock) ready(l Locator) bool {
 func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	e.before = tracks
 	s.names.Stand(tracks)
+	if s.renamed != [2]string{} {
+		s.names.Rename(s.renamed[0], s.renamed[1])
+		s.renamed = [2]string{}
+	}
 	e.away = s.names.Away(tracks, e.Located.Captured)
 	s.back(e, tracks)
 	s.swaps.seen(tracks)

@@ -2,11 +2,13 @@ package pipeline
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -59,7 +61,13 @@ func (s *stockTable) see(t *testing.T, named ...live.PlacedShip) (out map[string
 	located := vision.Located{Scene: engine.Scene{MatWidth: 914, MatHeight: 914, Rules: engine.Rules25}}
 	e := edgesIn(s.w, &located)
 	for _, p := range named {
-		_, err := e.Place(p, s.tracks)
+		var err error
+		if p.InsteadOf != "" {
+			s.w.o.Game.Update(func(g *game.Seen) { g.Tracks = s.tracks })
+			err = s.w.correct(e, p)
+		} else {
+			_, err = e.Place(p, s.tracks)
+		}
 		require.NoError(t, err)
 	}
 	numbers := map[string]bool{}
@@ -237,4 +245,74 @@ func TestABaseThatMayCarryAnotherCardIsNotNamedByElimination(t *testing.T) {
 	s.bases = append(s.bases, one)
 	s.found = s.bases[1:]
 	assert.Contains(t, s.see(t), "?1", "A2 stands elsewhere, and yet it need not be A1")
+}
+
+// corrects is a tap that says of a base which was named that it is another ship.
+func corrects(was, is string, s look.Sight) live.PlacedShip {
+	p := tap(is, s)
+	p.InsteadOf = was
+	return p
+}
+
+// A tap that corrects gives the base its name, and the base that had this name the other one; what no base has any more is a name that
+// the next one may get.
+func TestAMistappedNameIsCorrected(t *testing.T) {
+	alike := []string{"A1", "A2", "A3"}
+	s := newStockTable(at("A1", 200, 200, alike...), at("A1", 300, 200, alike...), at("A1", 400, 200, alike...))
+	var renamed [][2]string
+	s.w.o.Renamed = func(was, is string) { renamed = append(renamed, [2]string{was, is}) }
+	s.see(t)
+	s.see(t, tap("A1", s.bases[0]))
+	s.see(t, tap("A2", s.bases[1]))
+	require.Equal(t, map[string][]string{"A1": nil, "A2": nil, "A3": nil}, s.see(t))
+	places := func() (out map[string]float64) {
+		out = map[string]float64{}
+		for _, k := range s.tracks {
+			out[k.Ship.ID] = k.Ship.Pose.X
+		}
+		return out
+	}
+	require.Equal(t, map[string]float64{"A1": 200, "A2": 300, "A3": 400}, places())
+	s.see(t, corrects("A1", "A2", s.bases[0]))
+	assert.Equal(t, map[string]float64{"A2": 200, "A1": 300, "A3": 400}, places())
+	s.see(t)
+	assert.Equal(t, map[string]float64{"A2": 200, "A1": 300, "A3": 400}, places(), "they are followed under their names")
+	assert.Equal(t, [][2]string{{"A1", "A2"}}, renamed)
+
+	s.see(t, corrects("A2", "A7", s.bases[0]))
+	assert.Equal(t, map[string]float64{"A7": 200, "A1": 300, "A3": 400}, places())
+	s.see(t)
+	assert.False(t, s.w.stock.names.Stood("A2"), "no base ever was A2")
+}
+
+// What is corrected must stand there under the wrong name, without a code of ours that was read, and show the card of the name.
+func TestACorrectionThatDoesNotFitIsRefused(t *testing.T) {
+	start := func() *stockTable {
+		s := newStockTable(at("A1", 200, 200, "A1", "A2"), at("A1", 300, 200, "A1", "A2"))
+		s.see(t)
+		s.see(t, tap("A1", s.bases[0]))
+		require.Equal(t, map[string][]string{"A1": nil, "A2": nil}, s.see(t))
+		return s
+	}
+	for want, change := range map[string]func(*stockTable, *live.PlacedShip){
+		"A1 does not stand there":                        func(_ *stockTable, p *live.PlacedShip) { p.Pose.X += 60 },
+		"A5 does not stand there":                        func(_ *stockTable, p *live.PlacedShip) { p.InsteadOf = "A5" },
+		"the base there is small":                        func(_ *stockTable, p *live.PlacedShip) { p.Base = engine.Medium },
+		"A1 stands there, whose code was read":           func(s *stockTable, _ *live.PlacedShip) { s.tracks[0].Read = true },
+		"A2 is another base, whose code was read":        func(s *stockTable, _ *live.PlacedShip) { s.tracks[1].Read = true },
+		"the base there does not show A2's card now":     func(s *stockTable, _ *live.PlacedShip) { s.bases = s.bases[1:] },
+		"A1 does not stand there: it moves out of sight": func(s *stockTable, _ *live.PlacedShip) { s.tracks[0].State = vision.Hidden },
+	} {
+		s := start()
+		slices.SortFunc(s.tracks, func(a, b vision.Track) int { return vision.CompareIDs(a.Ship.ID, b.Ship.ID) })
+		ask := corrects("A1", "A2", s.bases[0])
+		change(s, &ask)
+		s.w.o.Game.Update(func(g *game.Seen) { g.Tracks = s.tracks })
+		s.w.o.Renamed = func(string, string) { t.Error("nothing is corrected") }
+		located := vision.Located{}
+		err := s.w.correct(edgesIn(s.w, &located), ask)
+		want, _, _ = strings.Cut(want, ": ")
+		assert.EqualError(t, err, want)
+		assert.Empty(t, located.Scene.Ships)
+	}
 }

@@ -70,6 +70,16 @@ func (s *swaps) undecided(id string) bool {
 	return false
 }
 
+// forget gives up what is open about a ship: a person said which it is.
+func (s *swaps) forget(id string) {
+	delete(s.together, id)
+	delete(s.aside, id)
+	for k, list := range s.together {
+		s.together[k] = slices.DeleteFunc(list, func(o string) bool { return o == id })
+	}
+	s.open = slices.DeleteFunc(s.open, func(o string) bool { return o == id })
+}
+
 // take returns the ships that may be another one though they had their names again.
 func (s *swaps) take() []string {
 	open := s.open

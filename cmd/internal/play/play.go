@@ -23,6 +23,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/scenefile"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // Options are the parts of a Table.
@@ -122,7 +123,7 @@ func (t *Table) resume(ctx context.Context) {
 	}
 	t.events, t.game, t.id, t.watch = events, g, games[0], round.NewWatch(g)
 	if _, scene, noted, err := Scene(events); err == nil && noted { // ships that have not flown yet, and the objectives
-		t.watch.Stood(scene.Ships)
+		t.watch.Stood(slices.DeleteFunc(slices.Clone(scene.Ships), func(s engine.Ship) bool { return token.Unidentified(s.ID) }))
 		t.lie(&live.State{Located: vision.Located{Scene: scene}})
 	}
 	t.o.Log.Info("the game goes on", "game", t.id, "turn", g.Turn())
@@ -142,6 +143,21 @@ func Load(ctx context.Context, log *rulings.Log, id int64) ([]round.Event, error
 		}
 	}
 	return events, nil
+}
+
+// Rename takes up that a person named two bases wrongly: what was taken for the one ship is the other.
+func (t *Table) Rename(was, is string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watch.Rename(was, is)
+	if t.game == nil || t.game.Ended || t.game.Piece(was) == nil && t.game.Piece(is) == nil {
+		return
+	}
+	e := round.Event{Kind: round.Renamed, By: "the page", Round: t.game.Round, Phase: t.game.Phase, Ship: was, With: is}
+	if err := t.add(e); err != nil {
+		t.o.Log.Warn("a name that was corrected is not in the game", "was", was, "is", is, "err", err)
+		t.news = append([]string{err.Error()}, t.news[:min(len(t.news), 3)]...)
+	}
 }
 
 // errNoGame is why nothing can be done to a game.
@@ -278,7 +294,7 @@ func (t *Table) watched(s *live.State) []round.Event {
 	}
 	return t.watch.Events(t.game, round.Sight{At: s.At, Scene: s.Standing(), Still: func(id string) bool {
 		k, known := s.Track(id)
-		return !known || k.State == vision.Still
+		return (!known || k.State == vision.Still) && !token.Unidentified(id) // another base may have its number later
 	}})
 }
 

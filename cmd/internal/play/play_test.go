@@ -525,3 +525,36 @@ func TestGamesAreListedAndExported(t *testing.T) {
 	_, err = play.ExportFrom(t.Context(), b.log, 7, "csv")
 	assert.ErrorIs(t, err, rulings.ErrNoGame)
 }
+
+// A name that a person corrected is an event of the game, no ship has flown anything by it, and the game that is looked back at has the
+// ships under their names from then on.
+func TestACorrectedNameIsInTheGame(t *testing.T) {
+	b := newBench(t)
+	b.start("2.0")
+	require.Equal(t, 204, b.tap().Code)
+	events := func() (out []round.Event) {
+		games, err := b.log.Games(t.Context())
+		require.NoError(t, err)
+		out, err = play.Load(t.Context(), b.log, games[0])
+		require.NoError(t, err)
+		return out
+	}
+	before := len(events())
+	b.scene.Ships[0].ID, b.scene.Ships[1].ID = "A2", "A1"
+	b.table.Rename("A1", "A2")
+	b.look()
+	now := events()
+	require.Len(t, now, before+1, "%+v", now[before:])
+	e := now[before]
+	assert.Equal(t, []string{string(round.Renamed), "A1", "A2"}, []string{string(e.Kind), e.Ship, e.With})
+	g, scene, ok, err := play.Scene(now)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Equal(t, "What was taken for A1 (Wedge Antilles) is A2 (Luke Skywalker)", round.Words(g, &e))
+	for _, s := range scene.Ships {
+		if s.ID == "A2" {
+			assert.Equal(t, 300.0, s.Pose.X, "the table as it was noted, with its names put right")
+		}
+	}
+	assert.Zero(t, round.Undoable(now[before:]), "the camera follows them under these names: undo does not take that back")
+}

@@ -54,12 +54,18 @@ func Scene(events []round.Event) (g *round.Game, scene engine.Scene, ok bool, er
 	gone := round.TakenBack(events)
 	for i := range events[noted:] {
 		e := &events[noted+i]
-		if e.Kind != round.Moved || gone[e.Number] {
+		if gone[e.Number] {
 			continue
 		}
 		for k := range scene.Ships {
-			if scene.Ships[k].ID == e.Ship {
-				scene.Ships[k] = e.Flown.To.Ship(scene.Ships[k])
+			s := &scene.Ships[k]
+			switch {
+			case e.Kind == round.Moved && s.ID == e.Ship:
+				*s = e.Flown.To.Ship(*s)
+			case e.Kind == round.Renamed && s.ID == e.Ship:
+				s.ID = e.With
+			case e.Kind == round.Renamed && s.ID == e.With:
+				s.ID = e.Ship
 			}
 		}
 	}
@@ -92,7 +98,7 @@ func at(events []round.Event, from, to, arc string) (atJSON, error) {
 	profile := live.ProfileOf(&scene)
 	for i := range scene.Ships {
 		s := &scene.Ships[i]
-		ship := atShip{ID: s.ID, Name: g.Name(s.ID), Player: s.Player, SigmaMM: sigma(s)}
+		ship := atShip{ID: s.ID, Name: nameOf(g, s), Player: s.Player, SigmaMM: sigma(s)}
 		for k, p := range live.BaseOutline(&profile, s.Base, s.Pose) {
 			if k < len(ship.OutlineMM) {
 				ship.OutlineMM[k] = [2]float64{p.X, p.Y}
@@ -109,6 +115,14 @@ func at(events []round.Event, from, to, arc string) (atJSON, error) {
 		out.Obstacles = append(out.Obstacles, outline)
 	}
 	return out, out.measure(g, &scene, from, to, arc)
+}
+
+// nameOf is a ship's name for people; of a base without one also which ships it may be.
+func nameOf(g *round.Game, s *engine.Ship) string {
+	if may := live.MayBe(s.NameDoubt); may != "" {
+		return fmt.Sprintf("%s (%s)", s.ID, may)
+	}
+	return g.Name(s.ID)
 }
 
 func sigma(s *engine.Ship) float64 {

@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/squads"
 	"sightline/engine"
+	"sightline/vision/token"
 )
 
 // StartRequest starts a game.
@@ -121,13 +122,7 @@ func squadNotes(player string, report *squads.Report) (out []string) {
 // tied gives the ships of a squad the ids of the player's ships on the table, in their
 // order, and free ids where there are fewer: A1, A2 … of player 1, B1, B2 … of player 2.
 func tied(player int, report *squads.Report, scene *engine.Scene, taken map[string]bool) (out []round.Ship) {
-	var ids []string
-	for i := range scene.Ships {
-		if scene.Ships[i].Player == player {
-			ids = append(ids, scene.Ships[i].ID)
-		}
-	}
-	slices.SortFunc(ids, byNumber)
+	ids := namesOn(scene, player)
 	lines := slices.Clone(report.Ships)
 	for i := range report.Strangers { // they are on the table, whatever the data know
 		p := &report.Strangers[i]
@@ -148,6 +143,22 @@ func tied(player int, report *squads.Report, scene *engine.Scene, taken map[stri
 			Initiative: line.Initiative, Points: line.Points, Dial: line.Dial, Arcs: line.Arcs, Actions: line.Actions})
 	}
 	return out
+}
+
+// namesOn lists a player's ships on the table, those among them that a base without a name may be.
+func namesOn(scene *engine.Scene, player int) (ids []string) {
+	for i := range scene.Ships {
+		s := &scene.Ships[i]
+		names := s.NameDoubt
+		if !token.Unidentified(s.ID) {
+			names = []string{s.ID}
+		}
+		if s.Player == player {
+			ids = append(ids, names...)
+		}
+	}
+	slices.SortFunc(ids, byNumber)
+	return slices.Compact(ids)
 }
 
 // sections joins the fore and the aft section of a huge ship of the first edition, two pilots in XWS, to the one ship whose base they

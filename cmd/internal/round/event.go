@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ const (
 	Changed  Kind = "changed"  // Ship's status is Status
 	Halved   Kind = "halved"   // Ship is at half its health
 	Tied     Kind = "tied"     // Ship and With change places: the pilots are tied to the other bases
+	Renamed  Kind = "renamed"  // what the camera took for Ship is With, and the other way round
 	Towed    Kind = "towed"    // Ship tows the supply cache With
 	Scored   Kind = "scored"   // Player earns Points of the scenario, because of Text
 	Ended    Kind = "ended"    // the game is over, because of Text; Player wins
@@ -203,6 +205,8 @@ func (g *Game) apply(e *Event) error {
 		g.Ended, g.Why, g.Winner = true, e.Text, e.Player
 	case Towed, Scrambled:
 		return g.take(e)
+	case Renamed:
+		return g.rename(e.Ship, e.With)
 	case Acted, Moved, Changed, Halved, Tied, Jettisoned:
 		return g.applyShip(e)
 	default:
@@ -272,6 +276,36 @@ func (g *Game) tie(p, q *Piece) error {
 	}
 	p.Ship, q.Ship = q.Ship, p.Ship
 	p.ID, q.ID = q.ID, p.ID
+	g.settle()
+	return nil
+}
+
+// rename gives two ships what the camera saw of each other: a person named their bases wrongly. One that is no ship of this game gives
+// nothing, and what was seen of the other one is not known any more.
+func (g *Game) rename(a, b string) error {
+	p, q := g.Piece(a), g.Piece(b)
+	if p == q {
+		return wrong("%q and %q: expected two ships, and one of them of this game", a, b)
+	}
+	for _, one := range []**Piece{&p, &q} {
+		if *one == nil {
+			*one = &Piece{}
+		}
+	}
+	p.Pose, q.Pose, p.From, q.From, p.Last, q.Last = q.Pose, p.Pose, q.From, p.From, q.Last, p.Last
+	p.Moved, q.Moved, p.Speeds, q.Speeds = q.Moved, p.Moved, q.Speeds, p.Speeds
+	p.tapped, q.tapped, p.strain, q.strain, p.away, q.away = q.tapped, p.tapped, q.strain, p.strain, q.away, p.away
+	if g.Phase == Activation { // who attacks in other phases is tapped by its name
+		p.Acted, q.Acted = q.Acted, p.Acted
+	}
+	other := map[string]string{a: b, b: a}
+	g.acting = cmp.Or(other[g.acting], g.acting)
+	for _, pairs := range []*[][2]string{&g.Touch, &g.MayTouch} {
+		*pairs = slices.Clone(*pairs)
+		for i, pair := range *pairs {
+			(*pairs)[i] = [2]string{cmp.Or(other[pair[0]], pair[0]), cmp.Or(other[pair[1]], pair[1])}
+		}
+	}
 	g.settle()
 	return nil
 }

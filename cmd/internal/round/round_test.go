@@ -380,6 +380,32 @@ func TestAPilotIsTiedToAnotherBase(t *testing.T) {
 	assert.ErrorIs(t, err, ErrEvent)
 }
 
+// A name that was corrected gives two ships what the camera saw of each other, and the watch sees no move in it.
+func TestACorrectedNameExchangesWhatWasSeen(t *testing.T) {
+	p := play(t, Start{Edition: "2.0", First: 1, Ships: four()})
+	p.Phase = Activation
+	a, b := p.Piece("A1"), p.Piece("A2")
+	a.Pose, a.From, a.Last, a.Moved, a.Acted, a.Half = &Pose{X: 300}, &Pose{X: 200}, "straight 2", true, true, true
+	b.Pose = &Pose{X: 500}
+	p.acting, p.Touch = "A1", [][2]string{{"B1", "A1"}}
+	require.NoError(t, p.rename("A1", "A2"))
+	assert.Equal(t, [2]float64{500, 300}, [2]float64{p.Piece("A1").Pose.X, p.Piece("A2").Pose.X})
+	assert.Nil(t, p.Piece("A1").From)
+	assert.False(t, p.Piece("A1").Moved || p.Piece("A1").Acted)
+	assert.True(t, p.Piece("A2").Moved && p.Piece("A2").Acted)
+	assert.Equal(t, "straight 2", p.Piece("A2").Last)
+	assert.True(t, p.Piece("A1").Half, "who tapped the damage tapped a name")
+	assert.Equal(t, "A2", p.acting)
+	assert.Equal(t, [][2]string{{"B1", "A2"}}, p.Touch)
+
+	require.NoError(t, p.rename("A2", "A9"), "A9 is no ship of this game")
+	assert.Nil(t, p.Piece("A2").Pose)
+	for _, e := range []Event{{Kind: Renamed, Ship: "A8", With: "A9"}, {Kind: Renamed, Ship: "A1", With: "A1"}} {
+		_, _, err := Append(p.events, e)
+		assert.ErrorIs(t, err, ErrEvent)
+	}
+}
+
 func TestWhatNoGameIs(t *testing.T) {
 	good := Start{Edition: "2.5", Ships: four()}
 	for name, change := range map[string]func(*Start){

@@ -54,6 +54,8 @@ func Words(g *Game, e *Event) string {
 		return name + " is at half its health"
 	case Tied:
 		return fmt.Sprintf("%s and %s change their pilots", e.Ship, e.With)
+	case Renamed:
+		return fmt.Sprintf("What was taken for %s is %s", name, g.Name(e.With))
 	case Scored:
 		return fmt.Sprintf("%s earns %d: %s", g.player(e.Player), e.Points, e.Text)
 	case Ended:

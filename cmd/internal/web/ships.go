@@ -14,7 +14,7 @@ func (s *Server) shipsRoutes(mux *router) {
 }
 
 // placeShip takes {"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}; without
-// heading_deg it is not known which way the nose points.
+// heading_deg it is not known which way the nose points. With "instead_of":"A2" the base there was taken for A2 and is A1.
 func (s *Server) placeShip(w http.ResponseWriter, r *http.Request) {
 	if s.o.PlaceShip == nil {
 		http.Error(w, "Ships cannot be placed by hand here.", http.StatusNotFound)
@@ -26,11 +26,15 @@ func (s *Server) placeShip(w http.ResponseWriter, r *http.Request) {
 		X       *float64 `json:"x_mm"`
 		Y       *float64 `json:"y_mm"`
 		Heading *float64 `json:"heading_deg"`
+		Instead *string  `json:"instead_of"`
 	}
 	if !readBody(w, r, &in, `{"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`) {
 		return
 	}
 	p, err := live.ReadPlacedShip(in.ID, in.Base, in.X, in.Y, in.Heading)
+	if err == nil && in.Instead != nil {
+		err = p.ReadInsteadOf(*in.Instead)
+	}
 	if err != nil {
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return

@@ -39,9 +39,12 @@ func TestAShipIsPlacedByHand(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, code, text)
 	code, text = post(`{"id":"B2","base":"large","x_mm":420.5,"y_mm":310}`)
 	require.Equal(t, http.StatusNoContent, code, text)
+	code, text = post(`{"id":"A1","base":"small","x_mm":420,"y_mm":310,"instead_of":"A2"}`)
+	require.Equal(t, http.StatusNoContent, code, text)
 	want := []live.PlacedShip{
 		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 420, Y: 310}, Heading: 90 * geom.Degree}, Headed: true},
 		{ID: "B2", Player: 2, Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 420.5, Y: 310}}},
+		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 420, Y: 310}}, InsteadOf: "A2"},
 	}
 	assert.Equal(t, want, f.placed)
 
@@ -55,6 +58,8 @@ func TestAShipIsPlacedByHand(t *testing.T) {
 		{`{"id":"A1","base":"small","y_mm":1}`, "X_mm"},
 		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1e9}`, "Y_mm"},
 		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"heading_deg":1e9}`, "Heading_deg"},
+		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"instead_of":"A1"}`, "called A1 already"},
+		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"instead_of":""}`, "Instead_of"},
 		{`{"id":"A1","where":"there"}`, "unknown field"},
 		{`[]`, "must be JSON"},
 	} {
@@ -62,5 +67,5 @@ func TestAShipIsPlacedByHand(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, code, c.body)
 		assert.Contains(t, text, c.says, c.body)
 	}
-	assert.Len(t, f.placed, 2)
+	assert.Len(t, f.placed, 3)
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
 	"sightline/vision"
 )
 
@@ -84,4 +87,64 @@ func TestTheDoubtIsWrittenAtTheBase(t *testing.T) {
 		`Promise.all([import("/overlay-draw.js"), import("/label.js")]).then((m) => m[1].label({ id: "?1", name_doubt: ["A1", "A7"] }))`,
 		&label, awaiting)))
 	assert.Equal(t, "A1 or A7?", label, "the overlay loads what writes it")
+}
+
+// What is spoken of such a base is both names.
+func TestTheDoubtIsSpoken(t *testing.T) {
+	ctx := browsertest.New(t, 90*time.Second)
+	s := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(unsureView(t)), Choose: func(live.Choice) {}}))
+	t.Cleanup(s.Close)
+	var spoken string
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(s.URL), chromedp.WaitVisible("#table .tag"), chromedp.Evaluate(`(async () => {
+		const text = new Promise((said) => { speechSynthesis.speak = (words) => said(words.text); });
+		const state = await (await fetch("/api/state")).json();
+		state.choice = { from: "?1", to: "B1" };
+		Object.assign(state.answer, { headline: { kind: "shot", text: "In range 2" }, obstruction: { outcome: "no" } });
+		document.getElementById("speak").click();
+		(await import("/speak.js")).speakState(state);
+		return text;
+	})()`, &spoken, awaiting)))
+	assert.Equal(t, "A1 or A7?, B1. In range 2.", spoken)
+}
+
+// A ship that a person named wrongly is corrected on the page: it is tapped, and its name is chosen, also one that another ship has.
+func TestAWrongNameIsCorrectedOnThePage(t *testing.T) {
+	v := followedView(t, nil)
+	for i := range v.Located.Scene.Ships {
+		if s := &v.Located.Scene.Ships[i]; s.ID == "A1" || s.ID == "B1" || s.ID == "B2" {
+			s.Seen, s.Look = "look", s.ID
+			v.Located.Ships[i].Sides, v.Tracks[i].Ship = nil, *s
+		}
+	}
+	ctx := browsertest.New(t, 90*time.Second)
+	asked, answers := make(chan live.PlacedShip, 1), make(chan error, 1)
+	place := func(p live.PlacedShip) error {
+		asked <- p
+		return <-answers
+	}
+	s := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(v), Choose: func(live.Choice) {}, PlaceShip: place}))
+	t.Cleanup(s.Close)
+	var offered, wrong []string
+	var refused string
+	var shot []byte
+	values := func(id string) string {
+		return `[...document.querySelectorAll("#` + id + ` option")].map((e) => e.value)`
+	}
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(s.URL), chromedp.WaitVisible("#misnamed-show"),
+		chromedp.WaitNotVisible("#naming"), chromedp.Click("#misnamed-show"), chromedp.WaitVisible("#naming"),
+		chromedp.Evaluate(values("naming-base"), &wrong),
+		chromedp.SetValue("#naming-base", "B1"), chromedp.Evaluate(`document.getElementById("naming-base").dispatchEvent(new Event("change"))`, nil),
+		chromedp.Evaluate(values("naming-ship"), &offered), chromedp.SetValue("#naming-ship", "B2"), chromedp.FullScreenshot(&shot, 100)))
+	keep(t, "misnamed.png", shot)
+	assert.Equal(t, []string{"A1", "B1", "B2"}, wrong, "no ship whose code was read")
+	assert.Equal(t, []string{"A1", "B2"}, offered[:2])
+	answers <- errors.New("the base there does not show B2's card now")
+	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#naming-say"), chromedp.Poll(`document.getElementById("naming-refused").textContent !== ""`, nil),
+		chromedp.Text("#naming-refused", &refused)))
+	assert.Equal(t, "The base there does not show B2's card now.", refused)
+	want := live.PlacedShip{ID: "B2", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 310, Y: 487.3}}, InsteadOf: "B1"}
+	assert.Equal(t, want, <-asked)
+	answers <- nil
+	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#naming-say"), chromedp.WaitNotVisible("#naming")))
+	assert.Equal(t, want, <-asked)
 }

@@ -1,5 +1,6 @@
-// Naming a base whose code is not read: the program saw its edges and its guides, and a
-// person says which ship it is and, if they like, which way its nose points.
+// Naming a base whose code is not read: the program saw its edges and its guides, or its card, and a
+// person says which ship it is and, if they like, which way its nose points. A base that got the
+// wrong name so is given another one.
 
 import { byId, setText } from "./dom.js";
 import { pendingAttacker } from "./choose.js";
@@ -7,7 +8,12 @@ import { label } from "./label.js";
 import { say } from "./texts.js";
 
 let state = null;
-const unnamed = () => state.ships.filter((ship) => ship.id.startsWith("?"));
+let correcting = false; // somebody says that a ship has the wrong name
+const isNumber = (ship) => ship.id.startsWith("?");
+const isHere = (ship) => !["hidden", "lifted"].includes(ship.state);
+// A ship that a person may have named: no code of ours says which it is.
+const isNamed = (ship) => !isNumber(ship) && isHere(ship) && ["look", "edges"].includes(ship.seen) && ship.sides_read.length === 0;
+const bases = () => state.ships.filter((ship) => (correcting ? isNamed(ship) : isNumber(ship)));
 
 // options makes a list's choices, and keeps the one that was chosen while it is there.
 function options(select, choices) {
@@ -19,11 +25,14 @@ function options(select, choices) {
   if (choices.some(([value]) => value === chosen)) select.value = chosen;
 }
 
-// names lists the ships that may be printed and that do not stand in view, those first that a base may be.
+// names lists the ships that may be printed and that do not stand in view, those first that a base may be. One that has the wrong name
+// may also be one that has its name: those of its size come first.
 function names(base) {
-  const here = new Set(state.ships.filter((ship) => !["hidden", "lifted"].includes(ship.state)).map((ship) => ship.id));
+  const first = correcting ? state.ships.filter((ship) => isNamed(ship) && ship.id !== base.id && ship.base === base.base).map((ship) => ship.id)
+    : base.name_doubt;
+  const here = new Set(state.ships.filter((ship) => isHere(ship) && !first.includes(ship.id)).map((ship) => ship.id));
   return ["A", "B"].flatMap((set) => Array.from({ length: 18 }, (_, i) => `${set}${i + 1}`)).filter((id) => !here.has(id))
-    .sort((a, b) => base.name_doubt.includes(b) - base.name_doubt.includes(a));
+    .sort((a, b) => first.includes(b) - first.includes(a));
 }
 
 // noses lists the four ways the nose of a base may point.
@@ -33,42 +42,64 @@ function noses(ship) {
   return [["", "not known"], ...turns.map((deg) => [String(deg), `towards ${ways[Math.round(deg / 90) % 4]}`])];
 }
 
-// showNaming shows the form while a base without a name stands on the table.
+const title = (ship) => (ship.name_doubt.length > 0 ? `${ship.id}: ${label(ship)}` : `${ship.id}, ${ship.base}`);
+
+// showNaming shows the form while a base without a name stands on the table, or while somebody corrects a name.
 export function showNaming(next) {
   state = next;
-  const bases = unnamed();
-  byId("naming").hidden = bases.length === 0;
-  if (bases.length === 0) return;
-  options(byId("naming-base"), bases.map((ship) => [ship.id, ship.name_doubt.length > 0 ? `${ship.id}: ${label(ship)}` : `${ship.id}, ${ship.base}`]));
-  const ship = bases.find((b) => b.id === byId("naming-base").value) ?? bases[0];
+  byId("misnamed").hidden = !state.ships.some(isNamed);
+  correcting &&= !byId("misnamed").hidden;
+  byId("misnamed-show").setAttribute("aria-expanded", String(correcting));
+  setText(byId("misnamed-show"), correcting ? "Cancel" : "A ship has the wrong name");
+  setText(byId("naming-title"), correcting ? "A ship has the wrong name" : "A base whose code is not read");
+  byId("naming-nose").parentElement.hidden = correcting;
+  const choices = bases();
+  byId("naming").hidden = choices.length === 0;
+  if (choices.length === 0) return;
+  options(byId("naming-base"), choices.map((ship) => [ship.id, title(ship)]));
+  const ship = choices.find((b) => b.id === byId("naming-base").value) ?? choices[0];
   options(byId("naming-ship"), names(ship).map((id) => [id, id]));
-  options(byId("naming-nose"), noses(ship));
+  if (!correcting) options(byId("naming-nose"), noses(ship));
 }
 
 async function name(event) {
   event.preventDefault();
-  const ship = unnamed().find((b) => b.id === byId("naming-base").value);
+  const ship = bases().find((b) => b.id === byId("naming-base").value);
   if (!ship) return;
   const said = { id: byId("naming-ship").value, base: ship.base, x_mm: ship.x_mm, y_mm: ship.y_mm };
-  if (byId("naming-nose").value !== "") said.heading_deg = Number(byId("naming-nose").value);
+  if (correcting) said.instead_of = ship.id;
+  else if (byId("naming-nose").value !== "") said.heading_deg = Number(byId("naming-nose").value);
   byId("naming-say").disabled = true;
   try {
     const answer = await fetch("/api/ships", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) });
     setText(byId("naming-refused"), answer.ok ? "" : (await answer.text()).trim());
+    if (answer.ok) correct(false);
   } catch {
     // The watchdog says that the connection is lost.
   }
   byId("naming-say").disabled = false;
 }
 
-// startNaming lets a base without a name that is tapped be the one that is named.
+// correct begins or ends correcting a name, and begins with the ship that was tapped.
+function correct(now) {
+  correcting = now;
+  if (!state) return;
+  showNaming(state);
+  preset();
+}
+
+// preset makes the base that was tapped the one that is named.
+function preset() {
+  const id = pendingAttacker();
+  if (!id || !bases().some((ship) => ship.id === id)) return;
+  byId("naming-base").value = id;
+  showNaming(state);
+}
+
+// startNaming lets a base that is tapped be the one that is named.
 export function startNaming() {
   byId("naming").addEventListener("submit", name);
   byId("naming-base").addEventListener("change", () => state && showNaming(state));
-  document.addEventListener("pending", () => {
-    const id = pendingAttacker();
-    if (!id?.startsWith("?")) return;
-    byId("naming-base").value = id;
-    if (state) showNaming(state);
-  });
+  byId("misnamed-show").addEventListener("click", () => correct(!correcting));
+  document.addEventListener("pending", () => state && preset());
 }

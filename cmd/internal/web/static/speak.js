@@ -2,6 +2,7 @@
 
 import { byId } from "./dom.js";
 import { remembered } from "./ask.js";
+import { label } from "./label.js";
 import { lang, say } from "./texts.js";
 
 const settled = 700; // ms that a verdict must stand before it is spoken
@@ -9,11 +10,14 @@ let on = false;
 let last = "";
 let timer = 0;
 
+// called is a ship as it is spoken of: one without a name as those that it may be.
+const called = (state, id) => label(state.ships.find((ship) => ship.id === id) ?? { id });
+
 // textOf is what is spoken of an answer, without figures.
 function textOf(state) {
   const { headline, obstruction } = state.answer;
   if (headline.kind === "none") return "";
-  const parts = [`${state.choice.from}, ${state.choice.to}`, say(headline.text)];
+  const parts = [`${called(state, state.choice.from)}, ${called(state, state.choice.to)}`, say(headline.text)];
   if (["shot", "close"].includes(headline.kind) && obstruction.outcome !== "no") parts.push(say(obstruction.text));
   return `${parts.join(". ")}.`;
 }
