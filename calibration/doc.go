@@ -11,8 +11,9 @@
 // out at the mat's corner than the mat under it.
 //
 // [Register] makes a table from the mat's markers; a [Budget] says how sure its points
-// are. The packages below calibrate the lens (lens), check a table against a printed card
-// (verify) and tell whether it still holds (watch).
+// are. The packages below calibrate the lens (lens), estimate lens and place from the mat alone
+// (quick), check a table against a printed card (verify) and tell whether it still holds
+// (watch).
 //
 // Pixels follow the convention of package geom: centres at integers.
 package calibration

@@ -3,8 +3,8 @@
 // no goroutine and draws no random number: the same scene gives the same verdict,
 // every time.
 //
-// Lengths are millimetres and angles radians inside; the frame is that of package
-// geom. The wire form (degrees, units in the keys) is converted once, in json.go.
+// Lengths are millimetres and angles radians; the frame is that of package geom. Package
+// scenefile reads and writes the scenes of files, in degrees.
 package engine
 
 import (

@@ -1,5 +1,6 @@
 // Package hardware shows the answer at the table: lamps for range, arc,
-// obstruction and doubt, and a small display of 128×64 dots.
+// obstruction and doubt, a small display of 128×64 dots, and a strip of lights at the
+// mat's edge. It also reads the buttons and the knob ([Controls]).
 //
 // A [Panel] is given a [State] of plain values and shows it. What the lamps do
 // ([LampsAt]) and what the display holds ([Draw]) are pure functions of the state,

@@ -1,6 +1,5 @@
-// Package scenefile reads and writes scenes, and writes results and moves, as JSON. It
-// is the only place where degrees become radians and back, and where units stand in the
-// keys.
+// Package scenefile reads and writes scenes, and writes results and moves, as JSON: angles
+// in degrees, and the unit in each key.
 package scenefile
 
 import (

@@ -1,6 +1,6 @@
 // Package app is the running program: the strict configuration, the construction
 // of every part, and the one place that starts and stops them. It is the only
-// wiring, and the only package besides main that reads the clock.
+// wiring, and gives the parts their clock.
 package app
 
 import (

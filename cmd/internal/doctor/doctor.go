@@ -1,5 +1,5 @@
 // Package doctor examines the box: panel, camera, calibration and the board under
-// them. Each check gives [Finding]s that say in plain words what is wrong and what to
+// them. Each check gives [Finding] values that say in plain words what is wrong and what to
 // do. Everything a check reads comes through a [Box], so that tests can give it a box
 // that is broken in any way.
 package doctor

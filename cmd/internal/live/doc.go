@@ -5,11 +5,11 @@
 // tracks, the measurements, the chosen pair and its answer, the agreement on measuring
 // ([Policy]), what is held ([Held]), the last [Ruling], the match and the health of the
 // program. The package also decides what of an answer may be told (Policy), what a
-// judge may rule ([NewRuling]), where a move would end ([PreviewMove]) and when a held
+// judge may rule ([NewRuling]), where a move would end ([State.Preview]) and when a held
 // picture is released ([HoldRequest.Refused]), and it words the answers ([State.Text]) for
 // every output. What it refuses is a [Refusal].
 //
-// Package app makes each State and publishes it to a [Hub]. Nothing changes a State
+// Package game makes each State and publishes it to a [Hub]. Nothing changes a State
 // after that. The page, the overlay, the lamps, the display and the record of rulings
 // read the newest State from the Hub, so that all of them say the same.
 package live

@@ -4,5 +4,5 @@
 // which reads tags that the page shows, and is verified with other tags.
 //
 // The projector points; it never measures. Its lines are lit only between the pictures that
-// answers are made from: [Gate] keeps every picture from the recognition that may show them.
+// answers are made from: [Desk.Gate] keeps every picture from the recognition that may show them.
 package projector

@@ -1,8 +1,8 @@
 // Package web is the page and its data over HTTP: what the camera sees, the table from
 // above, the answer for the chosen pair and the panel, live over server-sent events.
 //
-// What it shows at one instant is one state of the table. The JSON of the page is made
-// here and only here, with the unit in each key. The page itself is plain ES modules and
+// What it shows at one instant is one state of the table. The JSON of that
+// state is made here and only here, with the unit in each key. The page itself is plain ES modules and
 // one style sheet, embedded, and asks only this server.
 package web
 
