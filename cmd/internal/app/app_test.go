@@ -96,7 +96,7 @@ func TestTheSimulatedTableIsAnsweredAndTheEndLeavesThePanelDark(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector makes the simulated camera slower than its own clock: run without -short")
 	}
-	r := run(t, simulated(t), app.Options{})
+	r := run(t, simulated(t), app.Options{StaleAfter: time.Minute})
 	// A1 and B1 stand 190 mm apart, centre to centre, until B1 is moved to 130 mm.
 	require.Eventually(t, func() bool {
 		s, ok := r.panel.Last()

@@ -45,7 +45,7 @@ func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
 		t.Skip("the simulated table learns its mat at full size, which takes minutes under the race detector")
 	}
 	t.Chdir(t.TempDir())
-	c, o := app.DefaultConfig(), app.Options{Log: slog.New(slog.DiscardHandler)}
+	c, o := app.DefaultConfig(), app.Options{Log: slog.New(slog.DiscardHandler), StaleAfter: time.Minute}
 	c.Panel.Enabled = false
 	r := run(t, c, o)
 	p := r.first(t)

@@ -62,7 +62,8 @@ func (p *person) start() {
 	c.Camera.Lens = file
 	ready, done := make(chan string, 1), make(chan error, 1)
 	ctx, stop := context.WithCancel(p.t.Context())
-	o := app.Options{StateDir: p.t.TempDir(), Panel: &hardwaretest.Panel{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	o := app.Options{StaleAfter: time.Minute, StateDir: p.t.TempDir(), Panel: &hardwaretest.Panel{},
+		Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Open:  func(context.Context) (vision.Source, error) { return p.source, nil },
 		Ready: func(address string) { ready <- address }}
 	go func() { done <- app.Run(ctx, c, o) }()

@@ -276,7 +276,7 @@ func (g *stockGame) names() map[string][]string {
 func (g *stockGame) rest(what string) (open int) {
 	g.render()
 	g.see(8)
-	for range 10 {
+	for range 60 {
 		if len(g.names()) == len(g.truth.Ships) {
 			break
 		}

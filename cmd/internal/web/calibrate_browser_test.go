@@ -69,6 +69,7 @@ func (u *newcomer) start(c app.Config, o app.Options) {
 	o.StateDir, o.Panel, o.Log = u.t.TempDir(), &hardwaretest.Panel{}, slog.New(slog.NewTextHandler(io.Discard, nil))
 	o.Open = func(context.Context) (vision.Source, error) { return u.table, nil }
 	o.Ready = func(address string) { ready <- address }
+	o.StaleAfter = time.Minute // a busy machine draws a picture in seconds
 	go func() { done <- app.Run(ctx, c, o) }()
 	u.t.Cleanup(func() {
 		stop()

@@ -40,7 +40,7 @@ func newTeacher(t *testing.T) *newcomer {
 	require.NoError(t, lens.Save("lens.json", u.table.Lens()))
 	c := app.DefaultConfig()
 	c.Camera.Source, c.Camera.Lens = "sim:paper", "lens.json"
-	u.start(c, app.Options{StaleAfter: 20 * time.Second}) // a busy machine draws a picture in seconds
+	u.start(c, app.Options{})
 	return u
 }
 
