@@ -44,7 +44,7 @@ func run(t testing.TB, dir string, change ...func(*hall.Options)) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan [2]string, 1), make(chan error, 1)
 	o := hall.Options{
-		Dir: dir, Listen: "127.0.0.1:0", Tables: "127.0.0.1:0", Version: "test", Access: access.Options{JudgeSecret: secret},
+		Dir: dir, Listen: "127.0.0.1:0", Tables: freeAddress(t), Version: "test", Access: access.Options{JudgeSecret: secret},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Ready: func(pages, tables string) { ready <- [2]string{pages, tables} },
 	}
 	for _, f := range change {

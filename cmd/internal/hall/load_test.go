@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -133,12 +135,24 @@ type process struct {
 	disk    string // its size; "": it has none of its own
 }
 
-// freeAddress is one that nothing listens on.
+// freePorts counts the ports that freeAddress gave.
+var freePorts atomic.Int32
+
+var firstPort = rand.IntN(20_000)
+
+// freeAddress is one that nothing listens on, each time another. Its port is none of those that the
+// kernel gives to connections, one of which could take it while a hall is started again.
 func freeAddress(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	t.Helper()
+	for range 1000 {
+		address := fmt.Sprintf("127.0.0.1:%d", 10_000+(firstPort+int(freePorts.Add(1)))%20_000)
+		if l, err := net.Listen("tcp", address); err == nil {
+			require.NoError(t, l.Close())
+			return address
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
 // spawn starts a child on one core. Without tables it is the plain server.

@@ -337,12 +337,22 @@ func livePage(t *testing.T, ctx context.Context) {
 	require.NoError(t, chromedp.Run(ctx, until("pair", shown)))
 }
 
+// listenAt listens at an address, as soon as no connection has its port: the kernel gives those that
+// no one listens on to whoever connects to anything.
+func listenAt(t *testing.T, address string) (l net.Listener) {
+	t.Helper()
+	require.Eventually(t, func() (ok bool) {
+		var err error
+		l, err = net.Listen("tcp", address)
+		return err == nil
+	}, time.Minute, 100*time.Millisecond, address)
+	return l
+}
+
 // sameAddress serves at an address, so that a server can be started again there.
 func sameAddress(t *testing.T, address string, handler http.Handler) *httptest.Server {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	require.NoError(t, err)
-	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: handler}}
+	s := &httptest.Server{Listener: listenAt(t, address), Config: &http.Server{Handler: handler}}
 	s.Start()
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return s

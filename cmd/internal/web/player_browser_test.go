@@ -319,8 +319,7 @@ func reconnect(t *testing.T, tab context.Context) {
 	var title string
 	within(t, tab, "lost", chromedp.WaitVisible(`#status[data-code="lost"]`), chromedp.Text("#banner-title", &title))
 	assert.Equal(t, "Connection lost", title)
-	l, err = net.Listen("tcp", address)
-	require.NoError(t, err)
+	l = listenAt(t, address)
 	f.choose(live.Choice{From: "A1", To: "B3", Arc: engine.ArcFront})
 	defer run(l)()
 	within(t, tab, "back", chromedp.WaitVisible(`#status[data-code="ok"]`),
