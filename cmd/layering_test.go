@@ -130,7 +130,8 @@ var mayImport = map[string][]string{
 	"firmware-config":                  {},
 
 	"cmd/internal/outline": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web", "vision",
-		"vision/catalogue", "vision/token", "calibration", "calibration/quick", "engine", "engine/geom"},
+		"vision/catalogue", "vision/token", "calibration", "calibration/linalg", "calibration/quick", "calibration/strictjson", "engine",
+		"engine/geom"},
 
 	"engine/alike":      {"engine", "engine/flown", "engine/geom"},
 	"engine/flown":      {"engine", "engine/geom"},

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"path/filepath"
 	"time"
 
 	"sightline/cmd/internal/game"
@@ -13,6 +14,7 @@ import (
 func (p *program) outlines(c Config, hub *live.Hub, g *game.Game, o Options) []web.Route {
 	return outline.New(outline.Options{
 		Hub: hub, Layout: c.Table.Layout, Markers: p.markers(o.Log), Hold: g.HoldMarked, Now: time.Now, Log: o.Log,
+		File: filepath.Join(c.dataDir(), outline.File),
 		Rules: func() outline.Rules {
 			r := g.Rules()
 			return outline.Rules{Edition: r.Edition, Profile: r.Profile, Sigmas: r.Sigmas}

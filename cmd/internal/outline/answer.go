@@ -93,7 +93,8 @@ func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, e
 	return a, nil
 }
 
-// unmarked is what the camera saw of the table but for the bases that are marked: the ships that stood.
+// unmarked is what the camera saw of the table but for the bases that are marked: the ships that stood. What it took for another ship
+// where a base is marked is that base.
 func (p *picture) unmarked(marked []placed) vision.Located {
 	out := p.seen.Located
 	out.Captured = p.frame.Captured
@@ -101,7 +102,7 @@ func (p *picture) unmarked(marked []placed) vision.Located {
 	out.Scene = standing
 	out.Scene.Ships, out.Ships = nil, nil
 	for _, s := range standing.Ships {
-		if slices.ContainsFunc(marked, func(m placed) bool { return m.id == s.ID }) {
+		if slices.ContainsFunc(marked, func(m placed) bool { return m.id == s.ID || m.isOn(&s) }) {
 			continue
 		}
 		view := vision.ShipView{ID: s.ID}

@@ -41,17 +41,25 @@ type Options struct {
 	Hold func(live.Held, live.Choice) (uint64, error)
 	Now  func() time.Time
 	Log  *slog.Logger
+	File string // what was marked last in a picture of the camera is kept there; "": nowhere
 }
 
 // Desk keeps the pictures on which bases are marked and answers the page.
 type Desk struct {
 	o         Options
 	shelf     shelf
+	kept      *memory
 	detecting sync.Mutex // one photograph is searched at a time: it takes a second of the small computer's time
 }
 
 // New returns a desk with no picture on it.
-func New(o Options) *Desk { return &Desk{o: o} }
+func New(o Options) *Desk {
+	kept, err := openMemory(o.File, o.Now())
+	if err != nil {
+		o.Log.Warn("what was marked by hand before is not known any more", "err", err)
+	}
+	return &Desk{o: o, kept: kept}
+}
 
 // Routes are the page and its data.
 func (d *Desk) Routes() []web.Route {
@@ -163,12 +171,12 @@ func (d *Desk) byMarkers(f vision.Frame) (calibration.Table, bool) {
 // ofCamera takes the newest picture, or what is held.
 func (d *Desk) ofCamera(from string) (*picture, error) {
 	state := d.o.Hub.Newest()
-	p := &picture{}
+	p := &picture{live: true}
 	switch {
 	case from == "held" && state.Hold == nil:
 		return nil, errors.New("nothing is held: hold the picture first")
 	case from == "held":
-		p.seen = *state.Hold
+		p.seen, p.live = *state.Hold, !state.Hold.Marked // it may be a photograph
 	case from == "live":
 		p.seen = live.Held{Register: state.Register, Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located,
 			Tracks: state.Tracks, ObstaclesWatched: state.ObstaclesWatched}
@@ -205,6 +213,7 @@ type pictureJSON struct {
 	Markers    bool              `json:"finds_markers"`
 	Rules      string            `json:"rules"`
 	HeldNumber uint64            `json:"held"`
+	Kept       *keptJSON         `json:"kept"` // what was marked in an earlier picture of the camera; nil: nothing
 }
 
 // describe says what a picture is.
@@ -214,7 +223,8 @@ func (d *Desk) describe(w http.ResponseWriter, _ *http.Request, p *picture) {
 	width, height := p.frame.Size()
 	out := pictureJSON{ID: p.id, Source: p.source, Width: width, Height: height, From: from, Wires: map[string][]wire{},
 		MatMM: [2]float64{float64(d.o.Layout.Width), float64(d.o.Layout.Height)}, Ships: []shipJSON{},
-		Watched: p.seen.ObstaclesWatched, Markers: d.o.Markers != nil, Rules: rules.Edition.String(), HeldNumber: p.seen.Number}
+		Watched: p.seen.ObstaclesWatched, Markers: d.o.Markers != nil, Rules: rules.Edition.String(), HeldNumber: p.seen.Number,
+		Kept: d.kept.in(p, d.o.Now())}
 	if table != nil {
 		out.Camera = cameraOf(table)
 		out.MatMM = out.Camera.MatMM
@@ -333,6 +343,9 @@ func (d *Desk) measured(w http.ResponseWriter, r *http.Request, p *picture) (a a
 	if err != nil {
 		refuse(w, err)
 		return a, false
+	}
+	if err := d.kept.keep(p, &in, d.o.Now()); err != nil {
+		d.o.Log.Warn("what is marked by hand will not outlast the program", "err", err)
 	}
 	return a, true
 }

@@ -130,6 +130,12 @@ func (m *mark) read(t *calibration.Table) (p placed, err error) {
 // tryApart, in mm, is how far a try may lie from the mean of all.
 const tryApart = 10
 
+// isOn reports whether a ship stands where a marked base does: two bases do not overlap.
+func (p *placed) isOn(s *engine.Ship) bool {
+	const onOne = 10 * geom.Millimeter
+	return s.Pose.Distance(p.pose.Point) < onOne
+}
+
 // perPixel works out what a hand that is off by 1 px gives to a try.
 func (p *placed) perPixel(t *calibration.Table) error {
 	_, dx, dy, ok := t.PixelJacobian(p.pose.Point, token.BaseTop)

@@ -35,6 +35,7 @@ type picture struct {
 	id     string
 	source string // for people: "photo.jpg", "/dev/video0"
 	frame  vision.Frame
+	live   bool      // the camera took it: there are later ones to compare it with
 	used   time.Time // guarded by the desk's lock
 
 	mu       sync.Mutex // guards what follows

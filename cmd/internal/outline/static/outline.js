@@ -16,6 +16,7 @@ let tapped = 1; // px of the picture: how exactly they were tapped, the worst of
 let frame = null; // the wire frame that is dragged: { id, base, pose, tries }
 let proposal = null;
 let marks = []; // { id, base, tries }
+let kept = null; // what was marked in an earlier picture of the camera: { at_unix_ms, ships, from, to, arc }; null: nothing
 let rocks = []; // { kind, outline_px }
 let edge = null; // of an obstacle that is being marked
 let answer = null;
@@ -88,6 +89,7 @@ function show(described, pixels) {
   frame = proposal = edge = answer = null;
   marks = [];
   rocks = [];
+  kept = described.kept;
   byId("mat-w").value = picture.mat_mm[0];
   byId("mat-h").value = picture.mat_mm[1];
   fit();
@@ -155,7 +157,26 @@ function row(text, label, remove) {
   return item;
 }
 
+// before lists what was marked in an earlier picture, and not again in this one.
+const before = () => (kept?.ships ?? []).filter((s) => !marks.some((m) => m.id === s.id));
+const clock = () => new Date(kept.at_unix_ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+
+function listKept() {
+  const left = before();
+  byId("kept").hidden = left.length === 0;
+  if (left.length === 0) return;
+  byId("kept-say").textContent = translated(`Marked at ${clock()}, in an earlier picture:`);
+  byId("kept-ships").replaceChildren(...left.map((s) => {
+    const item = document.createElement("li");
+    item.dataset.stands = s.stands;
+    item.textContent = translated(s.stands ? `${s.id}: still stands there` : `${s.id}: old, ${s.why}`);
+    return item;
+  }));
+  byId("kept-use").disabled = !left.some((s) => s.stands);
+}
+
 function list() {
+  listKept();
   byId("ships").replaceChildren(...marks.map((m) => {
     const known = answer?.ships.find((s) => s.id === m.id);
     const text = `${m.id}, ${m.base}` + (known ? ` ± ${known.sigma_mm.toFixed(2)} mm, ± ${known.sigma_deg.toFixed(2)}°` : "");
@@ -264,6 +285,24 @@ const propose = () => trying(async () => {
   step();
 });
 
+// takeUp marks what still stands where it was marked in an earlier picture.
+function takeUp() {
+  marks = [...marks, ...before().filter((s) => s.stands).map(({ id, base, tries }) => ({ id, base, tries }))];
+  list();
+  for (const [id, value] of [["from", kept.from], ["to", kept.to], ["arc", kept.arc]]) {
+    if ([...byId(id).options].some((o) => o.value === value)) byId(id).value = value;
+  }
+  byId("ship").value = nextID();
+  goToMarks();
+  update();
+}
+
+const forget = () => trying(async () => {
+  await post("answer", { ships: [], arc: byId("arc").value });
+  kept = null;
+  step();
+});
+
 // The answer.
 
 const request = () => ({
@@ -352,6 +391,11 @@ function draw() {
     drawFrame(c, wires(m.tries[m.tries.length - 1], m.base), color(m.id.startsWith("A") ? "--picture-player1" : "--picture-player2"), 1, []);
     const at = pixelOf(picture.camera, m.tries[0].x_mm, m.tries[0].y_mm, top);
     if (at) label(c, at, m.id);
+  }
+  for (const s of before()) { // never as what is marked now: dashed, with its time
+    drawFrame(c, wires(s.tries[0], s.base), color(s.stands ? "--picture-good" : "--picture-ghost"), 0.8, [2, 5]);
+    const at = pixelOf(picture.camera, s.tries[0].x_mm, s.tries[0].y_mm, top);
+    if (at) label(c, at, `${s.id} ${clock()}`);
   }
   for (const r of [...rocks, ...(edge ? [edge] : [])]) stroke(c, r === edge ? r.outline_px : [...r.outline_px, r.outline_px[0]], color("--picture-good"), 1.5);
   const range = answer?.verdicts.find((v) => v.lines_px.length);
@@ -553,6 +597,8 @@ byId("rock-done").addEventListener("click", () => { rocks.push(edge); edge = nul
 for (const id of ["from", "to", "arc", "all"]) byId(id).addEventListener("change", update);
 byId("ask").addEventListener("submit", (event) => event.preventDefault());
 byId("hold").addEventListener("click", hold);
+byId("kept-use").addEventListener("click", takeUp);
+byId("kept-forget").addEventListener("click", forget);
 new ResizeObserver(() => draw()).observe(stage);
 
 // The page may be asked for a picture by its address: /outline?from=held.
