@@ -181,7 +181,8 @@ func putOut(dark func() error, within time.Duration) error {
 
 // doctorHeldCmd asks the program that runs.
 type doctorHeldCmd struct {
-	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Config  string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Restart bool   `help:"When nothing is held, keep it so for 20 s: the program is restarted next."`
 }
 
 // Run implements the command.
@@ -190,7 +191,7 @@ func (c *doctorHeldCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	switch held, err := app.Held(ctx, config.Web); {
+	switch held, err := app.Held(ctx, config.Web, c.Restart); {
 	case err != nil:
 		return terminal.Unanswered{Err: err}
 	case held:

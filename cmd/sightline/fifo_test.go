@@ -152,7 +152,7 @@ var noFiles = []string{
 	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry",
 	"head", "height", "frames", "key", "dial", "slop-mm", "slop-deg", "setup", "scenario", "game", "form",
 	"tables", "url", "broker", "sha256", "read", "names", "for", "table", "area", "jig",
-	"corners", "quick", "model", "strip", "print", "every", "count", "note", "code", "shell",
+	"corners", "quick", "model", "strip", "print", "every", "count", "note", "code", "shell", "restart",
 }
 
 func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {

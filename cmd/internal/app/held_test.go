@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
 )
 
 func TestWhetherAPictureIsHeldIsAskedOfTheProgramThatRuns(t *testing.T) {
@@ -41,7 +44,7 @@ func TestWhetherAPictureIsHeldIsAskedOfTheProgramThatRuns(t *testing.T) {
 		status, body = c.status, c.body
 		for _, w := range []Web{{Listen: ":" + port}, {Listen: "0.0.0.0:" + port}, {Listen: "localhost:" + port},
 			{Listen: encrypted.Listener.Addr().String(), TLSCertificate: "some.pem"}} {
-			held, err := Held(t.Context(), w)
+			held, err := Held(t.Context(), w, false)
 			assert.Equal(t, c.held, held, name)
 			if c.err == "" {
 				assert.NoError(t, err, name)
@@ -51,6 +54,53 @@ func TestWhetherAPictureIsHeldIsAskedOfTheProgramThatRuns(t *testing.T) {
 		}
 	}
 	s.Close()
-	_, err = Held(t.Context(), Web{Listen: ":" + port})
+	_, err = Held(t.Context(), Web{Listen: ":" + port}, false)
 	assert.ErrorContains(t, err, "the program does not answer")
+}
+
+// TestNothingIsHeldBeforeARestart: what is asked before a restart keeps the picture from being held,
+// which closes the time between the question and the restart; something that is held is not touched.
+func TestNothingIsHeldBeforeARestart(t *testing.T) {
+	c := newCourt(t, func(_ *desk, o *deskParts) { o.Judges = true })
+	c.aPicture()
+	var answer int // in place of the program's own, as another version gives it
+	own := web.NewServer(web.Options{Hub: c.hub, Freeze: c.game.Hold, AskJudge: c.game.AskJudgeFor})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && answer != 0 {
+			w.WriteHeader(answer)
+			return
+		}
+		own.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	at := Web{Listen: s.Listener.Addr().String()}
+
+	held, err := Held(t.Context(), at, false)
+	require.NoError(t, err)
+	assert.False(t, held)
+	require.NoError(t, c.game.AskJudgeFor("Ada"), "asking alone changes nothing")
+	held, err = Held(t.Context(), at, true)
+	require.NoError(t, err)
+	assert.True(t, held)
+	require.NoError(t, c.game.Hold(live.HoldRequest{Judge: true}))
+
+	held, err = Held(t.Context(), at, true)
+	require.NoError(t, err)
+	assert.False(t, held)
+	require.ErrorIs(t, c.game.AskJudgeFor("Ada"), live.ErrRestarting)
+	assert.Nil(t, c.hub.Newest().Hold)
+
+	for status, problem := range map[int]string{400: "", 403: "", 500: "status 500"} {
+		answer = status
+		_, err = Held(t.Context(), at, true)
+		if problem == "" {
+			assert.NoError(t, err, "%d: healthz has said it", status)
+		} else {
+			assert.ErrorContains(t, err, problem)
+		}
+	}
+	answer = http.StatusConflict
+	held, err = Held(t.Context(), at, true)
+	require.NoError(t, err)
+	assert.True(t, held, "it was held since healthz was asked")
 }

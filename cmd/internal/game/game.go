@@ -67,6 +67,7 @@ type Game struct {
 	held     *shown       // a person froze it; nil: live
 	released []released   // what was let go, the newest first
 	holds    uint64       // the number of what was held last
+	restart  time.Time    // until when nothing is held, because the program is about to be restarted
 	ruling   *live.Ruling // the last ruling; nil: none yet
 
 	rulingsTrouble string // what stops rulings from being recorded; "": nothing is known
@@ -296,12 +297,14 @@ func (g *Game) movedLast() (id string) {
 }
 
 // AskJudge holds the answers and tells everybody that a judge is asked for.
-func (g *Game) AskJudge() { g.AskJudgeFor("") }
+func (g *Game) AskJudge() { _ = g.AskJudgeFor("") } // everybody is told
 
-// AskJudgeFor does the same, and remembers who asked; "": not said.
-func (g *Game) AskJudgeFor(who string) {
+// AskJudgeFor does the same, and remembers who asked; "": not said. What it refuses is a
+// *live.Refusal, of which everybody is told.
+func (g *Game) AskJudgeFor(who string) error {
 	if err := g.Hold(live.HoldRequest{Hold: true, AskJudge: true}); err != nil {
 		g.Note(err.Error())
+		return err
 	}
 	g.update(func() {
 		if !g.asked(who) {
@@ -316,6 +319,7 @@ func (g *Game) AskJudgeFor(who string) {
 		}
 		g.note("A judge is asked for" + by + what)
 	})
+	return nil
 }
 
 // SetEdition changes the edition of the rules; what is on the table is measured again.

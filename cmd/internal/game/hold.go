@@ -32,6 +32,13 @@ type released struct {
 func (g *Game) Hold(r live.HoldRequest) (err error) {
 	g.update(func() {
 		switch {
+		case r.Restart && g.held != nil:
+			err = live.ErrHeld
+		case r.Restart:
+			g.restart = g.o.Now().Add(live.RestartWithin)
+			g.note("The program is about to be restarted: nothing can be held until then.")
+		case r.Hold && g.restarting():
+			err = live.ErrRestarting
 		case !r.Hold:
 			if err = r.Refused(g.holding(), g.ruling); err == nil {
 				err = g.tooMuchAwaited(r)
@@ -54,6 +61,9 @@ func (g *Game) Hold(r live.HoldRequest) (err error) {
 	})
 	return err
 }
+
+// restarting reports whether someone is about to restart the program. The caller holds mu.
+func (g *Game) restarting() bool { return g.o.Now().Before(g.restart) }
 
 // holding returns what is held; nil: nothing. The caller holds mu.
 func (g *Game) holding() *live.Held {

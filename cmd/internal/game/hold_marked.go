@@ -9,6 +9,10 @@ import (
 // *live.Refusal.
 func (g *Game) HoldMarked(h live.Held, c live.Choice) (number uint64, err error) {
 	g.update(func() {
+		if g.restarting() {
+			err = live.ErrRestarting
+			return
+		}
 		if now := g.holding(); now.Guarded(g.ruling) {
 			release := live.HoldRequest{}
 			if err = release.Refused(now, g.ruling); err != nil {

@@ -170,3 +170,28 @@ func TestAllWhoAskedForAJudgeAreRemembered(t *testing.T) {
 	assert.Contains(t, asked, " more")
 	assert.LessOrEqual(t, len(asked), 80, "it fits in a ruling's asked_by")
 }
+
+// TestNothingIsHeldUntilTheRestart: neither a new picture, nor one that was released, nor one in
+// which ships were marked; when no restart comes, all can be held again.
+func TestNothingIsHeldUntilTheRestart(t *testing.T) {
+	h := newHoldBench(t)
+	restart := live.HoldRequest{Restart: true}
+	require.NoError(t, h.game.AskJudgeFor("player 2"))
+	number := h.hub.Newest().Hold.Number
+	require.ErrorIs(t, h.game.Hold(restart), live.ErrHeld)
+	require.NotNil(t, h.hub.Newest().Hold)
+	require.NoError(t, h.game.Hold(live.HoldRequest{Judge: true, By: "x"}))
+	require.NoError(t, h.game.Hold(restart))
+	for name, try := range map[string]func() error{
+		"asked":   func() error { return h.game.AskJudgeFor("player 2") },
+		"held":    func() error { return h.game.Hold(live.HoldRequest{Hold: true}) },
+		"again":   func() error { return h.game.Hold(live.HoldRequest{Hold: true, Held: number, Judge: true}) },
+		"by hand": func() error { _, err := h.game.HoldMarked(live.Held{}, live.Choice{}); return err },
+	} {
+		assert.ErrorIs(t, try(), live.ErrRestarting, name)
+		assert.Nil(t, h.hub.Newest().Hold, name)
+	}
+	h.now = h.now.Add(live.RestartWithin)
+	require.NoError(t, h.game.Hold(live.HoldRequest{Hold: true, Held: number, Judge: true}))
+	assert.Equal(t, number, h.hub.Newest().Hold.Number)
+}

@@ -20,7 +20,22 @@ type HoldRequest struct {
 	By    string // who asks, for people
 
 	AskJudge bool // it is held for a judge who is asked for
+
+	// Restart says that the program is about to be restarted: nothing is released, and nothing can
+	// be held for RestartWithin. It is refused while something is held.
+	Restart bool
 }
+
+// RestartWithin is how long who asked with HoldRequest.Restart has to restart the program. systemctl
+// stops it within a second; a board that does much else takes longer.
+const RestartWithin = 20 * time.Second
+
+// ErrRestarting is why nothing can be held before a restart, ErrHeld why there must be none.
+var (
+	ErrRestarting = &Refusal{ErrOvertaken, "The program is restarted in a moment, and what it held would be lost. Leave everything as " +
+		"it lies, and ask again after that."}
+	ErrHeld = &Refusal{ErrOvertaken, "A picture is held, and a restart would lose it."}
+)
 
 // NameMost is how many characters a name has at most.
 const NameMost = 80

@@ -30,14 +30,19 @@ func releasedOf(all []live.Released) []releasedJSON {
 // released: {"hold":true,"held":1700000000001}.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		Hold *bool  `json:"hold"`
-		Held uint64 `json:"held"`
+		Hold    *bool  `json:"hold"`
+		Held    uint64 `json:"held"`
+		Restart bool   `json:"restart"`
 	}
 	if !readBody(w, r, &in, `{"hold":true}`) {
 		return
 	}
 	if in.Hold == nil {
 		http.Error(w, "hold is missing: true holds the picture and the answers, false releases them.", http.StatusBadRequest)
+		return
+	}
+	if in.Restart && (*in.Hold || !s.guard.Session(r).Here) {
+		http.Error(w, "Only the machine itself announces its restart, with {\"hold\":false,\"restart\":true}.", http.StatusForbidden)
 		return
 	}
 	judge := s.judges(r)
@@ -53,7 +58,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	if name := s.guard.Session(r).Name; name != "" {
 		by = name
 	}
-	if err := s.o.Freeze(live.HoldRequest{Hold: *in.Hold, Held: in.Held, Judge: judge, By: by}); err != nil {
+	if err := s.o.Freeze(live.HoldRequest{Hold: *in.Hold, Held: in.Held, Judge: judge, By: by, Restart: in.Restart}); err != nil {
 		ruleError(w, err)
 		return
 	}

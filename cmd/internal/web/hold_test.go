@@ -54,3 +54,14 @@ func TestWhoLetsGoWhatWaitsForAJudge(t *testing.T) {
 	status, _ = asPlayer(`{"hold":false}`)
 	assert.Equal(t, http.StatusOK, status)
 }
+
+// TestOnlyTheMachineItselfAnnouncesItsRestart: a player far away cannot keep others from asking for
+// a judge.
+func TestOnlyTheMachineItselfAnnouncesItsRestart(t *testing.T) {
+	c := newCourtroom(t)
+	player := c.server.Cookie(access.Player, "Ada", c.hub.Newest().At)
+	const announced = `{"hold":false,"restart":true}`
+	assert.Equal(t, http.StatusForbidden, ask(c.server, "POST", "/api/freeze", announced, network, player).Code)
+	assert.Equal(t, http.StatusForbidden, c.do("POST", "/api/freeze", `{"hold":true,"restart":true}`).Code)
+	assert.Equal(t, http.StatusOK, ask(c.server, "POST", "/api/freeze", announced, loopback, "").Code)
+}

@@ -51,8 +51,9 @@ func straightDown() calibration.Camera {
 	}
 }
 
-func (j *fakeJudges) ask(who string) {
+func (j *fakeJudges) ask(who string) error {
 	j.hold(true, live.AskedText(slices.DeleteFunc([]string{who}, func(s string) bool { return s == "" })))
+	return nil
 }
 
 // freeze does what Options.Freeze does; what is let go is kept.

@@ -245,7 +245,7 @@ func askForAJudge(t *testing.T, tab context.Context) {
 		})
 	}
 	f.options = func(o *web.Options) {
-		o.AskJudge, o.Freeze = func(string) { hold(true) }, func(r live.HoldRequest) error { hold(r.Hold); return nil }
+		o.AskJudge, o.Freeze = func(string) error { hold(true); return nil }, func(r live.HoldRequest) error { hold(r.Hold); return nil }
 	}
 	server := steady(t, f)
 	var doubt, held string

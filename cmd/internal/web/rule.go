@@ -90,7 +90,10 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	if who == "" {
 		who = s.guard.Session(r).Name
 	}
-	s.o.AskJudge(who)
+	if err := s.o.AskJudge(who); err != nil {
+		ruleError(w, err)
+		return
+	}
 	s.answerHeld(w, true)
 }
 

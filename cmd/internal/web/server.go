@@ -68,7 +68,7 @@ type Options struct {
 	// nil: there is neither. What Freeze refuses is a *Refusal. Rulings is the judges'
 	// record; nil: there is none.
 	Freeze   func(live.HoldRequest) error
-	AskJudge func(who string)
+	AskJudge func(who string) error
 	Rulings  Rulings
 	Routes   []Route           // of other packages
 	Metrics  []func(io.Writer) // of other packages, at the end of /metrics
