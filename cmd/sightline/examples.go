@@ -67,10 +67,11 @@ var examples = map[string][]string{
 	"man":               {"sightline man > sightline.1"},
 	"completion":        {"source <(sightline completion -c bash)", "sightline completion -c fish | source"},
 
-	"hall run":    {"sightline hall --listen :8090", "sightline hall --listen :8090 --tables :4222 --state /srv/hall"},
-	"hall invite": {"sightline hall invite 7", "sightline hall invite 7 --for 48h --png table-7.png"},
-	"hall revoke": {"sightline hall revoke 7"},
-	"hall tables": {"sightline hall tables"},
+	"hall run":          {"sightline hall --listen :8090", "sightline hall --listen :8090 --tables :4222 --state /srv/hall"},
+	"hall invite":       {"sightline hall invite 7", "sightline hall invite 7 --for 48h --png table-7.png"},
+	"hall revoke":       {"sightline hall revoke 7"},
+	"hall tables":       {"sightline hall tables"},
+	"hall judge-secret": {"sightline hall judge-secret", "sightline hall judge-secret --state /srv/hall"},
 }
 
 // addExamples puts the examples under the help of their commands.

@@ -95,12 +95,13 @@ var fileLines = map[string][]string{
 	"game export --config":  {"game export --config FIFO"},
 	"game export --output":  nil, // needs a game; sheet.Create writes it as it does print's
 
-	"hall run --state":     {"hall run --listen localhost:0 --tables localhost:0 --state FIFO"},
-	"hall invite --state":  {"hall invite 7 --url tls://hall:4222 --state FIFO"},
-	"hall invite --output": {"hall invite 7 --url tls://hall:4222 --state OUT -o FIFO"},
-	"hall invite --png":    {"hall invite 7 --url tls://hall:4222 --state OUT --png FIFO"},
-	"hall revoke --state":  {"hall revoke 7 --state FIFO"},
-	"hall tables --state":  {"hall tables --state FIFO"},
+	"hall run --state":          {"hall run --listen localhost:0 --tables localhost:0 --state FIFO"},
+	"hall invite --state":       {"hall invite 7 --url tls://hall:4222 --state FIFO"},
+	"hall invite --output":      {"hall invite 7 --url tls://hall:4222 --state OUT -o FIFO"},
+	"hall invite --png":         {"hall invite 7 --url tls://hall:4222 --state OUT --png FIFO"},
+	"hall revoke --state":       {"hall revoke 7 --state FIFO"},
+	"hall tables --state":       {"hall tables --state FIFO"},
+	"hall judge-secret --state": {"hall judge-secret --state FIFO"},
 
 	"squads check <squad>": {"squads check FIFO"},
 	"squads check --data":  {"squads check SQUAD --data FIFO"},

@@ -17,6 +17,7 @@ import (
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/hall"
 	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/hardware"
 )
 
@@ -26,6 +27,7 @@ type hallCmd struct {
 	Invite hallInviteCmd `cmd:"" help:"Invite a table: print what it needs to join, which is secret, as text and as a QR code."`
 	Revoke hallRevokeCmd `cmd:"" help:"End a table's invitation at once."`
 	Tables hallTablesCmd `cmd:"" help:"List the tables that are invited."`
+	Secret hallSecretCmd `cmd:"" name:"judge-secret" help:"Print the secret of the hall's judges, to type on its page."`
 }
 
 // hallState is where a hall keeps its state.
@@ -201,5 +203,19 @@ func (c *hallTablesCmd) Run() error {
 	for _, i := range valid {
 		fmt.Printf("%s\tuntil %s\n", i.Table, i.Expires.Local().Format("2006-01-02 15:04"))
 	}
+	return nil
+}
+
+// hallSecretCmd says the judges' secret of a hall. The secret alone goes to standard output.
+type hallSecretCmd struct{ hallState }
+
+// Run implements the command.
+func (c *hallSecretCmd) Run() error {
+	secret, path, err := app.HallSecret(c.State)
+	if err != nil {
+		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
+	}
+	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it on the hall's page:\n", path)
+	fmt.Println(secret)
 	return nil
 }

@@ -70,3 +70,21 @@ func TestATableIsInvitedAndRevoked(t *testing.T) {
 		assert.Equal(t, 2, code, "%v: %s", args, stderr)
 	}
 }
+
+// TestTheHallsJudgesHaveASecretOfTheirOwn: where the hall has a folder of its own, the command says
+// the secret that is in it, not that of this machine's table.
+func TestTheHallsJudgesHaveASecretOfTheirOwn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("STATE_DIRECTORY", t.TempDir())
+	code, _, stderr := called(t, "hall", "judge-secret", "--state", "hall")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "there is none yet: sightline hall makes it when it starts")
+	require.NoError(t, os.Mkdir("hall", 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join("hall", "judge.secret"), []byte("of the hall, long enough\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("STATE_DIRECTORY"), "judge.secret"), []byte("of the table, long enough\n"), 0o600))
+	_, stdout, stderr := called(t, "hall", "judge-secret", "--state", "hall")
+	assert.Equal(t, "of the hall, long enough\n", stdout, stderr)
+	_, stdout, stderr = called(t, "hall", "judge-secret")
+	assert.Equal(t, "of the table, long enough\n", stdout, stderr)
+}

@@ -50,6 +50,8 @@ type Options struct {
 	Key []byte
 	// JudgeSecret makes a judge of whoever knows it; "": there is none.
 	JudgeSecret string
+	// JudgeHint says where the judge's secret is read; "": on the box.
+	JudgeHint string
 	// Names are the host names that the page answers to, as CanonicalName writes them,
 	// besides addresses and localhost.
 	Names []string

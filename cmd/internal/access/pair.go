@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -289,7 +290,8 @@ func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) b
 	}
 	if !same(secret, g.o.JudgeSecret) {
 		g.counts.wrongCodes.Add(1)
-		http.Error(w, "This is not the judge's secret. On the box, \"sightline judge-secret\" says it.", http.StatusForbidden)
+		hint := cmp.Or(g.o.JudgeHint, "On the box, \"sightline judge-secret\" says it.")
+		http.Error(w, "This is not the judge's secret. "+hint, http.StatusForbidden)
 		return false
 	}
 	back()

@@ -101,19 +101,25 @@ func JudgeSecret(c Web) (secret, path string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	own := filepath.Join(dir, secretFile)
-	for _, path = range []string{own, filepath.Join(serviceState, secretFile)} {
+	return firstSecret("sightline run", dir, serviceState)
+}
+
+// firstSecret returns the judge's secret of the first of some state folders that has one.
+func firstSecret(program string, dirs ...string) (secret, path string, err error) {
+	for _, dir := range dirs {
+		path = filepath.Join(dir, secretFile)
 		if secret, err = readSecret(path, readPrivate); !errors.Is(err, fs.ErrNotExist) {
 			return secret, path, err
 		}
 	}
-	return "", own, fmt.Errorf("%s: there is none yet: sightline run makes it when it starts", own)
+	own := filepath.Join(dirs[0], secretFile)
+	return "", own, fmt.Errorf("%s: there is none yet: %s makes it when it starts", own, program)
 }
 
 // accessOf reads the secrets that say who may do what. What the configuration names must
 // be there; what the program keeps for itself and cannot keep is told to the log, and
-// the program continues without.
-func accessOf(c Web, stateDir string, address func() string, log *slog.Logger) (access.Options, error) {
+// the program continues without. command is what says the judge's secret to people.
+func accessOf(c Web, stateDir string, address func() string, command string, log *slog.Logger) (access.Options, error) {
 	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
 	var err error
 	if stateDir == "" {
@@ -144,7 +150,7 @@ func accessOf(c Web, stateDir string, address func() string, log *slog.Logger) (
 		log.Warn("no one can be the judge: the judge's secret cannot be kept; name a file of yours in web.judge_secret_file", "err", err)
 		return o, nil
 	}
-	log.Info("the judge's secret is kept; sightline judge-secret says it", "file", path)
+	log.Info("the judge's secret is kept; "+command+" says it", "file", path)
 	return o, nil
 }
 

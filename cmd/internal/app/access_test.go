@@ -47,7 +47,7 @@ func TestTheStateDirectoryIsTheServicesOrTheUsers(t *testing.T) {
 func accessWith(t *testing.T, c Web, dir string) (access.Options, string) {
 	t.Helper()
 	var log bytes.Buffer
-	o, err := accessOf(c, dir, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	o, err := accessOf(c, dir, nil, "sightline judge-secret", slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	return o, log.String()
 }
@@ -114,7 +114,7 @@ func TestASecretThatOthersReadIsNone(t *testing.T) {
 		"absent":            {filepath.Join(t.TempDir(), "none"), "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := accessOf(Web{JudgeSecretFile: c.path}, t.TempDir(), nil, slog.New(slog.DiscardHandler))
+			_, err := accessOf(Web{JudgeSecretFile: c.path}, t.TempDir(), nil, "", slog.New(slog.DiscardHandler))
 			require.ErrorContains(t, err, "web.judge_secret_file: "+c.path)
 			require.ErrorContains(t, err, c.want)
 			_, _, err = JudgeSecret(Web{JudgeSecretFile: c.path})

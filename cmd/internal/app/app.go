@@ -218,7 +218,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	p.relearn = append(p.relearn, frames.Relearn)
 	learner := newLearner(main.Frames, hub, known, p.learnt, time.Now, o.Log)
 	ruling := p.judges(ctx, c, g, main.NewLocator, o)
-	mayAsk, err := accessOf(c.Web, o.StateDir, address.get, o.Log)
+	mayAsk, err := accessOf(c.Web, o.StateDir, address.get, "sightline judge-secret", o.Log)
 	if err != nil {
 		return err
 	}

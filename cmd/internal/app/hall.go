@@ -35,13 +35,28 @@ func RunHall(ctx context.Context, o HallOptions) error {
 	if err != nil {
 		return fmt.Errorf("hall: %w", err)
 	}
-	secrets := o.State
-	if secrets == "" {
-		secrets = filepath.Dir(dir)
-	}
-	if o.Hall.Access, err = accessOf(o.Web, secrets, nil, o.Log); err != nil {
+	if o.Hall.Access, err = accessOf(o.Web, secretsDir(o.State, dir), nil, "sightline hall judge-secret", o.Log); err != nil {
 		return err
 	}
+	o.Hall.Access.JudgeHint = "On the hall's machine, \"sightline hall judge-secret\" says it."
 	o.Hall.Dir, o.Hall.Log = dir, o.Log
 	return hall.Run(ctx, o.Hall)
+}
+
+// secretsDir is the folder of a hall's secrets: its own where one is named, else the state
+// directory, whose judges a table of this machine has, too.
+func secretsDir(state, dir string) string {
+	if state != "" {
+		return state
+	}
+	return filepath.Dir(dir)
+}
+
+// HallSecret returns the secret of a hall's judges and the file that holds it. It makes none.
+func HallSecret(state string) (secret, path string, err error) {
+	dir, err := HallDir(state)
+	if err != nil {
+		return "", "", err
+	}
+	return firstSecret("sightline hall", secretsDir(state, dir))
 }

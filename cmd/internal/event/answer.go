@@ -57,6 +57,15 @@ func (c *Client) resend(ctx context.Context, from int64) {
 	c.wakeOutbox()
 }
 
+// busy answers what there is no room for.
+func busy(m *nats.Msg) *nats.Msg {
+	out := nats.NewMsg(m.Reply)
+	out.Header.Set(HeaderStatus, strconv.Itoa(http.StatusServiceUnavailable))
+	out.Header.Set("Retry-After", "1")
+	out.Data = []byte("The table has too many requests at once, and did not do this one: ask again.\n")
+	return out
+}
+
 // roles are those by which the hall may ask.
 var roles = map[string]access.Role{"reader": access.Reader, "player": access.Player, "judge": access.Judge}
 

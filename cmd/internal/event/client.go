@@ -44,7 +44,9 @@ const (
 	dialWithin  = 2 * time.Second
 	ackWithin   = 10 * time.Second
 	outboxEvery = time.Second // with something to send that was not acknowledged
-	asksAtOnce  = 8
+	asksAtOnce  = 8           // of the table's addresses
+	asksMost    = 64          // with those that wait for their turn
+	turnWithin  = 10 * time.Second
 )
 
 // Client joins a table to a hall.
@@ -96,12 +98,26 @@ func (c *Client) Run(ctx context.Context) error {
 		return fmt.Errorf("event: %w", err)
 	}
 	defer conn.Close()
-	asks := make(chan struct{}, asksAtOnce)
+	asks, turns := make(chan struct{}, asksMost), make(chan struct{}, asksAtOnce)
 	sub, err := conn.Subscribe(c.subjects.Ask(">"), func(m *nats.Msg) {
+		if what := m.Subject; what == c.subjects.Ask(AskClock) || what == c.subjects.Ask(AskWatch) {
+			c.answer(ctx, m) // at once: by the clock the hall tells what is live
+			return
+		}
 		select {
 		case asks <- struct{}{}:
-			go func() { defer func() { <-asks }(); c.answer(ctx, m) }()
-		default: // the hall asks again
+			go func() {
+				defer func() { <-asks }()
+				select {
+				case turns <- struct{}{}:
+					defer func() { <-turns }()
+					c.answer(ctx, m)
+				case <-time.After(turnWithin):
+					_ = m.RespondMsg(busy(m)) // who asked asks again
+				}
+			}()
+		default:
+			_ = m.RespondMsg(busy(m))
 		}
 	})
 	if err != nil {

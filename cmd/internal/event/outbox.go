@@ -223,9 +223,10 @@ func (b *outbox) send(ctx context.Context, conn *nats.Conn, e *Entry) error {
 // there already.
 const duplicateCode = 10077
 
-// publish publishes a message and waits until it is kept on the broker's disk.
+// publish publishes a message and waits until it is kept on the broker's disk. That it is there
+// once its place says, by number and hash. It has no Nats-Msg-Id: all tables' are one list at the
+// broker, which would acknowledge it unread when another table had used its id.
 func publish(ctx context.Context, conn *nats.Conn, m *nats.Msg) error {
-	m.Header[nats.MsgIdHdr] = m.Header["ce-id"]
 	ctx, stop := context.WithTimeout(ctx, ackWithin)
 	defer stop()
 	answer, err := conn.RequestMsgWithContext(ctx, m)

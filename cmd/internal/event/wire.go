@@ -8,6 +8,7 @@
 package event
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 )
 
 // Subjects are those of one table: "sl.v1.EVENT.TABLE.…".
@@ -213,3 +215,44 @@ func HealthOf(s *live.State, up func(time.Time) int64) Health {
 	}
 	return h
 }
+
+// numberMost is the largest number of a health: what a page's numbers hold exactly.
+const numberMost = 1 << 53
+
+// Clean checks a health that came from a table, and makes its texts fit for a line next to other
+// tables': printable, since some characters turn the order of what follows, and no longer than a
+// table sends them. The error says what no table says of itself.
+func (h *Health) Clean() error {
+	if h.Code == "" {
+		return errors.New("event: a health without a code")
+	}
+	numbers := []int64{int64(h.Ships), h.Record.Number, h.Record.Sent}
+	texts := []*string{&h.Version, (*string)(&h.Code), &h.Title, &h.From, &h.To, &h.Answer, &h.Record.Hash, &h.Record.Error, &h.Trouble,
+		&h.Match.Title, &h.Match.Round}
+	for i := range h.Match.Sides {
+		m := &h.Match.Sides[i]
+		numbers, texts = append(numbers, int64(m.Score), int64(m.Squad)), append(texts, &m.Name)
+	}
+	if c := h.Call; c != nil {
+		texts = append(texts, &c.Asked)
+	}
+	if r := h.Ruling; r != nil {
+		numbers, texts = append(numbers, int64(min(r.Number, math.MaxInt64))), append(texts, &r.Title, (*string)(&r.Decision))
+	}
+	if g := h.Game; g != nil {
+		numbers = append(numbers, g.ID, int64(g.Round), int64(g.Rounds), int64(g.Score[0]), int64(g.Score[1]))
+		texts = append(texts, &g.Phase, &g.Turn, &g.Players[0], &g.Players[1], &g.Over)
+	}
+	for _, n := range numbers {
+		if n < 0 || n > numberMost {
+			return fmt.Errorf("event: a health with the number %d", n)
+		}
+	}
+	for _, t := range texts {
+		*t = Line(*t)
+	}
+	return nil
+}
+
+// Line makes a text of a table fit for a line of a page.
+func Line(text string) string { return cut(sentence.Printable(text, '\uFFFD')) }

@@ -100,6 +100,12 @@ func TestWhatATableSaysIsReadWithCare(t *testing.T) {
 		"an endless session":    {word(s.Health(), strings.Repeat("a", 100), 1, 0, `{}`), "expected the table's clock"},
 		"malformed JSON":        {word(s.Health(), "a", 1, 0, `{"version":`), "unexpected end of JSON input"},
 		"another type":          {word(s.Health(), "a", 1, 0, `{"ships":"many"}`), "cannot unmarshal string"},
+		"nothing":               {word(s.Health(), "a", 1, 0, `null`), "a health without a code"},
+		"a list":                {word(s.Health(), "a", 1, 0, `[1]`), "cannot unmarshal array"},
+		"no JSON":               {word(s.Health(), "a", 1, 0, "\xff\xfe\x00"), "invalid character"},
+		"a negative ruling":     {word(s.Health(), "a", 1, 0, `{"code":"ok","record":{"number":-1}}`), "the number -1"},
+		"a huge ruling":         {word(s.Health(), "a", 1, 0, `{"code":"ok","record":{"sent":9223372036854775807}}`), "number 9223372036854775807"},
+		"a negative score":      {word(s.Health(), "a", 1, 0, `{"code":"ok","match":{"sides":[{"score":-7}]}}`), "the number -7"},
 		"a long health":         {word(s.Health(), "a", 1, 0, long), "at most 16384 bytes of health"},
 		"a long state":          {word(s.State(), "a", 1, 0, long), "at most 524288 bytes of state"},
 		"a state of two events": {word(s.State(), "a", 1, 0, "{}\n\nevent: table\ndata: {}"), "one line of JSON"},
@@ -136,6 +142,7 @@ func TestWhatATableSaysIsReadWithCare(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(clock, &is))
 	assert.InDelta(t, in1970, is.NowMS, 30_000, "its own clock")
+	assert.True(t, r.says(t, "7", "The table's clock says "+time.UnixMilli(in1970).Local().Format("2006-01-02 15:04")), "rulings have its times")
 }
 
 // TestTheHallsClockMayBeYearsOff: invitations hold by the hall's clock; when that is set years
@@ -268,4 +275,127 @@ func tables(t testing.TB, r *running) (out []string) {
 		}
 	}
 	return out
+}
+
+// TestNoTableSpendsAnothersMessages: what one table recorded arrives although another one used its
+// message's id before, and copies of it stand under the other's own name only.
+func TestNoTableSpendsAnothersMessages(t *testing.T) {
+	t.Parallel()
+	r := run(t, t.TempDir())
+	honest, other := r.invite(t, "7"), r.invite(t, "8")
+	b := &book{}
+	e := b.rule(t, "the first", 2000)
+	conn, err := dial(other, make(chan error, 10))
+	require.NoError(t, err)
+	defer conn.Close()
+	s := event.SubjectsOf(other.Event, "8")
+	for _, id := range []string{"7:" + e.Hash, "7:" + e.SHA256} {
+		m := word(s.Picture(sum([]byte(id))), "a", 1, 1, "x")
+		m.Header.Set("ce-id", id)
+		m.Header.Set(nats.MsgIdHdr, id)
+		_, err := conn.RequestMsg(m, time.Minute)
+		require.NoError(t, err)
+	}
+	p := join(t, honest, func(o *event.Options) { o.Record = b })
+	eventually(t, "it is handed on", func() bool { return p.client.Sent() == 1 })
+	eventually(t, "it is there", func() bool { return r.tile(t, "7").Rulings == 1 })
+	status, raw := r.get(t, "/api/rulings/7/1/"+e.Hash)
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, string(e.Record), string(raw))
+	status, _ = r.get(t, "/api/pictures/7/"+e.SHA256)
+	assert.Equal(t, http.StatusOK, status)
+
+	require.NoError(t, conn.Publish(s.Ruling(1, e.Hash), e.Record), "table 8 says that the ruling is its own")
+	eventually(t, "it is said", func() bool { return r.says(t, "7", "Rulings that table 8 has, too: 1.") })
+	list := found(t, r, "the first")
+	require.Len(t, list, 1)
+	assert.Equal(t, []string{"8"}, list[0].Also)
+}
+
+// TestATablesGamesAreBounded: a table that tells of ever more games fills no memory.
+func TestATablesGamesAreBounded(t *testing.T) {
+	t.Parallel()
+	r := run(t, t.TempDir())
+	i := r.invite(t, "7")
+	conn, err := dial(i, make(chan error, 10))
+	require.NoError(t, err)
+	defer conn.Close()
+	for n := range 201 {
+		body := fmt.Sprintf(`{"code":"ok","game":{"id":%d,"players":["Ada","Ben"]}}`, n)
+		require.NoError(t, conn.PublishMsg(word(event.SubjectsOf(i.Event, "7").Health(), "a", int64(n), 1, body)))
+	}
+	eventually(t, "it is said", func() bool { return r.says(t, "7", "expected at most 200 games of one table") })
+}
+
+// TestARequestWaitsForItsTurnAtTheTable: many pages at once lose none of their requests.
+func TestARequestWaitsForItsTurnAtTheTable(t *testing.T) {
+	t.Parallel()
+	r := run(t, t.TempDir())
+	p := join(t, r.invite(t, "7"))
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	var inside atomic.Int64
+	release := make(chan struct{})
+	p.serve = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		inside.Add(1)
+		<-release
+	})
+	const many = 30
+	answers := make(chan int, many)
+	for range many {
+		go func() {
+			answer, err := http.Get(r.page + "/t/7/api/state")
+			if err != nil {
+				answers <- 0
+				return
+			}
+			answer.Body.Close()
+			answers <- answer.StatusCode
+		}()
+	}
+	eventually(t, "the table has as many as it takes at once", func() bool { return inside.Load() == 8 })
+	close(release)
+	for range many {
+		assert.Equal(t, http.StatusOK, <-answers)
+	}
+}
+
+// TestATablesPagesSayWhichTableItIs: all look alike, and a judge may have several open. What is
+// downloaded is as the table gives it.
+func TestATablesPagesSayWhichTableItIs(t *testing.T) {
+	t.Parallel()
+	r := run(t, t.TempDir())
+	p := join(t, r.invite(t, "7"))
+	const page = `<html><head><title>Judge</title></head><body><h1>Judge</h1><a href="/judge">x</a></body></html>`
+	p.serve = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if q.URL.Path == "/file" {
+			w.Header().Set("Content-Disposition", `attachment; filename="x.html"`)
+		}
+		fmt.Fprint(w, page)
+	})
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	_, got := r.get(t, "/t/7/judge")
+	for _, want := range []string{"<title>Table 7 · Judge", "<b>Table 7</b>", `<a href="/">The hall</a>`, `href="/t/7/judge"`, "/hall/table.css"} {
+		assert.Contains(t, string(got), want)
+	}
+	_, got = r.get(t, "/t/7/file")
+	assert.Equal(t, page, string(got))
+	status, _ := r.get(t, "/hall/table.css")
+	assert.Equal(t, http.StatusOK, status)
+}
+
+// TestNoTwoTablesHaveNamesThatPeopleTakeForOne.
+func TestNoTwoTablesHaveNamesThatPeopleTakeForOne(t *testing.T) {
+	t.Parallel()
+	r := run(t, t.TempDir())
+	r.invite(t, "7")
+	r.invite(t, "70")
+	r.invite(t, "A")
+	for _, name := range []string{"07", "007", "a"} {
+		_, err := r.invites.Invite(name, "", time.Hour)
+		assert.ErrorContains(t, err, "revoke it first", name)
+	}
+	r.invite(t, "7") // again
+	require.NoError(t, r.invites.Revoke("7"))
+	r.invite(t, "07")
 }

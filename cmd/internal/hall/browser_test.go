@@ -92,7 +92,7 @@ func (p *played) seeing(t testing.TB, names [2]string) {
 	})
 	p.serve = web.NewServer(web.Options{
 		Hub: p.hub, Choose: func(live.Choice) {}, Agree: func(live.Measuring, bool) {}, Declare: func(*live.Declaration) {},
-		Freeze: func(live.HoldRequest) error { return nil }, AskJudge: func(string) {}, Rulings: judged{t, p},
+		Freeze: func(live.HoldRequest) error { return nil }, AskJudge: func(string) error { return nil }, Rulings: judged{t, p},
 		Routes: (&director.Page{}).Routes(),
 	})
 }

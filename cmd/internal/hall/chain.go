@@ -11,6 +11,7 @@ import (
 
 	"sightline/cmd/internal/event"
 	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/sentence"
 )
 
 // Ruling is an entry of a table's record, as the hall lists it.
@@ -54,6 +55,9 @@ func readRuling(table string, number int64, hash string, raw []byte) *Ruling {
 	}
 	r.At, r.From, r.To, r.Title, r.Text, r.Question, r.AskedBy = e.At, e.From, e.To, e.Title, e.Text, e.Question, e.AskedBy
 	r.Reason, r.Judge, r.Decision, r.previous = e.Reason, e.Judge, string(e.Decision), e.Previous
+	for _, text := range []*string{&r.From, &r.To, &r.Title, &r.Text, &r.Question, &r.AskedBy, &r.Reason, &r.Judge} {
+		*text = sentence.Printable(strings.ReplaceAll(*text, "\n", " "), '\uFFFD') // the record itself is kept to the byte
+	}
 	for _, role := range []rulings.Role{rulings.RoleColor, rulings.RoleFrame} {
 		if f, ok := e.File(role); ok && r.Picture == "" {
 			r.Picture = f.SHA256

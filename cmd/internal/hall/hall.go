@@ -365,7 +365,11 @@ func (h *Hall) keepGame(name string, g *event.Game) {
 		return
 	}
 	key := fmt.Sprintf("%s.%d", name, g.ID)
-	was := h.played[key]
+	was, there := h.played[key]
+	if !there && h.gamesOf(name) >= gamesMost {
+		h.cannotRead(h.table(name), fmt.Errorf("expected at most %d games of one table", gamesMost))
+		return
+	}
 	now := Game{Table: name, Game: *g, AtMS: h.o.Now().UnixMilli()}
 	h.played[key] = now
 	same := was.Game
@@ -377,6 +381,19 @@ func (h *Hall) keepGame(name string, g *event.Game) {
 	if err == nil {
 		go h.putGame(key, raw)
 	}
+}
+
+// gamesMost is how many games of one table are kept: more than any event plays.
+const gamesMost = 200
+
+// gamesOf counts the games of a table. The caller holds mu.
+func (h *Hall) gamesOf(name string) (n int) {
+	for _, g := range h.played {
+		if g.Table == name {
+			n++
+		}
+	}
+	return n
 }
 
 // putGame keeps a game in its stream. One that cannot be kept is tried again when its table

@@ -204,8 +204,12 @@ func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitati
 			return err
 		}
 		for i := range b.Tables {
-			if b.Tables[i].Table == table {
-				b.Tables[i].Revoked = true
+			k := &b.Tables[i]
+			if k.Table != table && plain(k.Table) == plain(table) && k.refused(v.now()) == "" {
+				return fmt.Errorf("table %q is invited, which people take for table %q: revoke it first, or choose another name", k.Table, table)
+			}
+			if k.Table == table {
+				k.Revoked = true
 			}
 		}
 		b.Tables = append(b.Tables, Invite{Table: table, Key: public, Made: v.now().UTC(), Expires: out.Expires})
@@ -213,6 +217,9 @@ func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitati
 	})
 	return out, err
 }
+
+// plain is a table's name as people say it: 07 is 7, and a is A.
+func plain(table string) string { return strings.ToLower(strings.TrimLeft(table, "0")) }
 
 // Revoke ends a table's invitation.
 func (v *Invites) Revoke(table string) error {

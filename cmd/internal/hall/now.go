@@ -161,6 +161,9 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 	tile.Waiting = max(0, health.Record.Number-t.chain.whole)
 	tile.Problems = append(tile.Problems, t.shared()...)
 	tile.Problems = append(tile.Problems, t.chain.against(health.Record, t.heard)...)
+	if says, ok := t.clock.table(t.read, now); ok && tile.Live {
+		tile.Problems = append(tile.Problems, clockOff(time.UnixMilli(says), h.o.Now())...)
+	}
 	if now-t.turns < troubleShown && t.turns > 0 {
 		tile.Problems = append(tile.Problems, "Two programs speak as this table by turns: give each its own invitation.")
 	}
@@ -180,6 +183,20 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 		tile.Score = [2]int{m.Sides[0].Score, m.Sides[1].Score}
 	}
 	return tile
+}
+
+// clockMost is how far a table's clock, which people set, may be off before its page says so: the
+// times of rulings are told in minutes.
+const clockMost = time.Minute
+
+// clockOff says that a table's clock is not the hall's.
+func clockOff(table, hall time.Time) []string {
+	if off := table.Sub(hall); off.Abs() <= clockMost {
+		return nil
+	}
+	const form = "2006-01-02 15:04"
+	return []string{fmt.Sprintf("The table's clock says %s, the hall's %s: one is wrong, and the times of this table's rulings may be.",
+		table.Local().Format(form), hall.Local().Format(form))}
 }
 
 // shared says which other tables' records have rulings of this one.

@@ -83,7 +83,9 @@ func (h *Hall) heard(name string, m *nats.Msg) {
 	case len(m.Data) > healthMost:
 		err = fmt.Errorf("expected at most %d bytes of health, got %d", healthMost, len(m.Data))
 	default:
-		err = json.Unmarshal(m.Data, &is)
+		if err = json.Unmarshal(m.Data, &is); err == nil {
+			err = is.Clean()
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,6 +1,7 @@
 package hall
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -71,7 +72,11 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	framing(w)
 	w.WriteHeader(status)
-	_, _ = w.Write(readdress(name, answer.Header.Get("Content-Type"), answer.Data))
+	page := answer.Data
+	if !strings.HasPrefix(answer.Header.Get("Content-Disposition"), "attachment") { // a file is kept as the table gives it
+		page = readdress(name, answer.Header.Get("Content-Type"), page)
+	}
+	_, _ = w.Write(page)
 }
 
 // ask asks a table for one of its addresses.
@@ -109,10 +114,25 @@ var (
 func readdress(name, contentType string, body []byte) []byte {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch kind {
-	case "text/html", "text/javascript", "application/javascript":
+	case "text/html":
+		return named(name, addresses.ReplaceAll(body, []byte("${1}/t/"+name+"/$2")))
+	case "text/javascript", "application/javascript":
 		return addresses.ReplaceAll(body, []byte("${1}/t/"+name+"/$2"))
 	case "text/css":
 		return styleAddresses.ReplaceAll(body, []byte("${1}/t/"+name+"/$2"))
 	}
 	return body
+}
+
+// named puts into a table's page which table it is, and the way back: all tables' pages look alike,
+// and a judge may have several open.
+func named(name string, page []byte) []byte {
+	for _, put := range []struct{ at, text string }{
+		{"<title>", "<title>Table " + name + " · "},
+		{"</head>", `<link rel="stylesheet" href="/hall/table.css"></head>`},
+		{"</h1>", `</h1><p class="of-the-hall"><b>Table ` + name + `</b> <a href="/">The hall</a></p>`},
+	} {
+		page = bytes.Replace(page, []byte(put.at), []byte(put.text), 1)
+	}
+	return page
 }

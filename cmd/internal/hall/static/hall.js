@@ -118,6 +118,12 @@ async function search(words) {
 
 let judge = false;
 
+// paired says which pairings the hall has: those of the round before are soon taken for the next's.
+function paired(list) {
+  const rounds = [...new Set(list.map((p) => p.round))];
+  setText(byId("pairings-said"), `${count(list.length, "pairing")}${rounds.length === 1 && rounds[0] ? `: ${rounds[0]}` : ""}.`);
+}
+
 async function who() {
   const [me] = await ask("/api/me");
   if (!me) return;
@@ -126,6 +132,10 @@ async function who() {
   byId("judges").hidden = me.role !== "judge" && me.role !== "player";
   byId("pairings").hidden = byId("to-pairings").hidden = !judge;
   byId("to-rulings").hidden = byId("judges").hidden;
+  if (judge) {
+    const [out] = await ask("/api/pairings");
+    if (out) paired(out.pairings);
+  }
   byId("who").replaceChildren(...(judge ? ["Judge", " ", named(me.name)] : []));
 }
 
@@ -147,7 +157,8 @@ byId("search-form").addEventListener("submit", (event) => {
 byId("pairings-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const [out, problem] = await ask("/api/pairings", "PUT", await event.target.file.files[0].arrayBuffer());
-  setText(byId("pairings-said"), problem ?? `${out.pairings.length} pairings.`);
+  if (problem) setText(byId("pairings-said"), problem);
+  else paired(out.pairings);
 });
 byId("pairings-send").addEventListener("click", async () => {
   const [out, problem] = await ask("/api/pairings/send", "POST");

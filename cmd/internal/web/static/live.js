@@ -1,6 +1,6 @@
 // The live state: server-sent events, with a watchdog that says when they stop.
 
-const silence = 5000; // ms; the server says something at least every second
+const silence = 3000; // ms, as everywhere; the server says something at least every second
 
 // listen calls onState with each state and onLost with true or false as the
 // connection goes and comes. from is the address of the events.

@@ -1,7 +1,7 @@
 // The live states: server-sent events that come back after everything: a box that was
 // started again, a network that went away, a laptop that slept.
 
-const silence = 4000; // ms; the box says something at least every second
+const silence = 3000; // ms, as everywhere; the box says something at least every second
 const again = 8000; // ms without a word after which it connects again
 
 export class Live {
