@@ -58,7 +58,7 @@ func TestTwoProgramsThatBothSpeakAreSaid(t *testing.T) {
 	s := event.SubjectsOf(r.event(t), "7")
 	eventually(t, "it is said", func() bool {
 		for _, session := range []string{"a", "b"} {
-			require.NoError(t, conn.PublishMsg(word(s.Health(), session, 1, 1, `{}`)))
+			require.NoError(t, conn.PublishMsg(word(s.Health(), session, 1, 1, `{"code":"ok"}`)))
 		}
 		return r.says(t, "7", "Two programs speak as this table by turns")
 	})
