@@ -142,7 +142,8 @@ func TestWhatATableSaysIsReadWithCare(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(clock, &is))
 	assert.InDelta(t, in1970, is.NowMS, 30_000, "its own clock")
-	assert.True(t, r.says(t, "7", "The table's clock says "+time.UnixMilli(in1970).Local().Format("2006-01-02 15:04")), "rulings have its times")
+	says := "The table's clock says " + time.UnixMilli(in1970).Local().Format("2006-01-02 15:04")
+	assert.True(t, r.says(t, "7", says), "its rulings have these times")
 }
 
 // TestTheHallsClockMayBeYearsOff: invitations hold by the hall's clock; when that is set years
