@@ -50,8 +50,9 @@ type Options struct {
 	Key []byte
 	// JudgeSecret makes a judge of whoever knows it; "": there is none.
 	JudgeSecret string
-	// JudgeHint says where the judge's secret is read; "": on the box.
-	JudgeHint string
+	// Hall says that these are a hall's pages: there is no box that shows a code and no player, and
+	// only judges sign in.
+	Hall bool
 	// Names are the host names that the page answers to, as CanonicalName writes them,
 	// besides addresses and localhost.
 	Names []string
@@ -218,8 +219,15 @@ func (g *Guarded) Needs() Role { return g.role }
 // ServeHTTP implements http.Handler.
 func (g *Guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.role > Nobody && g.by.Session(r).Role < g.role {
-		w.Header().Set("Sightline-Needs", g.role.String())
-		http.Error(w, refusals[g.role], http.StatusForbidden)
+		needs, text := g.role, refusals[g.role]
+		if g.by.o.Hall {
+			needs, text = Judge, refusals[Judge]
+			if g.role == Reader {
+				text = "This hall is shown to judges only. Open /pair and type the judge's secret."
+			}
+		}
+		w.Header().Set("Sightline-Needs", needs.String())
+		http.Error(w, text, http.StatusForbidden)
 		return
 	}
 	g.next(w, r)

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -290,7 +289,10 @@ func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) b
 	}
 	if !same(secret, g.o.JudgeSecret) {
 		g.counts.wrongCodes.Add(1)
-		hint := cmp.Or(g.o.JudgeHint, "On the box, \"sightline judge-secret\" says it.")
+		hint := "On the box, \"sightline judge-secret\" says it."
+		if g.o.Hall {
+			hint = "On the hall's machine, \"sightline hall judge-secret\" says it."
+		}
 		http.Error(w, "This is not the judge's secret. "+hint, http.StatusForbidden)
 		return false
 	}

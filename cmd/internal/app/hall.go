@@ -38,7 +38,6 @@ func RunHall(ctx context.Context, o HallOptions) error {
 	if o.Hall.Access, err = accessOf(o.Web, secretsDir(o.State, dir), nil, "sightline hall judge-secret", o.Log); err != nil {
 		return err
 	}
-	o.Hall.Access.JudgeHint = "On the hall's machine, \"sightline hall judge-secret\" says it."
 	o.Hall.Dir, o.Hall.Log = dir, o.Log
 	return hall.Run(ctx, o.Hall)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/event"
 	"sightline/cmd/internal/hall"
 )
@@ -355,9 +357,16 @@ func TestARequestWaitsForItsTurnAtTheTable(t *testing.T) {
 	}
 	eventually(t, "the table has as many as it takes at once", func() bool { return inside.Load() == 8 })
 	close(release)
+	done := 0
 	for range many {
-		assert.Equal(t, http.StatusOK, <-answers)
+		switch status := <-answers; status {
+		case http.StatusOK:
+			done++
+		default: // on a machine that is much too slow: it says that it was not done
+			assert.Equal(t, http.StatusServiceUnavailable, status)
+		}
 	}
+	assert.GreaterOrEqual(t, done, 8)
 }
 
 // TestATablesPagesSayWhichTableItIs: all look alike, and a judge may have several open. What is
@@ -399,4 +408,85 @@ func TestNoTwoTablesHaveNamesThatPeopleTakeForOne(t *testing.T) {
 	r.invite(t, "7") // again
 	require.NoError(t, r.invites.Revoke("7"))
 	r.invite(t, "07")
+}
+
+// TestNoStrangerGetsPastARole: whoever is not at the hall's machine and is no judge reads, or does
+// nothing at all in a hall for judges only; every address refuses methods that it does not have.
+func TestNoStrangerGetsPastARole(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{false, true} {
+		r := run(t, t.TempDir(), func(o *hall.Options) { o.Access.PairToRead = closed })
+		for pattern, role := range hall.Roles() {
+			method, path, _ := strings.Cut(pattern, " ")
+			path = strings.NewReplacer("{$}", "", "{table}", "7", "{path...}", "judge", "{number}", "1", "{hash}", strings.Repeat("a", 64),
+				"{sha256}", strings.Repeat("a", 64), "{file...}", "x.js", "{file}", "x.js", "{widget}", "all").Replace(path)
+			status, needs, text := r.stranger(t, method, path)
+			switch {
+			case role == access.Nobody.String():
+			case role == access.Reader.String() && !closed:
+				assert.NotEqual(t, http.StatusForbidden, status, pattern)
+			default:
+				assert.Equal(t, http.StatusForbidden, status, "%s: %s", pattern, text)
+				assert.Equal(t, "judge", needs, "%s: there are no players here", pattern)
+				assert.Contains(t, text, "the judge's secret", pattern)
+			}
+			status, _, _ = r.stranger(t, "DELETE", path)
+			assert.Equal(t, http.StatusMethodNotAllowed, status, "DELETE %s", path)
+		}
+		_, _, text := r.stranger(t, "POST", "/api/pair", `{"judge_secret":"not the secret","name":"x"}`)
+		assert.Contains(t, text, `"sightline hall judge-secret" says it`)
+	}
+}
+
+// stranger sends a request from elsewhere.
+func (r *running) stranger(t testing.TB, method, path string, body ...string) (status int, needs, text string) {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), method, r.page+path, strings.NewReader(strings.Join(body, "")))
+	require.NoError(t, err)
+	q.Header.Set("X-Forwarded-For", "192.168.7.9")
+	if len(body) > 0 {
+		q.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := http.DefaultClient.Do(q)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+		return answer.StatusCode, "", ""
+	}
+	raw, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, answer.Header.Get("Sightline-Needs"), string(raw)
+}
+
+// TestAThousandRequestsAtOnceLeaveTheHallAsItWas.
+func TestAThousandRequestsAtOnceLeaveTheHallAsItWas(t *testing.T) {
+	t.Parallel()
+	r := run(t, t.TempDir())
+	p := join(t, r.invite(t, "7"))
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	answers := make(chan int, 1000)
+	for n := range 1000 {
+		go func() {
+			answer, err := http.Get(r.page + []string{"/api/hall", "/t/7/api/state", "/metrics", "/"}[n%4])
+			if err != nil {
+				answers <- 0
+				return
+			}
+			answer.Body.Close()
+			answers <- answer.StatusCode
+		}()
+	}
+	got := map[int]int{}
+	for range 1000 {
+		got[<-answers]++
+	}
+	t.Log(got)
+	assert.Greater(t, got[http.StatusOK], 0)
+	for status := range got { // 0: there were too many connections; 429, 502, 503: the hall or the table has too much to do
+		assert.Contains(t, []int{0, http.StatusOK, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable}, status)
+	}
+	e := p.book.rule(t, "after it", 1000)
+	eventually(t, "it is live, and has the ruling", func() bool { k := r.tile(t, "7"); return k.Live && k.Rulings == 1 })
+	status, _ := r.get(t, "/api/rulings/7/1/"+e.Hash)
+	assert.Equal(t, http.StatusOK, status)
 }

@@ -2,6 +2,7 @@ package hall_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -271,4 +273,56 @@ func TestTheDirectorPutsTablesOnAir(t *testing.T) {
 		}
 	}
 	assert.Empty(t, busy)
+}
+
+// TestWhatATableSaysIsTextOnThePage: markup and characters that turn a line's order, in every text
+// that a table sends and in a ruling of its, are shown as they are and do nothing.
+func TestWhatATableSaysIsTextOnThePage(t *testing.T) {
+	t.Parallel()
+	ctx, complaints := browser(t)
+	r := run(t, t.TempDir())
+	i := r.invite(t, "7")
+	const evil = `<img src=/x onerror="document.body.id='taken'"><script>document.body.id='taken'</script>\u202e12:00`
+	health := `{"code":"moved","title":"` + strings.ReplaceAll(evil, `"`, `\"`) + `","from":"F","to":"T","answer":"A","rulings_trouble":"E",
+		"ruling":{"number":1,"title":"E"},"call":{"held":1,"up_ms":-90071992547409910000000,"asked":"E"},"record":{"hash":"E"},
+		"match":{"round":"E","sides":[{"name":"E","score":12},{"name":"E"}]},"game":{"id":1,"round":1,"phase":"E","players":["E","E"]}}`
+	health = strings.NewReplacer(`"E"`, `"`+strings.ReplaceAll(evil, `"`, `\"`)+`"`, "-90071992547409910000000", "-5000").Replace(health)
+	conn, err := dial(i, make(chan error, 10))
+	require.NoError(t, err)
+	defer conn.Close()
+	s := event.SubjectsOf(i.Event, "7")
+	began := time.Now()
+	_, err = conn.Subscribe(s.Ask(event.AskClock), func(m *nats.Msg) {
+		body, _ := json.Marshal(event.Clock{Session: "b", UpMS: time.Since(began).Milliseconds(), AtMS: time.Now().UnixMilli()})
+		_ = m.Respond(body)
+	})
+	require.NoError(t, err)
+	b := &book{}
+	e := b.rule(t, strings.ReplaceAll(evil, `\u202e`, "\u202e"), 0)
+	require.NoError(t, conn.Publish(s.Ruling(1, e.Hash), e.Record))
+	done := make(chan struct{})
+	defer func() { <-done }()
+	talk, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { // it lives
+		defer close(done)
+		for talk.Err() == nil {
+			_ = conn.PublishMsg(word(s.Health(), "b", time.Since(began).Milliseconds(), time.Now().UnixMilli(), health))
+			select {
+			case <-talk.Done():
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}()
+	within(t, ctx, "its tile and its call", chromedp.Navigate(r.page+"/"),
+		until(`[...document.querySelectorAll('.tile[data-kind="call"]')].some((e) => e.innerText.includes("<script>"))`),
+		until(`/<img/.test(document.querySelector("#calls a")?.innerText)`))
+	shot(t, ctx, "markup")
+	within(t, ctx, "its ruling", chromedp.SendKeys(`#search-form input`, "table 7"), chromedp.Click(`#search-form button`),
+		until(`/<script>/.test(document.getElementById("found").innerText)`))
+	const harmless = `document.body.id === "" && !document.querySelector("main img, main script") && !/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)`
+	within(t, ctx, "nothing of it does anything", until(harmless))
+	within(t, ctx, "the director", chromedp.Navigate(r.page+"/director"),
+		until(`/<script>/.test(document.querySelector('#air [data-table="7"]')?.innerText)`), until(harmless))
+	assert.Empty(t, slices.DeleteFunc(complaints(), func(c string) bool { return strings.Contains(c, "503") })) // the clock of no table
 }

@@ -106,7 +106,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer lock.Close()
-	o.Access.Log = o.Log
+	o.Access.Log, o.Access.Hall = o.Log, true
 	h.guard = access.NewGuard(o.Access, o.Now)
 	listener, err := listen(o.Listen)
 	if err != nil {
