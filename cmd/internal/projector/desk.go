@@ -111,6 +111,7 @@ const (
 	spare      = 300 * time.Millisecond // of the time that a picture may take until answers are stale
 	delayLeast = 150 * time.Millisecond // from the page to the camera's picture
 	delayMost  = 10 * time.Second       // later than answers may be by far: it is told, and nothing is lit
+	delayKept  = time.Minute            // and with pictures that may be as old
 )
 
 // litMost is how long lines are lit at most, and by how much answers are later then where

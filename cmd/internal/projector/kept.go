@@ -55,8 +55,8 @@ func (k *kept) check() (err error) {
 	case !(k.Errors.Worst >= 0 && k.Errors.Worst <= worstMost && k.Errors.RMS >= 0 && k.Errors.RMS <= rmsMost):
 		return fmt.Errorf("errors: expected at most %g mm rms and %g mm at worst, got %g and %g", rmsMost, worstMost, k.Errors.RMS,
 			k.Errors.Worst)
-	case k.Delay < int(delayLeast.Milliseconds()) || k.Delay > int(delayMost.Milliseconds()):
-		return fmt.Errorf("delay_ms: expected %d to %d, got %d", delayLeast.Milliseconds(), delayMost.Milliseconds(), k.Delay)
+	case k.Delay < int(delayLeast.Milliseconds()) || k.Delay > int(delayKept.Milliseconds()):
+		return fmt.Errorf("delay_ms: expected %d to %d, got %d", delayLeast.Milliseconds(), delayKept.Milliseconds(), k.Delay)
 	}
 	if err := k.Map.check(); err != nil {
 		return err

@@ -187,7 +187,7 @@ func (j *job) read(ctx context.Context, tags []Tag, least int, text string) ([]r
 		}
 		out := readings(tags, found, j.table)
 		if len(out) >= least {
-			if j.delay = max(j.delay, delay*3/2, delayLeast); j.delay > delayMost {
+			if j.delay = max(j.delay, delay*3/2, delayLeast); j.delay > max(delayMost, j.o.Stale) {
 				return nil, refusal(fmt.Sprintf("The camera shows the pattern %.0f s late only.", delay.Seconds()))
 			}
 			return out, nil
@@ -214,7 +214,7 @@ func (j *job) expose(ctx context.Context, c command) (*mean, time.Duration, erro
 			return nil, 0, refusal(cancelledText)
 		case j.calibrating():
 			return nil, 0, refusal("A calibration of the camera was started.")
-		case j.o.Now().Sub(begun) > readWithin:
+		case j.o.Now().Sub(begun) > max(readWithin, readPictures*j.o.Stale):
 			return nil, 0, refusal("The camera's pictures come too slowly.")
 		}
 		f, err := j.next(ctx)
@@ -233,7 +233,7 @@ func (j *job) expose(ctx context.Context, c command) (*mean, time.Duration, erro
 
 // next returns the next picture of the camera.
 func (j *job) next(ctx context.Context) (vision.Frame, error) {
-	ctx, cancel := context.WithTimeout(ctx, frameLost)
+	ctx, cancel := context.WithTimeout(ctx, max(frameLost, j.o.Stale))
 	defer cancel()
 	f, err := j.o.Frames.Next(ctx, j.seq)
 	if errors.Is(err, context.DeadlineExceeded) {
