@@ -175,7 +175,7 @@ func (u *newcomer) capture(board calibration.Board, patience time.Duration) {
 		u.table.Hold(&held)
 		// People look whether the page has taken the view, and move on when it says
 		// that it will not.
-		for wait := time.Now(); time.Since(wait) < 15*time.Second && u.read("views-count") == views; {
+		for wait := time.Now(); time.Since(wait) < 40*time.Second && u.read("views-count") == views; {
 			if time.Since(wait) > 1500*time.Millisecond && strings.Contains(u.read("now"), "Such a view has been taken") {
 				break
 			}
