@@ -47,6 +47,8 @@ type Invite struct {
 	Made    time.Time `json:"made"`
 	Expires time.Time `json:"expires"`
 	Revoked bool      `json:"revoked,omitempty"`
+	URL     string    `json:"url,omitempty"`    // where it says that the hall is; "": where whoever invited said
+	SHA256  string    `json:"sha256,omitempty"` // of the broker's certificate that it names
 }
 
 const (
@@ -192,8 +194,9 @@ func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitati
 	}
 	var out event.Invitation
 	err = v.change(func(b *book) error {
+		said := ""
 		if url == "" {
-			url = b.URL
+			said, url = b.URL, b.URL
 		}
 		if url == "" {
 			return errors.New("the hall's address is not known yet: start sightline hall first, or name it with --url tls://HOST:PORT")
@@ -212,7 +215,7 @@ func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitati
 				k.Revoked = true
 			}
 		}
-		b.Tables = append(b.Tables, Invite{Table: table, Key: public, Made: v.now().UTC(), Expires: out.Expires})
+		b.Tables = append(b.Tables, Invite{Table: table, Key: public, Made: v.now().UTC(), Expires: out.Expires, URL: said, SHA256: b.SHA256})
 		return nil
 	})
 	return out, err
@@ -252,6 +255,20 @@ func (v *Invites) Valid() ([]Invite, error) {
 	return out, nil
 }
 
+// astray says why a table cannot find the hall with its invitation, which holds; "": it can, as far
+// as the hall knows.
+func (v *Invites) astray(i Invite) string {
+	b, _ := v.current() // without it nothing is known
+	switch {
+	case b.SHA256 != "" && i.SHA256 != "" && i.SHA256 != b.SHA256:
+		return "Its invitation names another certificate than the hall has now: invite this table again."
+	case b.URL != "" && i.URL != "" && i.URL != b.URL:
+		return fmt.Sprintf("Its invitation says that the hall is at %s, and it is at %s: invite this table again, or give this machine its "+
+			"address back.", i.URL, b.URL)
+	}
+	return ""
+}
+
 // ended says why a table's last invitation does not hold; "": it does, or there was none.
 func (v *Invites) ended(table string) (why string) {
 	b, _ := v.current() // without it there was none
@@ -261,6 +278,17 @@ func (v *Invites) ended(table string) (why string) {
 		}
 	}
 	return why
+}
+
+// revoked reports whether a table's last invitation was revoked.
+func (v *Invites) revoked(table string) (yes bool) {
+	b, _ := v.current() // without it there was none
+	for _, i := range b.Tables {
+		if i.Table == table {
+			yes = i.Revoked
+		}
+	}
+	return yes
 }
 
 // refused says why an invitation does not hold; "": it holds.

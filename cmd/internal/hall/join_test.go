@@ -2,6 +2,8 @@ package hall_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -207,4 +209,47 @@ func TestTheHealthIsSmall(t *testing.T) {
 	raw, err := json.Marshal(r.tile(t, "7").Health)
 	require.NoError(t, err)
 	assert.Less(t, len(raw), 1100, "%s", raw)
+}
+
+// TestAHallThatItsTablesCannotFindSaysSo: with another certificate or at another address the tables
+// that were invited before stay away, and the hall's page says what to do. A table that was told
+// another address on purpose is none of them.
+func TestAHallThatItsTablesCannotFindSaysSo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := run(t, dir)
+	r.invite(t, "7")
+	_, err := r.invites.Invite("8", "tls://hall.example:4222", time.Hour)
+	require.NoError(t, err)
+	assert.Empty(t, r.tile(t, "7").Problems)
+	r.stop()
+	r = run(t, dir, func(o *hall.Options) { o.URL = "tls://192.168.7.9:4222" })
+	assert.True(t, r.says(t, "7", "and it is at tls://192.168.7.9:4222: invite this table again"))
+	assert.Empty(t, r.tile(t, "8").Problems)
+	r.stop()
+	require.NoError(t, os.Remove(filepath.Join(dir, "broker.pem")))
+	r = run(t, dir)
+	for _, table := range []string{"7", "8"} {
+		assert.True(t, r.says(t, table, "another certificate than the hall has now"), table)
+	}
+	join(t, r.invite(t, "7"))
+	eventually(t, "it is there", func() bool { k := r.tile(t, "7"); return k.Live && len(k.Problems) == 0 })
+}
+
+// TestACallOfARevokedTableIsOver: its page cannot be opened through the hall any more.
+func TestACallOfARevokedTableIsOver(t *testing.T) {
+	t.Parallel()
+	r := run(t, t.TempDir())
+	p := join(t, r.invite(t, "7"))
+	p.ask(4711, "Ada")
+	calls := func() int {
+		var is struct{ Calls []hall.OpenCall }
+		_, body := r.get(t, "/api/hall")
+		require.NoError(t, json.Unmarshal(body, &is))
+		return len(is.Calls)
+	}
+	eventually(t, "it calls", func() bool { return calls() == 1 })
+	require.NoError(t, r.invites.Revoke("7"))
+	eventually(t, "the call is over", func() bool { return calls() == 0 })
+	assert.True(t, r.says(t, "7", "its invitation was revoked"))
 }

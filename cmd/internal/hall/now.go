@@ -83,16 +83,19 @@ func (h *Hall) snapshot() (nowJSON, error) {
 	defer h.mu.Unlock()
 	is := nowJSON{Version: 1, Event: h.event, AtMS: h.o.Now().UnixMilli(), Program: h.program, Tables: []Tile{}, Calls: []OpenCall{},
 		Trouble: h.trouble()}
-	expires := map[string]time.Time{}
+	holds := map[string]Invite{}
 	for _, i := range valid {
-		expires[i.Table] = i.Expires
+		holds[i.Table] = i
 		h.table(i.Table)
 	}
 	now := h.up()
 	for _, name := range slices.SortedFunc(maps.Keys(h.tables), byNumber) {
 		t := h.tables[name]
 		tile := h.tile(t, now)
-		tile.Expires = expires[name]
+		tile.Expires = holds[name].Expires
+		if why := h.invites.astray(holds[name]); why != "" && !tile.Live {
+			tile.Problems = append(tile.Problems, why)
+		}
 		if tile.Health != nil && tile.Expires.IsZero() {
 			if why := h.invites.ended(name); why != "" && h.broker == nil && tile.Live {
 				tile.Problems = append(tile.Problems, "The broker lets it in, although "+why+": end its user there.")
@@ -104,7 +107,7 @@ func (h *Hall) snapshot() (nowJSON, error) {
 			continue
 		}
 		is.Tables = append(is.Tables, tile)
-		if tile.Health == nil || tile.Health.Call == nil {
+		if tile.Health == nil || tile.Health.Call == nil || !tile.Live && h.invites.revoked(name) {
 			continue
 		}
 		c := tile.Health.Call

@@ -26,7 +26,7 @@ function showTile(element, tile, program) {
   const [kind, words] = stateOf(tile);
   element.dataset.kind = kind;
   element.dataset.table = tile.table;
-  element.dataset.needs = kind === "call" || kind === "trouble" || (kind === "silent" && !!health);
+  element.dataset.needs = kind === "call" || kind === "trouble" || (kind === "silent" && (!!health || tile.problems.length > 0));
   const lines = [make("div", { class: "head" }, make("h3", {}, `Table ${tile.table}`), tile.table === program ? make("span", { class: "air" }, "ON AIR") : "", make("span", { class: "age" }, lastSign(tile)))];
   if (tile.round) lines.push(make("p", { class: "round" }, tile.round));
   if (tile.names.some((name) => name !== "")) {
