@@ -47,14 +47,14 @@ func table(events []round.Event) ([]byte, error) {
 	gone := round.TakenBack(events)
 	for i := range events {
 		e := &events[i]
-		line := []string{strconv.FormatInt(e.Number, 10), e.At.UTC().Format(time.RFC3339Nano), "", string(e.Phase), string(e.Kind), e.By, e.Ship,
-			plain(round.Words(g, e)), "", "", "", "", "", "", "", "", "", strconv.FormatBool(!gone[e.Number])}
+		line := []string{strconv.FormatInt(e.Number, 10), e.At.UTC().Format(time.RFC3339Nano), "", plain(string(e.Phase)), string(e.Kind),
+			plain(e.By), plain(e.Ship), plain(round.Words(g, e)), "", "", "", "", "", "", "", "", "", strconv.FormatBool(!gone[e.Number])}
 		if e.Round > 0 {
 			line[2] = strconv.Itoa(e.Round)
 		}
 		if f := e.Flown; f != nil {
 			number := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
-			line[8], line[9], line[10] = plain(strings.Join(f.Says, "; ")), f.Outcome, f.Move
+			line[8], line[9], line[10] = plain(strings.Join(f.Says, "; ")), f.Outcome, plain(f.Move)
 			line[11], line[12] = number(f.ResidualMM), number(f.Residual)
 			line[13], line[14], line[15], line[16] = number(f.To.X), number(f.To.Y), number(f.To.HeadingDeg), number(f.To.Sigma())
 		}

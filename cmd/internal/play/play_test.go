@@ -332,7 +332,8 @@ func TestTheLogOfAGame(t *testing.T) {
 	b.start("2.5")
 	b.ask("POST", "/api/game/do", `{"kind":"rolled","player":2}`)
 	b.tap()
-	b.ask("POST", "/api/game/do", `{"kind":"said","text":"=1+1 <b>"}`)
+	b.ask("POST", "/api/game/do", `{"kind":"said","text":"=1+1 <b>","ship":"=1+1","phase":"@x"}`)
+	assert.Equal(t, 409, b.ask("POST", "/api/game/do", `{"kind":"ended","player":7}`).Code)
 	b.ask("POST", "/api/game/do", `{"kind":"ended","text":"ended by the players"}`)
 	assert.Equal(t, "ended by the players", b.shown.Over)
 
@@ -351,7 +352,9 @@ func TestTheLogOfAGame(t *testing.T) {
 	assert.Contains(t, page, "Ada against Ben")
 	assert.Contains(t, page, "=1&#43;1 &lt;b&gt;")
 	for _, line := range lines {
-		assert.False(t, strings.HasPrefix(line[7], "="), "no formula for a spreadsheet")
+		for _, cell := range line {
+			assert.False(t, strings.HasPrefix(cell, "=") || strings.HasPrefix(cell, "@"), "%s: no formula for a spreadsheet", cell)
+		}
 	}
 	assert.Equal(t, 404, b.ask("GET", "/api/games/1/export/pdf", "").Code)
 	assert.Equal(t, 404, b.ask("GET", "/api/games/77/export/csv", "").Code)

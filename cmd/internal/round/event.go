@@ -197,11 +197,11 @@ func (g *Game) apply(e *Event) error {
 		if e.Player != 1 && e.Player != 2 {
 			return wrong("points for player %d: expected 1 or 2", e.Player)
 		}
-		g.bonus[e.Player-1] += e.Points
-		if e.Round != 0 {
-			g.Scored = append(g.Scored, [2]int{e.Round, e.Player})
-		}
+		return g.score(e)
 	case Ended:
+		if e.Player < 0 || e.Player > 2 {
+			return wrong("player %d wins: expected 1, 2, or 0 for neither", e.Player)
+		}
 		g.Ended, g.Why, g.Winner = true, e.Text, e.Player
 	case Towed, Scrambled:
 		return g.take(e)
@@ -212,6 +212,21 @@ func (g *Game) apply(e *Event) error {
 	default:
 		return wrong("event %q is not known", e.Kind)
 	}
+	return nil
+}
+
+// score adds points to a player's; those of a round's scenario once, though two people tap.
+func (g *Game) score(e *Event) error {
+	done := [2]int{e.Round, e.Player}
+	switch {
+	case e.Round < 0 || e.Round > g.Round:
+		return wrong("points of round %d: it is round %d", e.Round, g.Round)
+	case slices.Contains(g.Scored, done):
+		return wrong("the points of %s for round %d are counted already", g.player(e.Player), e.Round)
+	case e.Round != 0:
+		g.Scored = append(g.Scored, done)
+	}
+	g.bonus[e.Player-1] += e.Points
 	return nil
 }
 

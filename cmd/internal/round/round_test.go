@@ -309,7 +309,7 @@ func TestTheScoreOfTheEditions(t *testing.T) {
 	assert.Equal(t, [2]int{9, 10}, p.Score(), "half of 5, rounded down")
 	p.do(Event{Kind: Changed, Ship: "B1", Status: Destroyed})
 	assert.Equal(t, [2]int{12, 10}, p.Score(), "and the rest")
-	p.do(Event{Kind: Scored, Player: 1, Points: 8, Round: 2})
+	p.do(Event{Kind: Scored, Player: 1, Points: 8})
 	why, winner := p.Over()
 	assert.Equal(t, "player 1 has 20 mission points", why)
 	assert.Equal(t, 1, winner)
@@ -361,6 +361,11 @@ func TestWhatEachEarnsOfAScenario(t *testing.T) {
 	assert.Equal(t, 2, left[0].Player)
 	p.do(Event{Kind: Scored, Player: 2, Points: 1, Round: 2})
 	assert.Empty(t, p.Claims(control))
+	for _, round := range []int{2, 3, -1} { // tapped by two people at once; not yet played; none
+		_, _, err := Append(p.events, Event{Kind: Scored, Player: 1, Points: 2, Round: round})
+		assert.ErrorIs(t, err, ErrEvent, "round %d", round)
+	}
+	assert.Equal(t, [2]int{2, 1}, p.Score())
 
 	p = play(t, Start{Edition: "2.5", Scenario: Chance, Ships: four()})
 	p.Round, p.Phase = 2, End
@@ -424,7 +429,8 @@ func TestWhatNoGameIs(t *testing.T) {
 	}
 	p := play(t, good)
 	for _, e := range []Event{{Kind: "strange"}, {Kind: Acted, Ship: "C9", Round: 1, Phase: Planning}, {Kind: Moved, Ship: "A1"},
-		{Kind: Changed, Ship: "A1", Status: "lost"}, {Kind: Rolled, Player: 3}, {Kind: Scored}, {Kind: Tied, Ship: "A1", With: "A1"}} {
+		{Kind: Changed, Ship: "A1", Status: "lost"}, {Kind: Rolled, Player: 3}, {Kind: Scored}, {Kind: Tied, Ship: "A1", With: "A1"},
+		{Kind: Ended, Player: 3}, {Kind: Ended, Player: -1}} {
 		_, _, err := Append(p.events, e)
 		assert.ErrorIs(t, err, ErrEvent, "%+v", e)
 	}
