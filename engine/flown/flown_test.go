@@ -139,6 +139,31 @@ func TestABumpIsFound(t *testing.T) {
 	assert.ElementsMatch(t, []string{"straight 1", "straight 2", "straight 3"}, names)
 }
 
+// A Tallon roll that is stopped at the place which the player chose ends where the turn does,
+// though another of its places is free.
+func TestATallonRollMayBeStoppedAtOneOfItsPlaces(t *testing.T) {
+	s := alone(engine.Rules25, engine.Small)
+	s.Ships[0].Pose = at(450, 300, 0)
+	s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(532.5, 430, 90)})
+	any := engine.Maneuver{Bearing: engine.Tallon, Speed: 2}
+	left := any
+	left.Slide = engine.SlideLeft
+	stopped, err := engine.Move(&s, "A1", left, engine.Options{})
+	require.NoError(t, err)
+	require.False(t, stopped.FullyExecuted)
+	free, err := engine.Move(&s, "A1", any, engine.Options{})
+	require.NoError(t, err)
+	require.True(t, free.FullyExecuted, "at one of the places")
+	dial, err := flown.ParseDial("2YW 2RR")
+	require.NoError(t, err)
+	v := asked(t, s, with(s, stopped.Final), flown.Candidates{Maneuvers: dial})
+	assert.Equal(t, engine.Indeterminate, v.Outcome, v.String())
+	s.Rules = engine.Rules1e // there it avoids ships where it can
+	v = asked(t, s, with(s, stopped.Final), flown.Candidates{Maneuvers: dial})
+	assert.Equal(t, "turn right 2", v.Best.Name)
+	assert.Equal(t, engine.Yes, v.Outcome, v.String())
+}
+
 // A bump that cannot be excluded counts: a ship that could have passed the corner of another,
 // had the template been laid half a millimetre further, is found wherever it stopped.
 func TestABumpThatHangsOnAHairIsFoundEitherWay(t *testing.T) {

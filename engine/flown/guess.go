@@ -153,12 +153,32 @@ func (g *guesser) maneuver(m engine.Maneuver) (candidate, error) {
 	if !g.onTheWay(m, r.Full) {
 		return c, nil
 	}
-	bumps, err := g.bumps(m)
-	for i := range bumps {
-		bumps[i].way = partial
+	for _, at := range g.chosen(m) {
+		bumps, err := g.bumps(at)
+		if err != nil {
+			return c, err
+		}
+		for i := range bumps {
+			bumps[i].way = partial
+		}
+		c.ends = append(c.ends, bumps...)
 	}
-	c.ends = append(c.ends, bumps...)
-	return c, err
+	return c, nil
+}
+
+// chosen returns a maneuver at each of the places that the player chooses from: a Tallon roll
+// of 2.0 and 2.5 may be stopped at one of them, though another is free. In the first edition it
+// avoids other ships where it can (G133).
+func (g *guesser) chosen(m engine.Maneuver) []engine.Maneuver {
+	all := []engine.Maneuver{m}
+	if m.Bearing == engine.Tallon && g.exact.Rules != engine.Rules1e {
+		all = nil
+		for s := engine.SlideLeft; s <= engine.SlideRight; s++ {
+			m.Slide = s
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // fullEnds returns where a move ends that is executed in full: at one place, or where the
