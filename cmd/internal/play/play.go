@@ -48,10 +48,11 @@ type Table struct {
 	game   *round.Game // nil: none is played
 	id     int64       // in the record
 	watch  *round.Watch
-	asked  question // that was noted last
-	ruled  uint64   // the last ruling that was noted
-	news   []string // problems, the newest first
-	owed   bool     // the table was to be noted, and was not seen
+	asked  question  // that was noted last
+	ruled  uint64    // the last ruling that was noted
+	news   []string  // problems, the newest first
+	again  time.Time // before it the table is not looked at: the record could not be written
+	owed   bool      // the table was to be noted, and was not seen
 
 	lay map[string]engine.Token // where the objectives lay that the camera saw
 }
@@ -84,50 +85,76 @@ func (t *Table) SetJudges(is func(*http.Request) bool) { t.judges = is }
 // String names the task.
 func (t *Table) String() string { return "game" }
 
+// resumeAgain is how long it takes until a record that could not be read is read again: while
+// the program that ran before still ends, it holds the record.
+const resumeAgain = 2 * time.Second
+
 // Run takes up the last game of the record, and follows the table until ctx is cancelled.
 func (t *Table) Run(ctx context.Context) error {
-	t.resume(ctx)
 	states, stop := t.o.Hub.Listen()
 	defer stop()
+	ticks := time.NewTicker(resumeAgain)
+	defer ticks.Stop()
+	why := t.resume(ctx, "")
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-ticks.C:
+			if why != "" {
+				why = t.resume(ctx, why)
+			}
 		case s := <-states:
 			t.See(&s)
 		}
 	}
 }
 
-// resume takes up a game that was not over when the program stopped.
-func (t *Table) resume(ctx context.Context) {
+// resume takes up a game that was not over when the program stopped, and returns why it could
+// not; "": it did, or there is none. was is why it could not before, which is not said again.
+func (t *Table) resume(ctx context.Context, was string) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	log, err := t.o.Record()
+	if t.game != nil { // started meanwhile
+		return ""
+	}
+	id, events, g, err := t.last(ctx)
 	if err != nil {
-		t.o.Log.Warn("the last game is not taken up", "err", err)
-		return
+		if why = err.Error(); why != was {
+			t.o.Log.Warn("the last game is not taken up", "err", err)
+		}
+		return why
 	}
-	games, err := log.Games(ctx)
-	if err != nil || len(games) == 0 {
-		return
+	if g == nil || g.Ended {
+		return ""
 	}
-	events, err := Load(ctx, log, games[0])
-	if err != nil {
-		t.o.Log.Warn("the last game is not taken up", "err", err)
-		return
-	}
-	g, err := round.Fold(events)
-	if err != nil || g.Ended {
-		return
-	}
-	t.events, t.game, t.id, t.watch = events, g, games[0], round.NewWatch(g)
+	t.events, t.game, t.id, t.watch = events, g, id, round.NewWatch(g)
 	if _, scene, noted, err := Scene(events); err == nil && noted { // ships that have not flown yet, and the objectives
 		t.watch.Stood(slices.DeleteFunc(slices.Clone(scene.Ships), func(s engine.Ship) bool { return token.Unidentified(s.ID) }))
 		t.lie(&live.State{Located: vision.Located{Scene: scene}})
 	}
+	if state := t.o.Hub.Newest(); t.o.SetEdition != nil && g.Rules != state.Located.Scene.Rules {
+		t.o.SetEdition(g.Rules) // the configuration may name another than the game is played by
+	}
 	t.o.Log.Info("the game goes on", "game", t.id, "turn", g.Turn())
 	t.show()
+	return ""
+}
+
+// last reads the newest game of the record; nil where there is none.
+func (t *Table) last(ctx context.Context) (id int64, events []round.Event, g *round.Game, err error) {
+	log, err := t.o.Record()
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	games, err := log.Games(ctx)
+	if err != nil || len(games) == 0 {
+		return 0, nil, nil, err
+	}
+	if events, err = Load(ctx, log, games[0]); err == nil {
+		g, err = round.Fold(events)
+	}
+	return games[0], events, g, err
 }
 
 // Load reads a game's events from the record.
@@ -252,13 +279,17 @@ func (t *Table) note() {
 	}
 }
 
+// againAfter is when the table is looked at again after the record could not be written.
+const againAfter = time.Second
+
 // See takes up a state of the table: what ships have flown, what was asked, what was ruled.
 func (t *Table) See(s *live.State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.game == nil || t.game.Ended {
+	if t.game == nil || t.game.Ended || s.At.Before(t.again) {
 		return
 	}
+	was, asked, ruled := t.watch.Clone(), t.asked, t.ruled
 	if t.owed && s.Health.Code == live.OK {
 		t.note()
 	}
@@ -278,8 +309,13 @@ func (t *Table) See(s *live.State) {
 		return
 	}
 	if err := t.add(events...); err != nil {
-		t.o.Log.Warn("what the camera saw is not in the game", "err", err)
-		t.news = append([]string{err.Error()}, t.news[:min(len(t.news), 3)]...)
+		if errors.Is(err, live.ErrUnwritten) { // the ships stand there still, and are judged again
+			t.watch, t.asked, t.ruled, t.again = was, asked, ruled, s.At.Add(againAfter)
+		}
+		if text := err.Error(); len(t.news) == 0 || t.news[0] != text {
+			t.o.Log.Warn("what the camera saw is not in the game", "err", err)
+			t.news = append([]string{text}, t.news[:min(len(t.news), 3)]...)
+		}
 		return
 	}
 	if t.game.Phase != before {

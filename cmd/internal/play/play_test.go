@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +47,7 @@ type bench struct {
 	scene  engine.Scene
 	policy live.Policy
 	now    time.Time
+	broken error // of the record
 }
 
 func newBench(t *testing.T) *bench {
@@ -68,11 +71,14 @@ func (b *bench) open() {
 	var err error
 	b.log, err = rulings.Open(b.dir, rulings.Options{})
 	require.NoError(b.t, err)
-	b.table = play.New(play.Options{Hub: b.hub, Record: func() (*rulings.Log, error) { return b.log, nil },
+	b.table = play.New(play.Options{Hub: b.hub, Record: b.record,
 		Show:       func(p *live.Play, open []live.Declaration) { b.shown, b.opened = p, open },
 		SetEdition: func(r engine.Rules) { b.scene.Rules = r }, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)})
 	b.t.Cleanup(func() { b.log.Close() })
 }
+
+// record opens the record for the table.
+func (b *bench) record() (*rulings.Log, error) { return b.log, b.broken }
 
 // look lets the camera see the table for two seconds.
 func (b *bench) look() {
@@ -273,6 +279,60 @@ func TestAGameContinuesAfterARestart(t *testing.T) {
 	n, err := b.log.VerifyGames(t.Context())
 	require.NoError(t, err)
 	assert.Positive(t, n)
+}
+
+// The game is played on by its own edition, whatever the configuration says, and also where the
+// record can only be read a while after the start.
+func TestAGameContinuesByItsEditionOnceTheRecordIsRead(t *testing.T) {
+	b := newBench(t)
+	b.start("2.0")
+	require.NoError(t, b.log.Close())
+	b.shown, b.scene.Rules = nil, engine.Rules25
+	b.open()
+	b.look()
+	var mu sync.Mutex
+	broken := errors.New("another program uses the record")
+	log := b.log
+	var edition engine.Rules
+	b.table = play.New(play.Options{Hub: b.hub, Log: slog.New(slog.DiscardHandler), Record: func() (*rulings.Log, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err := broken; err != nil {
+			broken = nil // the next time it can be read
+			return nil, err
+		}
+		return log, nil
+	}, SetEdition: func(r engine.Rules) {
+		mu.Lock()
+		defer mu.Unlock()
+		edition = r
+	}})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- b.table.Run(ctx) }()
+	require.Eventually(t, func() bool { return b.game() != nil }, time.Minute, 10*time.Millisecond)
+	stop()
+	require.NoError(t, <-done)
+	assert.Equal(t, engine.Rules20, edition)
+}
+
+// What the camera saw while the record could not be written is in the game afterwards.
+func TestWhatAFullDiskKeptOutIsRecordedLater(t *testing.T) {
+	b := newBench(t)
+	b.start("2.0")
+	for range 2 {
+		b.tap() // to Activation
+	}
+	b.broken = errors.New("no space left on device")
+	before := b.game()["number"]
+	b.straight2("A2")
+	b.look()
+	assert.Equal(t, before, b.game()["number"])
+	assert.Contains(t, b.ask("GET", "/api/game", "").Body.String(), "no space left on device")
+	b.broken = nil
+	b.look()
+	b.look()
+	assert.Contains(t, b.ask("GET", "/api/games/1/export/csv", "").Body.String(), "A2 (Luke Skywalker): straight 2")
 }
 
 // A record that is moved away during a game begins again with the whole game.

@@ -65,6 +65,12 @@ func NewWatch(g *Game) *Watch {
 	return w
 }
 
+// Clone returns a watch that knows the same, for what turns out not to have been recorded.
+func (w *Watch) Clone() *Watch {
+	return &Watch{Slop: w.Slop, rest: maps.Clone(w.rest), new: maps.Clone(w.new), ghost: maps.Clone(w.ghost),
+		lay: maps.Clone(w.lay), shift: maps.Clone(w.shift), stood: maps.Clone(w.stood)}
+}
+
 // Stood takes up where ships of the game stood when the table was noted, as far as they have
 // not flown since.
 func (w *Watch) Stood(ships []engine.Ship) {
