@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,8 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// Print lists the games of a record, the newest first.
+// Print lists the games of a record, the newest first. An error about a game that is damaged
+// comes after the list of the others.
 func Print(ctx context.Context, out io.Writer, log *rulings.Log) error {
 	games, err := log.Games(ctx)
 	if err != nil {
@@ -24,14 +26,13 @@ func Print(ctx context.Context, out io.Writer, log *rulings.Log) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "GAME\tBEGAN\tPLAYERS\tEDITION\tSCORE\tROUND\tEVENTS\t")
+	var damaged error
 	for _, id := range games {
 		events, err := Load(ctx, log, id)
-		if err != nil {
-			return err
-		}
+		damaged = cmp.Or(damaged, err)
 		g, ok := listed(id, events)
 		if !ok {
-			fmt.Fprintf(w, "%d\t\tnot readable\t\t\t\t%d\t\n", id, len(events))
+			fmt.Fprintf(w, "%d\t\tnot readable\t\t\t\t\t\n", id)
 			continue
 		}
 		why := ""
@@ -41,7 +42,7 @@ func Print(ctx context.Context, out io.Writer, log *rulings.Log) error {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d to %d\t%d\t%d\t%s\n", id, g.At.Local().Format("2006-01-02 15:04"), printable(g.Title), g.Rules,
 			g.Score[0], g.Score[1], g.Round, g.Events, why)
 	}
-	return w.Flush()
+	return cmp.Or(w.Flush(), damaged)
 }
 
 // printable keeps what people wrote from writing control characters to the terminal.

@@ -2,6 +2,7 @@ package play_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -533,6 +534,32 @@ func TestASatelliteOrAShipThatIsNotSeenIsNotCounted(t *testing.T) {
 	g = b.game()
 	assert.Empty(t, g["claims"])
 	assert.Contains(t, g["uncounted"], "is not seen on the table")
+}
+
+// A game that somebody changed does not hide the others.
+func TestADamagedGameHidesNoOther(t *testing.T) {
+	b := newBench(t)
+	b.start("2.0")
+	b.start("2.5")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.dir, "rulings.db"))
+	require.NoError(t, err)
+	for _, change := range []string{"DROP TRIGGER game_events_no_update", "UPDATE game_events SET record = '{}' WHERE number = 1"} {
+		_, err = db.Exec(change)
+		require.NoError(t, err)
+	}
+	require.NoError(t, db.Close())
+	var out strings.Builder
+	assert.ErrorIs(t, play.Print(t.Context(), &out, b.log), rulings.ErrCorrupt)
+	assert.Regexp(t, `(?m)^\d+ .*Ada against Ben .*2\.5`, out.String())
+	assert.Regexp(t, `(?m)^1 +not readable`, out.String())
+	b.start("2.5")
+	var page struct {
+		Games  []struct{ Rules string }
+		Record string `json:"trouble"`
+	}
+	require.NoError(t, json.Unmarshal(b.ask("GET", "/api/game", "").Body.Bytes(), &page))
+	assert.Len(t, page.Games, 2)
+	assert.Contains(t, page.Record, "not as it was recorded")
 }
 
 // The log holds the measurements that somebody asked for in this game, and no others.

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -138,11 +139,13 @@ func (t *Table) list(ctx context.Context) (out []listJSON, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var damaged error
 	for _, id := range games[:min(len(games), gamesMost)] {
 		events := t.events
 		if id != t.id {
 			if events, err = Load(ctx, log, id); err != nil {
-				return out, err
+				damaged = cmp.Or(damaged, err)
+				continue
 			}
 		}
 		if line, ok := listed(id, events); ok {
@@ -150,7 +153,7 @@ func (t *Table) list(ctx context.Context) (out []listJSON, err error) {
 			out = append(out, line)
 		}
 	}
-	return out, nil
+	return out, damaged
 }
 
 func listed(id int64, events []round.Event) (listJSON, bool) {
