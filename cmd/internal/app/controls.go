@@ -47,8 +47,9 @@ func (m *panelMenu) handle(in hardware.Input, v *live.State) (commands []hardwar
 func (m *panelMenu) world(v *live.State) hardware.World {
 	w := hardware.World{
 		From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String(),
-		Edition: v.Located.Scene.Rules.String(), Editions: []string{"1e", "2.0", "2.5"}, CanEdition: true,
-		Frozen: v.Held, CanFreeze: v.Health.Code == live.OK, CanJudge: true,
+		Edition: v.Located.Scene.Rules.String(), Editions: []string{"1e", "2.0", "2.5"},
+		CanEdition: v.Play == nil || v.Play.Over != "", // a game is played by the edition that it began with
+		Frozen:     v.Held, CanFreeze: v.Health.Code == live.OK, CanJudge: true,
 	}
 	if m.address != nil {
 		w.Address = m.address()

@@ -55,6 +55,14 @@ func TestAPairIsChosenAtThePanel(t *testing.T) {
 	assert.Equal(t, hardware.Pointer{XMM: 500, YMM: 487, Target: true}, v.Panel.Pointers[1])
 }
 
+// A game is played by one edition: the panel offers no other until it is over.
+func TestThePanelLeavesAGamesEditionAlone(t *testing.T) {
+	menu := &panelMenu{}
+	assert.True(t, menu.world(&live.State{}).CanEdition)
+	assert.False(t, menu.world(&live.State{Play: &live.Play{}}).CanEdition)
+	assert.True(t, menu.world(&live.State{Play: &live.Play{Over: "round 12 was the last"}}).CanEdition)
+}
+
 func TestAFrozenAnswerStaysWhileTheShipsMoveAndTheCameraGoes(t *testing.T) {
 	h := newHandsOn(t)
 	before := h.does(hardware.PushFreeze)

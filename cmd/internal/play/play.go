@@ -4,6 +4,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -384,7 +385,7 @@ func playOf(id int64, g *round.Game) *live.Play {
 		p.Rounds = round.LastRound
 	}
 	if g.Ended {
-		p.Over = g.Why
+		p.Over = cmp.Or(g.Why, "ended by the players")
 	}
 	if g.Rules == engine.Rules1e && !g.Ended {
 		p.Touch = &live.Touch{Touching: g.Touch, May: g.MayTouch}
