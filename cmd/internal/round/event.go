@@ -220,7 +220,7 @@ func (g *Game) score(e *Event) error {
 	done := [2]int{e.Round, e.Player}
 	switch {
 	case e.Round < 0 || e.Round > g.Round:
-		return wrong("points of round %d: it is round %d", e.Round, g.Round)
+		return wrong("points of round %d: expected a round from 1 to %d", e.Round, g.Round)
 	case slices.Contains(g.Scored, done):
 		return wrong("the points of %s for round %d are counted already", g.player(e.Player), e.Round)
 	case e.Round != 0:
