@@ -28,6 +28,14 @@ type Intrinsics struct {
 	Covariance []float64
 }
 
+// The focal lengths that a lens may have, in sides of its picture: a fisheye of 170° that is
+// taken for a plain lens has 0.3, and a telephoto lens of 3° has 19. What lies outside was written
+// in millimetres, or belongs to pictures of another size.
+const (
+	shortestFocal = 0.1
+	longestFocal  = 20
+)
+
 // Validate reports what makes the lens unusable, naming the camera_info key.
 func (in Intrinsics) Validate() error {
 	switch {
@@ -35,6 +43,11 @@ func (in Intrinsics) Validate() error {
 		return fmt.Errorf("image_width and image_height must be positive, got %d×%d", in.Width, in.Height)
 	case !(in.Fx > 0) || !(in.Fy > 0) || math.IsInf(in.Fx, 0) || math.IsInf(in.Fy, 0):
 		return fmt.Errorf("camera_matrix: focal lengths must be positive and finite, got %v, %v", in.Fx, in.Fy)
+	}
+	side := float64(max(in.Width, in.Height))
+	if least, most := shortestFocal*side, longestFocal*side; min(in.Fx, in.Fy) < least || max(in.Fx, in.Fy) > most {
+		return fmt.Errorf("camera_matrix: focal lengths: expected %.0f to %.0f px for pictures of %d×%d, got %v, %v", least, most, in.Width,
+			in.Height, in.Fx, in.Fy)
 	}
 	for _, v := range append([]float64{in.Cx, in.Cy}, in.Distortion[:]...) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

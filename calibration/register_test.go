@@ -321,6 +321,18 @@ func TestALayoutOfImpossibleSizeIsRefused(t *testing.T) {
 	}
 }
 
+// A focal length in millimetres, or of pictures of another size, is named: markers fit such a lens
+// from a camera that is a few millimetres over the mat, or a kilometre.
+func TestALensOfImpossibleFocalLengthIsRefused(t *testing.T) {
+	lens := Intrinsics{Width: 1920, Height: 1080, Fx: 1226, Fy: 1226, Cx: 960, Cy: 540}
+	require.NoError(t, lens.Validate())
+	for _, f := range []float64{4.2, 1e6, 1e-300, 1e300} {
+		wrong := lens
+		wrong.Fx, wrong.Fy = f, f
+		assert.ErrorContains(t, wrong.Validate(), "expected 192 to 38400 px", "%g", f)
+	}
+}
+
 // Markers tell that a camera is elsewhere, and not how their cards were turned when they were laid.
 func TestMarkersThatAreAstrayAreCounted(t *testing.T) {
 	c, l := overMat(), DefaultLayout(MatSide, MatSide)
