@@ -134,6 +134,7 @@ type rimFit struct {
 	pose    geom.Pose
 	scale   float64 // px/mm
 	stride  int     // every stride-th pixel takes part in a round
+	from    float64 // mm inwards from the base's edge from which pixels take part
 
 	sigma  float64                // blur, mm
 	levels [4][3]float64          // o, w, k of each side
@@ -309,7 +310,7 @@ func (f *rimFit) solve() bool {
 	for s := range trans {
 		trans[s] = transitions(f.token, token.Side(s), nil)
 	}
-	f.sigma = 0.75 / f.scale
+	f.sigma, f.from = 0.75/f.scale, -fitOutside
 	for s := range f.gains {
 		for c := range f.gains[s] {
 			f.gains[s][c] = 1
@@ -384,6 +385,9 @@ func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams
 			continue
 		}
 		a, d := sidePlace(side, hx, hy, l)
+		if d < f.from {
+			continue
+		}
 		gain := f.gains[side][column(a, h[side])]
 		value, slope := recorded(gain * f.model(side, a, d, trans[side], &row))
 		e := p.light - value

@@ -290,10 +290,8 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	h := f.height()
 	cov, radius := f.cov, token.SideLength(c.token.Base, token.RightSide)/2
 	camera, table := l.errors.Parts(f.pose, token.BaseTop, radius)
-	if h.doubted() {
-		for i, v := range l.errors.Raised(f.pose, token.BaseTop, radius, l.over(h.larger)) {
-			table[i] += v
-		}
+	for i, v := range l.errors.Raised(f.pose, token.BaseTop, radius, l.raised(h)) {
+		table[i] += v
 	}
 	for i := range cov {
 		cov[i] += camera[i] + table[i]

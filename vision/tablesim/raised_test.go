@@ -19,7 +19,7 @@ import (
 func TestATokenThatIsHeldUpIsNotBelievedToStand(t *testing.T) {
 	heights := []geom.Length{5, 8, 11, 14}
 	if testing.Short() {
-		heights = []geom.Length{14}
+		heights = []geom.Length{5, 14}
 	}
 	for _, up := range heights {
 		refused, wide, beyond, all, farthest, worst := 0, 0, 0, 0, 0.0, 0.0
@@ -61,9 +61,7 @@ func TestATokenThatIsHeldUpIsNotBelievedToStand(t *testing.T) {
 		}
 		t.Logf("%2.0f mm higher: of %d %d refused, %d with a sigma above 0.5 mm; off by up to %.2f mm, %.1f sigmas; %d by more than 4",
 			float64(up), all, refused, wide, farthest, worst, beyond)
-		if up >= 8 { // 5 mm look like a print that is 0.4 % too large
-			assert.LessOrEqual(t, 8*beyond, all, "%v higher", up)
-		}
+		assert.LessOrEqual(t, 8*beyond, all, "%v higher", up)
 	}
 }
 
