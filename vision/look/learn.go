@@ -92,7 +92,7 @@ func (l *Look) learn(views []View) string {
 	if len(views) == 1 { // blur is also why a card shows too little
 		return cmp.Or(l.blurry(), l.untelling())
 	}
-	if why := cmp.Or(l.covered(), l.untelling()); why != "" {
+	if why := cmp.Or(l.covered(views), l.untelling()); why != "" {
 		return why
 	}
 	aligned, why := l.align(views)

@@ -15,7 +15,7 @@ const (
 	ringFrom     = 2.5  // mm from the edge: the wall and its shadow
 	ringMost     = 0.12 // share of the ring's blocks that show the same picture in all views
 	borderLeast  = 0.15 // share of the blocks along the card's border that show something
-	coveredMost  = 70.0 // mm² of the card, outside of the tower's middle, that may be solidly covered
+	coveredMost  = 50.0 // mm² of the card, but for what the tower may hide, that may be solidly covered
 	solidReach   = 2    // cells: the square round a cell, in which most differ where it is solidly covered
 	solidLeast   = 0.6  // share of that square
 	viewShare    = 0.85 // of the telling blocks, that each view must show
@@ -171,12 +171,14 @@ func (l *Look) Quarter(v View) (turn int, ok bool) {
 }
 
 // covered says that something tall stands on the card, which lies elsewhere on it in each view; "": nothing does. Where light and a fit
-// differ a little, cells do along what is printed; what stands on the card covers it solidly: of good views up to 56 mm² round the tower,
-// which is seen aslant, with a simulated miniature 88 and more.
-func (l *Look) covered() string {
+// differ a little, cells do along what is printed; what stands on the card covers it solidly. The tower does so as well, and the ID tokens
+// in it: what they hide in a view follows from where the camera is. But for that, 40 good cards that set the limit show up to 27 mm², with
+// it 48 and more, and those under thirteen simulated miniatures 127 and more. 80 other good cards show up to 25.
+func (l *Look) covered(views []View) string {
+	tower := l.towerHides(views)
 	n := 0
 	for k, w := range l.weight {
-		if w == 0 && !l.underTower(k) && l.solid(k) {
+		if w == 0 && !tower[k] && l.solid(k) {
 			n++
 		}
 	}
@@ -185,6 +187,41 @@ func (l *Look) covered() string {
 			"otherwise than said, or does a lamp shine on the card?", area, coveredMost)
 	}
 	return ""
+}
+
+// towerTall is how high the tower reaches over the card, with the ID tokens that may stand in it.
+const towerTall = 12.5 * geom.Millimeter
+
+// towerHides returns which cells the tower may hide in one of the views: it is seen aslant.
+func (l *Look) towerHides(views []View) []bool {
+	hides := make([]bool, len(l.weight))
+	for i := range views {
+		v := &views[i]
+		c := v.Table.Center()
+		out := v.Pose.Sub(geom.Point{X: c[0], Y: c[1]}).Mul(float64(towerTall) / (c[2] - float64(l.Z+towerTall)))
+		dx, dy := out.Dot(v.Pose.Right()), out.Dot(v.Pose.Forward())
+		for k := range hides {
+			x, y := l.place(k)
+			hides[k] = hides[k] || sweeps(x, y, dx, dy)
+		}
+	}
+	return hides
+}
+
+// sweeps reports whether the tower's square passes over a place as it is shifted by d.
+func sweeps(x, y, dx, dy float64) bool {
+	from, to := 0.0, 1.0 // the shares t of the shift at which |p - t·d| ≤ towerMM
+	for _, a := range [2][2]float64{{x, dx}, {y, dy}} {
+		if math.Abs(a[1]) < 1e-9 {
+			if math.Abs(a[0]) > towerMM {
+				return false
+			}
+			continue
+		}
+		t0, t1 := (a[0]-towerMM)/a[1], (a[0]+towerMM)/a[1]
+		from, to = max(from, min(t0, t1)), min(to, max(t0, t1))
+	}
+	return from <= to
 }
 
 // underTower reports whether a cell shows the tower.

@@ -213,14 +213,17 @@ func TestLooksOfStockBases(t *testing.T) {
 		finder := look.NewFinder(table.r.table(), table.library, calibration.Uncertainty{})
 		rng := rand.New(rand.NewPCG(23, uint64(i)))
 		for k, w := range table.truth {
-			class := fmt.Sprintf("%s %v", sizeOf(dir), w.base)
-			if tally[class] == nil {
-				tally[class] = &lookTally{}
-			}
 			own := table.by[table.extra[k].kind()]
 			if own == nil {
 				t.Logf("%s: the card of %s was not shown", table.name, w.id)
 				continue
+			}
+			class := fmt.Sprintf("%s %v", sizeOf(dir), w.base)
+			if !own.Own(w.id) { // its card lies elsewhere in its frame than the one that was shown
+				class += ", another copy's card shown"
+			}
+			if tally[class] == nil {
+				tally[class] = &lookTally{}
 			}
 			hint := look.Hint{Base: w.base, Pose: w.pose, Reach: 8 * geom.Millimeter, Turn: math.Pi, Ship: own.Ships[0]}
 			hint.Pose.X, hint.Pose.Y = hint.Pose.X+2*rng.NormFloat64(), hint.Pose.Y+2*rng.NormFloat64()

@@ -6,6 +6,7 @@ import { ask } from "./judge-ask.js";
 
 const draftKey = "sightline-ruling";
 const fields = ["reason", "question", "asked-by", "judge"];
+const byHand = "a person marked the ships in it"; // what the server says of a picture that it does not measure by itself
 let now = () => ({}); // what is judged
 let sending = false;
 let own = 0; // number of the last ruling that was made here
@@ -188,7 +189,8 @@ function done(ruling) {
   link.download = "";
   link.textContent = "Save it as a page";
   box.replaceChildren(`Ruling ${ruling.number} is recorded: ${ruling.title}. `, link);
-  if (!ruling.picture_gives_the_same) box.append(`. Note: the stored picture alone, without those before it, says otherwise: ${ruling.picture_differs}.`);
+  if (ruling.picture_differs === byHand) box.append(". Note: a person marked the ships in the picture. The program alone does not measure it.");
+  else if (!ruling.picture_gives_the_same) box.append(`. Note: the stored picture alone, without those before it, says otherwise: ${ruling.picture_differs}.`);
   box.hidden = false;
   box.focus();
 }
