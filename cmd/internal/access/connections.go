@@ -125,8 +125,16 @@ func (c *fewConn) asked() {
 	c.turn = c.l.turn
 }
 
+// streamBuffer is how many bytes of a stream wait in the kernel: a few states, or part of a
+// picture. What a slow network has not taken is old when it arrives; the kernel alone would
+// keep up to 4 MB of it.
+const streamBuffer = 16 << 10
+
 // stream counts the connection's streams up or down.
 func (c *fewConn) stream(n int) {
+	if b, ok := c.Conn.(interface{ SetWriteBuffer(bytes int) error }); ok && n > 0 {
+		_ = b.SetWriteBuffer(streamBuffer) // without it the page still tells what is late
+	}
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
 	c.streams += n

@@ -18,7 +18,7 @@ import (
 
 func TestThePageAnswersForAChosenPair(t *testing.T) {
 	f := newFakeTable(t)
-	server := serve(t, f)
+	server := steady(t, f)
 	ctx := browsertest.Start(t, time.Minute) // the one page that is also seen with the race detector
 	complaints := browsertest.Complaints(ctx)
 

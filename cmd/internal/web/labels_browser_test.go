@@ -29,7 +29,7 @@ func TestNames(t *testing.T) {
 }
 
 func namePlaces(t *testing.T, ctx context.Context) {
-	server := serve(t, newFakeTable(t))
+	server := steady(t, newFakeTable(t))
 	type box struct{ X, Y, W, H float64 }
 	place := func(names, bases, covers, room string) (out []box) {
 		t.Helper()
@@ -156,7 +156,7 @@ func overlayNames(t *testing.T, ctx context.Context) {
 		s.Ships[0].Pose.Point = geom.Point{X: edge.X - 50, Y: edge.Y + 5}
 	})
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	server := serve(t, f)
+	server := steady(t, f)
 	var got []float64
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080), chromedp.Navigate(server.URL+"/overlay/all?view=camera"),
 		until("pair", shown), until("over", shown),

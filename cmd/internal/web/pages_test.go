@@ -101,6 +101,9 @@ func TestEveryPage(t *testing.T) {
 			within(t, tab, "a narrow phone", screen(narrowWide, "dark"), chromedp.Evaluate(settled, nil, awaiting),
 				chromedp.Evaluate(tooWide, &wide))
 			assert.Empty(t, wide, "wider than %d px", narrowWide)
+			var figures []string
+			within(t, tab, "the figures", chromedp.Evaluate(figuresWith(","), &figures))
+			assert.Empty(t, figures, "figures with a decimal comma, in English")
 			for _, width := range []int64{phoneWide, tabletWide, deskWide, largeWide} {
 				for _, theme := range []string{"dark", "light"} {
 					if p.brief && (width != phoneWide || theme != "dark") && (width != deskWide || theme != "light") {

@@ -16,7 +16,7 @@ import (
 
 func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	f := newFakeTable(t)
-	server := serve(t, f)
+	server := steady(t, f)
 	ctx := browsertest.New(t, time.Minute)
 	f.change(func(state *live.State) {
 		state.Located.Ships = append([]vision.ShipView(nil), state.Located.Ships...)

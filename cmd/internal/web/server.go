@@ -362,10 +362,11 @@ func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen fun
 	}
 }
 
-// stateEvent is a state as an event of its number.
+// stateEvent is a state as an event of its number. The id also says when it was made, in ms:
+// a page tells by it what waited on a slow network.
 func stateEvent(seq uint64, state any) (string, error) {
 	data, err := json.Marshal(state)
-	return fmt.Sprintf("event: state\nid: %d\ndata: %s\n\n", seq, data), err
+	return fmt.Sprintf("event: state\nid: %d-%d\ndata: %s\n\n", seq, time.Now().UnixMilli(), data), err
 }
 
 // send writes one event and gives the client a limited time to take it.

@@ -274,6 +274,24 @@ const foreign = `(async () => {
 	return [...out].sort();
 })()`
 
+// figuresWith lists a page's visible figures with a unit that have this mark before their decimals, also where
+// the unit stands in an element of its own.
+func figuresWith(mark string) string {
+	return `(() => {
+		const figure = /\d` + mark + `\d+\s?(?:[%°σ″]|±|(?:mm²?|cm|m|px(?:\/mm)?|m?s|min|in|rms|MB|kB)(?![\wäöüß]))/;
+		const silent = '[translate="no"], script, style, noscript, textarea, template, code';
+		const out = new Set();
+		for (const e of document.body.querySelectorAll("*")) {
+			if (e.closest(silent) || !e.checkVisibility()) continue;
+			const texts = ["aria-label", "title", "alt", "placeholder", "data-name"].map((name) => e.getAttribute(name) ?? "");
+			if (!e.querySelector(silent) && e.textContent.length < 400) texts.push(e.textContent);
+			else for (const child of e.childNodes) if (child.nodeType === Node.TEXT_NODE) texts.push(child.data);
+			for (const text of texts) if (figure.test(text)) out.add(figure.exec(text)[0] + " in: " + text.trim().slice(0, 120));
+		}
+		return [...out].sort();
+	})()`
+}
+
 // TestEveryPageInGerman opens every page in every state that is looked at in a German browser:
 // each visible text is from the catalogue. PAGES=game,judge looks at these alone.
 func TestEveryPageInGerman(t *testing.T) {
@@ -304,6 +322,8 @@ func TestEveryPageInGerman(t *testing.T) {
 			within(t, tab, "the texts", screen(largeWide, "dark"), chromedp.Evaluate(settled, nil, awaiting),
 				chromedp.Evaluate(foreign, &found, awaiting))
 			assert.Empty(t, found, "visible texts that are not from static/texts/de.json")
+			within(t, tab, "the figures", chromedp.Evaluate(figuresWith(`\.`), &found))
+			assert.Empty(t, found, "figures with a decimal point, in German")
 			if dir := os.Getenv("PAGES_DIR"); dir != "" {
 				var shot []byte
 				within(t, tab, "the picture", chromedp.FullScreenshot(&shot, 100))

@@ -2,13 +2,11 @@
 
 import { ask } from "/ask.js";
 import { byId, set, setText } from "/dom.js";
+import { poll } from "/live.js";
 import { ready, say } from "/texts.js";
 
 const every = 600; // ms between two questions
-const forgetting = 4; // questions without an answer until the connection counts as lost
 let state = null;
-let missed = 0;
-let asking = false;
 
 function hide(id, text) {
   byId(id).hidden = !text;
@@ -108,21 +106,19 @@ function show() {
   showKnown();
 }
 
-async function update() {
-  if (asking) return;
-  asking = true;
-  try {
-    const answer = await fetch("/api/looks");
-    if (!answer.ok) throw new Error(await answer.text());
-    state = await answer.json();
-    missed = 0;
+const update = poll(
+  () => "/api/looks",
+  every,
+  (now) => {
+    state = now;
     show();
-  } catch {
-    missed += 1;
-  }
-  asking = false;
-  byId("banner").hidden = missed < forgetting;
-}
+  },
+  (lost) => {
+    byId("banner").hidden = !lost;
+    byId("status").dataset.code = lost ? "lost" : "starting";
+    setText(byId("status-text"), lost ? "connection lost" : "starting");
+  },
+);
 
 byId("show").addEventListener("submit", (e) => {
   e.preventDefault();
@@ -137,6 +133,3 @@ byId("another").addEventListener("click", () => {
 
 await ready;
 await update();
-setInterval(() => {
-  if (!document.hidden) update();
-}, every);

@@ -3,10 +3,10 @@
 
 import { byId, set, setText } from "./dom.js";
 import { ask } from "./ask.js";
+import { poll } from "./live.js";
 
 const every = 1500; // ms between two looks
 let state = null;
-let failed = 0;
 
 function say(text, problem) {
   byId("anyway").hidden = true;
@@ -161,25 +161,24 @@ function draw() {
   drawPrint();
 }
 
-async function look() {
-  try {
-    // Looking for cameras opens each: only while somebody looks at the list.
-    const list = state === null || byId("cameras")?.closest("details").open;
-    const answer = await fetch(list ? "/api/first?cameras" : "/api/first");
-    if (!answer.ok) throw new Error(answer.statusText);
-    state = await answer.json();
-    failed = 0;
-    draw();
-  } catch {
-    failed++;
-  }
-  const lost = failed > 2;
+function showStatus(lost) {
   byId("banner").hidden = !lost;
   set(byId("status"), { "data-code": lost ? "lost" : state?.answers ? "ok" : "starting" });
   setText(byId("status-text"), lost ? "connection lost" : state?.answers ? "the table answers" : "no answers yet");
 }
 
+// Looking for cameras opens each: only while somebody looks at the list.
+const look = poll(
+  () => (state === null || byId("cameras")?.closest("details").open ? "/api/first?cameras" : "/api/first"),
+  every,
+  (now) => {
+    state = now;
+    showStatus(false);
+    draw();
+  },
+  showStatus,
+);
+
 byId("way-quick").addEventListener("click", () => want({ do: "way", quick: true }));
 byId("way-full").addEventListener("click", () => want({ do: "way", quick: false }));
 await look();
-setInterval(() => document.hidden || look(), every);

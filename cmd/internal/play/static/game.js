@@ -29,11 +29,18 @@ function replace(element, key, children) {
   element.replaceChildren(...children());
 }
 
+const patience = 5000; // ms for an answer
+let loads = 0;
+let lost = false;
+
 async function load() {
+  const turn = ++loads; // what was asked earlier and comes later is older
   try {
-    const answer = await fetch("/api/game");
-    if (!answer.ok) return trouble(await answer.text());
-    view = await answer.json();
+    const answer = await fetch("/api/game", { signal: AbortSignal.timeout(patience) });
+    const text = await answer.text();
+    if (turn !== loads) return;
+    if (!answer.ok) return trouble(text);
+    view = JSON.parse(text);
     trouble(view.trouble || view.news[0] || "");
     draw();
   } catch {
@@ -225,20 +232,39 @@ function arcsOf(game, ship, special) {
   return [...new Set([...known, ...(known.length < own.length ? sectors : []), "bullseye"])].filter((a) => a !== "bullseye" || own.some((o) => ["bullseye", "front", "full_front"].includes(o)));
 }
 
-async function drawShots() {
-  if (!view?.game || view.game.ended || starting) return;
+// question is what the pickers ask for.
+function question() {
   const query = new URLSearchParams(byId("shot-weapon").value);
   query.set("ship", byId("shot-ship").value);
   query.set("arc", byId("shot-arc").value || "front");
-  try {
-    const answer = await fetch(`/api/game/shots?${query}`);
-    if (!answer.ok) return;
-    const found = await answer.json();
-    const lines = found.shots.length ? found.shots : [{ outcome: "no_view", text: found.reason ? `Nothing is said: ${found.reason}.` : "No enemy is seen." }];
-    replace(byId("shotlist"), lines, () => lines.map((shot) => make("li", { textContent: shot.text, data: { outcome: shot.outcome } })));
-  } catch {
-    // The banner says that the program does not answer.
+  return query.toString();
+}
+
+function showShots(found) {
+  const lines = found.shots.length ? found.shots : [{ outcome: "no_view", text: found.reason ? `Nothing is said: ${found.reason}.` : "No enemy is seen." }];
+  replace(byId("shotlist"), lines, () => lines.map((shot) => make("li", { textContent: shot.text, data: { outcome: shot.outcome } })));
+}
+
+let wanted = 0; // times that the shots were to be drawn
+let asking = false;
+
+// drawShots asks one question at a time: what was asked before the pickers changed is not shown.
+async function drawShots() {
+  wanted++;
+  if (asking) return;
+  asking = true;
+  for (let now = 0; now !== wanted && !lost && view?.game && !view.game.ended && !starting; ) {
+    now = wanted;
+    const query = question();
+    try {
+      const answer = await fetch(`/api/game/shots?${query}`, { signal: AbortSignal.timeout(patience) });
+      const found = answer.ok ? await answer.json() : null;
+      if (found && !lost && query === question()) showShots(found);
+    } catch {
+      break; // the banner says that the program does not answer
+    }
   }
+  asking = false;
 }
 for (const id of ["shot-ship", "shot-arc", "shot-weapon"]) byId(id).addEventListener("change", () => { if (view?.game) drawShotPickers(view.game); drawShots(); });
 
@@ -407,9 +433,12 @@ listen(
       load().then(drawShots);
     } else drawShots();
   },
-  (lost) => {
+  (now) => {
+    lost = now;
+    document.body.classList.toggle("lost", lost);
     byId("status").dataset.code = lost ? "lost" : "starting";
     setText(byId("status-text"), lost ? "no connection" : "starting");
+    if (lost) showShots({ shots: [], reason: "connection lost" });
   },
 );
 load();

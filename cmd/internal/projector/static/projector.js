@@ -3,6 +3,7 @@
 
 import { ask } from "/ask.js";
 import { byId, setText } from "/dom.js";
+import { poll } from "/live.js";
 import { ready, say } from "/texts.js";
 
 const canvas = byId("canvas");
@@ -158,17 +159,6 @@ function tell(state) {
   byId("switch").dataset.to = state.on ? "off" : "on";
 }
 
-async function look() {
-  try {
-    const answer = await fetch("/api/projector");
-    if (!answer.ok) throw new Error(await answer.text());
-    tell(await answer.json());
-  } catch {
-    byId("status").dataset.code = "lost";
-    setText(byId("status-text"), "The program does not answer.");
-  }
-}
-
 byId("start").addEventListener("click", () => act("start"));
 byId("cancel").addEventListener("click", () => act("cancel"));
 byId("forget").addEventListener("click", () => act("forget"));
@@ -189,8 +179,8 @@ document.addEventListener("keydown", (event) => {
 
 ready.then(() => {
   if (location.hash === "#screen") fill(true);
-  look();
-  setInterval(() => {
-    if (!filling) look();
-  }, 1000);
+  poll(() => "/api/projector", 1000, tell, (lost) => {
+    byId("status").dataset.code = lost ? "lost" : "starting";
+    setText(byId("status-text"), lost ? "The program does not answer." : "starting");
+  })();
 });

@@ -2,7 +2,7 @@
 // all of it as a text to copy.
 
 import { byId, fill, set, setText } from "/dom.js";
-import { listen } from "/live.js";
+import { listen, poll } from "/live.js";
 import { showPanel } from "/panel.js";
 import { ready, say } from "/texts.js";
 
@@ -125,16 +125,6 @@ async function copy() {
   setText(byId("copied"), done ? "Copied." : "Copy it by hand: it is selected.");
 }
 
-async function ask() {
-  try {
-    const answer = await fetch("/api/status");
-    if (answer.ok) status = await answer.json();
-    show();
-  } catch {
-    // The watchdog says that the connection is lost.
-  }
-}
-
 byId("copy").addEventListener("click", () => state && copy());
 ready.then(() => {
   listen(
@@ -148,6 +138,13 @@ ready.then(() => {
       setText(byId("status-text"), "connection lost");
     },
   );
-  ask();
-  setInterval(ask, 3000);
+  poll(
+    () => "/api/status",
+    3000,
+    (now) => {
+      status = now;
+      show();
+    },
+    () => {}, // the events' watchdog says it
+  )();
 });

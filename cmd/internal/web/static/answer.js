@@ -1,7 +1,7 @@
 // The answer card. Every sentence comes from the server; the figures are set here.
 
 import { byId, mm, set, setText } from "./dom.js";
-import { say } from "./texts.js";
+import { decimal, say } from "./texts.js";
 
 // place puts the needle where the distance is: three bands of 100 mm and one
 // shorter field for everything beyond.
@@ -36,7 +36,7 @@ function showForbidden(row, id, forbidden) {
 function showFigures(a, inches) {
   const distance = byId("distance");
   const range = a.attack ?? a; // the answer is about the attack, where there is one
-  distance.textContent = range.distance_mm.toFixed(1);
+  distance.textContent = decimal(range.distance_mm.toFixed(1));
   for (const text of [" mm ", `± ${range.sigma_mm.toFixed(2)} mm`]) {
     const small = document.createElement("small");
     small.textContent = text;

@@ -1,39 +1,123 @@
-// The live state: server-sent events, with a watchdog that says when they stop.
+// The live state: server-sent events, or questions again and again, with a watchdog that
+// says when they stop.
 
 const silence = 3000; // ms, as everywhere; the server says something at least every second
+const late = 3000; // ms; what is older is not shown as live
+const rest = 5000; // ms after which a page that is not seen hears no more
+const patience = 5000; // ms for the answer to a question
 
-// listen calls onState with each state and onLost with true or false as the
-// connection goes and comes. from is the address of the events.
-export function listen(onState, onLost, from = "/api/events") {
+// A quiet says for how long nothing was heard, by the clock that people set, which runs
+// while this machine sleeps, and by the one that no one sets.
+class Quiet {
+  constructor() {
+    this.heard();
+  }
+  heard() {
+    this.at = [Date.now(), performance.now()];
+  }
+  for() {
+    return Math.max(Date.now() - this.at[0], performance.now() - this.at[1]);
+  }
+}
+
+// listen calls onState with each state and onLost with true or false as the connection
+// goes and comes. from is the address of the events. A browser has six connections to a
+// server: a page that is not seen gives its own back, unless needed says that someone
+// listens to it.
+export function listen(onState, onLost, from = "/api/events", needed = () => false) {
   let source = null;
-  let heard = [Date.now(), performance.now()];
+  let quiet = new Quiet();
+  let least = Infinity; // ms by which this connection's events came after they were sent, by two clocks
   let lost = false;
-
-  // quiet is for how long nothing was heard, by the clock that people set, which runs while this
-  // machine sleeps, and by the one that no one sets.
-  const quiet = () => Math.max(Date.now() - heard[0], performance.now() - heard[1]);
+  let unseen = 0; // since when by performance.now(); 0: it is seen
 
   const tell = (now) => {
     if (now !== lost) onLost((lost = now));
   };
+  const close = () => {
+    source?.close();
+    source = null;
+  };
   const open = () => {
-    if (source) source.close();
-    source = new EventSource(from);
-    source.addEventListener("state", (event) => {
-      heard = [Date.now(), performance.now()];
+    close();
+    least = Infinity;
+    const now = new EventSource(from);
+    source = now;
+    now.addEventListener("state", (event) => {
+      if (now !== source) return;
+      quiet.heard();
+      const behind = Date.now() - Number(event.lastEventId.split("-")[1]);
+      least = Math.min(least, behind);
+      if (behind - least > late) {
+        // It waited on a slow network, and more waits behind it: a new connection begins with the newest.
+        tell(true);
+        open();
+        return;
+      }
       tell(false);
       onState(JSON.parse(event.data));
     });
   };
-  open();
-  setInterval(() => {
-    if (quiet() < silence) return;
+  const look = () => {
+    if (!document.hidden || needed()) unseen = 0;
+    else if (unseen === 0) unseen = performance.now();
+    if (unseen > 0 && performance.now() - unseen > rest) {
+      tell(true);
+      return close();
+    }
+    if (!source) return open();
+    if (quiet.for() < silence) return;
     tell(true);
-    // EventSource reconnects on its own, unless the server refused it or the
-    // connection hangs: then start again.
-    if (source.readyState === EventSource.CLOSED || quiet() > 3 * silence) {
-      heard = [Date.now() - silence, performance.now() - silence];
+    // EventSource reconnects on its own, unless the server refused it or the connection
+    // hangs: then start again.
+    if (source.readyState === EventSource.CLOSED || quiet.for() > 3 * silence) {
+      quiet = new Quiet();
+      quiet.at = quiet.at.map((t) => t - silence);
       open();
     }
-  }, 1000);
+  };
+  open();
+  setInterval(look, 1000);
+  document.addEventListener("visibilitychange", look);
+}
+
+// poll asks an address again and again while the page is seen, one question at a time, and
+// calls onState with each answer and onLost as answers stop and come. It returns a
+// function that asks at once and settles when that is answered.
+export function poll(address, every, onState, onLost) {
+  const quiet = new Quiet();
+  let lost = false;
+  let waiting = 0;
+  let queue = Promise.resolve();
+  const tell = () => {
+    const now = quiet.for() > patience;
+    if (now !== lost) onLost((lost = now));
+  };
+  const once = async () => {
+    try {
+      const asked = new Quiet();
+      const answer = await fetch(address(), { signal: AbortSignal.timeout(patience) });
+      if (!answer.ok) throw new Error(answer.statusText);
+      const state = await answer.json();
+      if (asked.for() > patience) return; // this machine slept meanwhile
+      quiet.heard();
+      tell();
+      onState(state);
+    } catch {
+      // The watchdog says so when it lasts.
+    }
+  };
+  const ask = () => {
+    waiting++;
+    queue = queue.then(once).finally(() => waiting--);
+    return queue;
+  };
+  const look = () => {
+    if (document.hidden) return;
+    tell();
+    if (waiting === 0) ask();
+  };
+  setInterval(look, every);
+  document.addEventListener("visibilitychange", look);
+  return ask;
 }

@@ -6,7 +6,7 @@ import { listen } from "./live.js";
 import { ask, remembered } from "./ask.js";
 import { startKeys } from "./keys.js";
 import { leave } from "./leave.js";
-import { speakState, startSpeaking } from "./speak.js";
+import { speaking, speakState, startSpeaking } from "./speak.js";
 import { ready } from "./texts.js";
 import { chooseTarget, showChoice, startChoosing } from "./choose.js";
 import { showTable } from "./table.js";
@@ -83,7 +83,7 @@ const heldSince = () => `held ${new Date(state.held.at_unix_ms).toLocaleTimeStri
 function showHeld() {
   byId("held").hidden = state.held === null;
   const asked = Boolean(state.held?.asked);
-  byId("ask-judge").disabled = asked || (state.health.code !== "ok" && state.held === null);
+  byId("ask-judge").disabled = asked || lost || (state.health.code !== "ok" && state.held === null);
   setText(byId("ask-judge"), asked ? "A judge is asked for" : "Ask for a judge");
   setText(byId("asked"), state.held ? `${asked ? "A judge is asked for. " : ""}Picture and answers of ${heldAt()} are held.` : "");
   if (byId("let-go").open && String(state.held?.number) !== byId("let-go").dataset.held) byId("let-go").close();
@@ -111,21 +111,30 @@ function showRuling() {
   setText(byId("ruling-text"), [r.decision === "as_measured" ? "" : `Measured: ${r.measured}. ${r.overruled ? "Overruled" : "Decided"}: ${r.reason}`, new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
 }
 
+// unheard is a state that is heard of no more: how the table stood, and no answer.
+const unheard = (s) => ({
+  ...s,
+  health: { ...s.health, code: "lost", title: "Connection lost" },
+  answer: { ...s.answer, outcome: "no_view", headline: { kind: "no_view", text: "No answer now", band: "" }, band: "", live: "", reason: "connection lost", meaning: { ...s.answer.meaning, text: "" }, lines_mm: [], doubts: [] },
+  targets: { ...s.targets, list: [], objects: [], blasts: [], reason: "connection lost" },
+});
+
 function show() {
   if (!state) return;
   showHealth();
+  const now = lost ? unheard(state) : state;
   byId("simulated").hidden = !state.camera.simulated;
   showChoice(state);
-  showTable(state);
-  showEmpty(state);
+  showTable(now);
+  showEmpty(now);
   showCamera(state);
   showLight(state);
-  showAnswer(state, byId("inches").checked);
-  speakState(state);
+  showAnswer(now, byId("inches").checked);
+  if (!lost) speakState(state);
   showPolicy(state);
-  showTargets(state, byId("figures").checked, chooseTarget);
-  showObjects(state, byId("figures").checked);
-  showTry(state);
+  showTargets(now, byId("figures").checked, chooseTarget);
+  showObjects(now, byId("figures").checked);
+  showTry(now);
   showSeen(state);
   showNaming(state);
   followDeclaration();
@@ -207,5 +216,7 @@ ready.then(() =>
       if (state) show();
       else if (lost) banner("No connection", "The program does not answer.", "Start it with: sightline run");
     },
+    "/api/events",
+    speaking,
   ),
 );

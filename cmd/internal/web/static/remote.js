@@ -5,7 +5,7 @@ import { cycleArc, cycleAttacker, cycleTarget, know, swap } from "./choose.js";
 import { byId, set, setText } from "./dom.js";
 import { leave } from "./leave.js";
 import { listen } from "./live.js";
-import { speakState, startSpeaking } from "./speak.js";
+import { speaking, speakState, startSpeaking } from "./speak.js";
 import { ready } from "./texts.js";
 
 const signs = { no_shot: "✕", close: "≈" };
@@ -57,6 +57,10 @@ ready.then(() =>
       set(byId("answer"), { "data-kind": "no_view" });
       setText(byId("title"), "Connection lost");
       setText(byId("band"), "–");
+      setText(byId("obstruction"), "");
+      byId("ask-judge").disabled = true;
     },
+    "/api/events",
+    speaking,
   ),
 );

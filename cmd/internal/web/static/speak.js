@@ -39,6 +39,9 @@ function speak(text) {
   speechSynthesis.speak(words);
 }
 
+// speaking reports whether this device speaks.
+export const speaking = () => on;
+
 // startSpeaking lets a switch of this device decide; without Web Speech there is none.
 export function startSpeaking() {
   if (!("speechSynthesis" in window)) return;

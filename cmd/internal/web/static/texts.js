@@ -138,8 +138,19 @@ function follow() {
 
 if (lang !== "en" && globalThis.MutationObserver) ready.then(follow);
 
+// A figure with decimals, which is no part of a date, a time, an address or a version.
+const figure = /(?<![\w.:/])\d+\.\d+(?![\w/]|\.\d)(\s?(?:[±%°″σ×]|(?:mm|cm|m|px|m?s|min|rms|Sigmas?|-?mal|von)(?![\wäöüß])))?/g;
+const edition = /^2\.[05]$/; // without a unit
+const mark = new Intl.NumberFormat(lang).formatToParts(0.5).find((p) => p.type === "decimal").value;
+
+// decimal writes a figure that stands alone as the page's language does.
+export const decimal = (text) => text.replace(".", mark);
+
+// figures does so with all figures of a text. JSON has points, and so does what marks itself as translate="no".
+const figures = (text) => text.replace(figure, (f, unit) => (unit === undefined && edition.test(f) ? f : decimal(f)));
+
 // say returns a text in the page's language.
 export function say(text) {
   if (lang === "en" || typeof text !== "string" || text === "") return text;
-  return joined(text) ?? text;
+  return figures(joined(text) ?? text);
 }

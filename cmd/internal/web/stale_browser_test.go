@@ -1,0 +1,222 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/browsertest"
+	"sightline/cmd/internal/first"
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+)
+
+// before serves what server does, but for what meddle answers itself.
+func before(t *testing.T, server *httptest.Server, meddle func(http.ResponseWriter, *http.Request) bool) *httptest.Server {
+	home, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(home)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !meddle(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s
+}
+
+// TestWhatIsLateIsNotLive: states that a slow network hands on seconds after they were sent are not
+// shown as live, and the page asks for the newest.
+func TestWhatIsLateIsNotLive(t *testing.T) {
+	browser := browsertest.New(t, 2*time.Minute)
+	for path, ids := range map[string]struct{ fresh, late string }{
+		"/":       {`#status[data-code="ok"]`, `#status[data-code="lost"]`},
+		"/remote": {`#answer[data-kind="shot"]`, `#answer[data-kind="no_view"]`},
+	} {
+		f := newFakeTable(t)
+		f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+		table := steady(t, f)
+		_, state := get(t, table.URL+"/api/state")
+		drawn, again := make(chan struct{}), make(chan struct{})
+		var connections atomic.Int32
+		server := before(t, table, func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/api/events" {
+				return false
+			}
+			flush := http.NewResponseController(w).Flush
+			if connections.Add(1) > 1 {
+				select {
+				case <-again:
+				case <-r.Context().Done():
+				}
+				return false
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			event := func(sent time.Time) {
+				_, _ = fmt.Fprintf(w, "event: state\nid: 1-%d\ndata: %s\n\n", sent.UnixMilli(), strings.TrimSpace(state))
+				_ = flush()
+			}
+			event(time.Now())
+			<-drawn
+			event(time.Now().Add(-time.Minute)) // it came a minute later than the first
+			<-r.Context().Done()
+			return true
+		})
+		var title string
+		within(t, browser, path, chromedp.Navigate(server.URL+path), chromedp.WaitVisible(ids.fresh))
+		close(drawn)
+		within(t, browser, path, chromedp.WaitVisible(ids.late), chromedp.Text("#title", &title),
+			chromedp.Poll(`!document.body.innerText.includes("144.")`, nil))
+		assert.Contains(t, []string{"No answer now", "Connection lost"}, title)
+		close(again)
+		within(t, browser, "the newest", chromedp.WaitVisible(ids.fresh), chromedp.WaitVisible(`#answer[data-kind="shot"]`))
+		assert.EqualValues(t, 2, connections.Load(), path)
+	}
+}
+
+// TestAPageThatIsNotSeenLetsGo: a browser has six connections to a server, which pages behind others do
+// not keep. What is seen again is not shown as live before it is.
+func TestAPageThatIsNotSeenLetsGo(t *testing.T) {
+	browser := browsertest.New(t, time.Minute)
+	f := newFakeTable(t)
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	var streams, held atomic.Int32
+	server := before(t, steady(t, f), func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/api/events" {
+			streams.Add(1)
+			held.Add(1)
+			go func() { <-r.Context().Done(); held.Add(-1) }()
+		}
+		return false
+	})
+	seen := func(yes bool) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf(`Object.defineProperty(document, "hidden", { value: %t, configurable: true }),
+			document.dispatchEvent(new Event("visibilitychange"))`, !yes), nil)
+	}
+	within(t, browser, "the page", chromedp.Navigate(server.URL), chromedp.WaitVisible(`#status[data-code="ok"]`), seen(false))
+	require.Eventually(t, func() bool { return held.Load() == 0 }, time.Minute, 20*time.Millisecond,
+		"it holds a connection that no one sees")
+	within(t, browser, "seen again", seen(true), chromedp.WaitVisible(`#status[data-code="ok"]`),
+		chromedp.WaitVisible(`#answer[data-kind="shot"]`))
+	assert.EqualValues(t, 2, streams.Load())
+	// Who lets it speak hears it behind other pages too.
+	within(t, browser, "speaking", chromedp.KeyEvent("v"), seen(false), chromedp.Sleep(8*time.Second)) // it would let go after 5
+	assert.EqualValues(t, 1, held.Load())
+}
+
+// TestAPageWhoseQuestionsHangSaysSo: a connection that hangs is as lost as one that is refused.
+func TestAPageWhoseQuestionsHangSaysSo(t *testing.T) {
+	browser := browsertest.New(t, 2*time.Minute)
+	pages := map[string]*httptest.Server{}
+	pages["/first"] = firstServer(t, first.Facts{Camera: "/dev/video0", Live: true, Height: 1080}, first.Kept{})
+	for _, p := range morePages() {
+		if p.name == "looks" || p.name == "projector" {
+			pages[p.path] = p.open(t)
+		}
+	}
+	require.Len(t, pages, 3)
+	for path, server := range pages {
+		var hang atomic.Bool
+		hung := before(t, server, func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/api"+path || !hang.Load() {
+				return false
+			}
+			<-r.Context().Done()
+			return true
+		})
+		within(t, browser, path, chromedp.Navigate(hung.URL+path), chromedp.WaitVisible("#status"),
+
+			chromedp.WaitVisible(`#status[data-code]:not([data-code="lost"])`))
+		hang.Store(true)
+		within(t, browser, path+" hangs", chromedp.WaitVisible(`#status[data-code="lost"]`))
+		hang.Store(false)
+		within(t, browser, path+" is back", chromedp.WaitVisible(`#status:not([data-code="lost"])`))
+	}
+}
+
+// TestAnOldPictureSaysHowOldItIs: where pictures come too slowly, the one on the page is not shown as live.
+func TestAnOldPictureSaysHowOldItIs(t *testing.T) {
+	browser := browsertest.New(t, time.Minute)
+	f := newFakeTable(t)
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	var hang atomic.Bool
+	table := serve(t, f)
+	everySecond(t, func() { f.change(func(s *live.State) { s.Frame.Seq++ }) })
+	server := before(t, table, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/picture.jpg" || !hang.Load() {
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	})
+	var text string
+	within(t, browser, "the picture", screen(deskWide, "dark"), chromedp.Navigate(server.URL),
+		chromedp.WaitVisible(`#status[data-code="ok"]`), chromedp.Poll(`document.getElementById("nopicture").hidden`, nil))
+	hang.Store(true)
+	within(t, browser, "an old one", chromedp.WaitVisible("#canvas[data-old]"), chromedp.WaitVisible("#nopicture"),
+		chromedp.Text("#nopicture", &text))
+	assert.Regexp(t, `^The picture is \d+ s old$`, text)
+	hang.Store(false)
+	within(t, browser, "a new one", chromedp.WaitVisible("#canvas:not([data-old])"),
+		chromedp.Poll(`document.getElementById("nopicture").hidden`, nil))
+}
+
+// TestShotsOfAnEarlierChoiceAreNotShown: an answer that comes after another ship was chosen is not shown
+// as that ship's.
+func TestShotsOfAnEarlierChoiceAreNotShown(t *testing.T) {
+	browser := browsertest.New(t, time.Minute)
+	const slow = "A2"
+	free := make(chan struct{})
+	var asked, others atomic.Int32
+	server := before(t, gameServer(true)(t), func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/game/shots" {
+			return false
+		}
+		if r.URL.Query().Get("ship") != slow {
+			others.Add(1)
+			return false
+		}
+		asked.Add(1)
+		select {
+		case <-free:
+		case <-r.Context().Done():
+		}
+		return false
+	})
+	choose := func(ship string) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf(`(() => {
+			const select = document.getElementById("shot-ship");
+			select.value = %q;
+			select.dispatchEvent(new Event("change"));
+			return select.value;
+		})()`, ship), nil)
+	}
+	const watch = `(() => {
+		const list = document.getElementById("shotlist");
+		window.seen = [];
+		new MutationObserver(() => seen.push(list.innerText)).observe(list, { childList: true, subtree: true });
+	})()`
+	var seen, wrong []string
+	_, text := get(t, server.URL+"/api/game/shots?ship=A1&arc=front")
+	within(t, browser, "the game", chromedp.Navigate(server.URL+"/game"), chromedp.WaitVisible("#play .ship"), choose("A1"),
+		chromedp.WaitVisible("#shotlist li"), chromedp.Evaluate(watch, nil), choose(slow))
+	require.Eventually(t, func() bool { return asked.Load() > 0 }, time.Minute, 10*time.Millisecond)
+	within(t, browser, "back", choose("A1"))
+	close(free)
+	was := others.Load()
+	require.Eventually(t, func() bool { return others.Load() > was+1 }, time.Minute, 10*time.Millisecond)
+	within(t, browser, "what was shown", chromedp.Evaluate(`seen`, &seen),
+		chromedp.Evaluate(`seen.filter((text) => text.includes("Luke"))`, &wrong))
+	assert.NotContains(t, text, "Luke", "these are A1's")
+	assert.Empty(t, wrong, "shots of another ship stand where A1 is chosen")
+}
