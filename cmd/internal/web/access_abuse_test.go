@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -228,7 +229,12 @@ func TestWhoComesBackGetsTheNewestStateFirst(t *testing.T) {
 		assert.Equal(t, http.StatusOK, answer.Code)
 		first := regexp.MustCompile(`(?m)^id: (\S+)$`).FindStringSubmatch(answer.Body.String())
 		require.NotEmpty(t, first, "%.20q", last)
-		assert.Equal(t, fmt.Sprint(f.hub.Newest().Seq), first[1], "%.20q", last)
+		seq, sent, ok := strings.Cut(first[1], "-")
+		require.True(t, ok, "number and time, got %q", first[1])
+		assert.Equal(t, fmt.Sprint(f.hub.Newest().Seq), seq, "%.20q", last)
+		ms, err := strconv.ParseInt(sent, 10, 64)
+		require.NoError(t, err)
+		assert.WithinDuration(t, time.Now(), time.UnixMilli(ms), time.Hour)
 	}
 	assert.Contains(t, ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String(), "\nsightline_sse_resumed_total 6\n")
 }

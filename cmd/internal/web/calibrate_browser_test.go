@@ -160,6 +160,22 @@ func (u *newcomer) picture(name string) {
 	}
 }
 
+// maxPictures are as many as a person waits for while a view is not taken for another reason.
+const maxPictures = 60
+
+// pictures returns the number of the newest picture that the calibration has looked at.
+func (u *newcomer) pictures() uint64 {
+	u.t.Helper()
+	var state struct {
+		Camera struct {
+			PictureSeq uint64 `json:"picture_seq"`
+		}
+	}
+	_, body := u.get("/api/calibration")
+	require.NoError(u.t, json.Unmarshal([]byte(body), &state))
+	return state.Camera.PictureSeq
+}
+
 // capture holds the board as the page asks until the page has enough.
 func (u *newcomer) capture(board calibration.Board, patience time.Duration) {
 	u.t.Helper()
@@ -173,13 +189,12 @@ func (u *newcomer) capture(board calibration.Board, patience time.Duration) {
 		held, err := tablesim.Obey(advice, n).Hold(lens, board)
 		require.NoError(u.t, err)
 		u.table.Hold(&held)
-		// People look whether the page has taken the view, and move on when it says
-		// that it will not.
-		for wait := time.Now(); time.Since(wait) < 40*time.Second && u.read("views-count") == views; {
-			if time.Since(wait) > 1500*time.Millisecond && strings.Contains(u.read("now"), "Such a view has been taken") {
+		// People look whether the page has taken the view, and move on when it says that it will not:
+		// of a picture that shows the board where it is held now, and not of one on its way.
+		for from := u.pictures(); u.pictures() < from+maxPictures && u.read("views-count") == views; time.Sleep(60 * time.Millisecond) {
+			if u.pictures() >= from+3 && strings.Contains(u.read("now"), "Such a view has been taken") {
 				break
 			}
-			time.Sleep(60 * time.Millisecond)
 		}
 		if n == 5 {
 			u.picture("lens")

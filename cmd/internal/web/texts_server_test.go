@@ -21,6 +21,14 @@ import (
 var saidIn = []string{"access", "director", "enrol", "first", "game", "live", "outline", "pipeline", "play", "projector", "round", "setup",
 	"web", "../../vision/exposure"}
 
+// saidBy are files of other packages whose errors and reasons pages hand on: why a picture, a board, a card or a token is not
+// taken, what is in the way of an answer, what a record or a hall refuses.
+var saidBy = []string{"../../vision/tracked.go", "../../vision/located.go", "../../vision/obstacle.go", "../../vision/look/refuse.go",
+	"../../vision/fusion/fuse.go", "../../vision/fusion/obstacles.go", "../../vision/jig/session.go", "../../vision/capture/feed.go",
+	"../../vision/opencv/board.go", "../../vision/opencv/capture.go", "../../calibration/few.go", "../../calibration/register.go",
+	"../../calibration/lens/guide*.go", "../../calibration/verify/cause.go", "app/calibrate.go", "app/held.go", "app/learn*.go", "app/rule.go",
+	"event/answer.go", "event/client.go", "hall/broker.go", "hall/pairings.go"}
+
 // readByPrograms are their files that say nothing on a page: requests that are wrong, figures for
 // monitors, kinds of errors, the command line, the demo.
 var readByPrograms = []string{"web/body.go", "web/metrics.go", "web/judge_picture.go", "web/overlay_demo.go", "live/refusal.go",
@@ -29,7 +37,8 @@ var readByPrograms = []string{"web/body.go", "web/metrics.go", "web/judge_pictur
 // noPageSays are texts of the others that no page shows: what only a request by hand brings about,
 // how a file is wrong, what the log wraps, codes and keys.
 var noPageSays = regexp.MustCompile(`(^|: |\. )[Ee]xpected |cannot be (written as JSON|encoded|written: )|` +
-	`^(web|app|pipeline|session|map|vision): |^[a-z_]+ (yes|no|choose)$|` +
+	`^(web|app|pipeline|session|map|vision|calibration|hall): |^opencv: (new|find) |^whether a picture is held|^Sightline hall$|` +
+	`^[a-z_]+ (yes|no|choose)$|` +
 	`, [a-z_]+(, [a-z_]+)* and [a-z]+$|^look for markers|is (missing|not UTF-8)\b|must be a whole number|has (two sides|a whole number)|` +
 	`^\{"|such picture|^event \{\} (of|stands)|^not used$|has no end|the spot$|begins with its start|measuring, instead_of|` +
 	`^who marked|takes no body|a game has ships|decision must be|There is no (such option|overlay of|mode|\{\})|` +
@@ -40,9 +49,14 @@ var noPageSays = regexp.MustCompile(`(^|: |\. )[Ee]xpected |cannot be (written a
 func TestWhatTheServerSaysIsInTheCatalogue(t *testing.T) {
 	known := knownIn(german(t))
 	n := 0
+	patterns := slices.Clone(saidBy)
 	for _, pkg := range saidIn {
-		files, err := filepath.Glob("../" + pkg + "/*.go")
+		patterns = append(patterns, pkg+"/*.go")
+	}
+	for _, pattern := range patterns {
+		files, err := filepath.Glob("../" + pattern)
 		require.NoError(t, err)
+		require.NotEmpty(t, files, pattern)
 		for _, path := range files {
 			no := func(file string) bool { return strings.HasSuffix(path, file) }
 			if no("_test.go") || slices.ContainsFunc(readByPrograms, no) {
@@ -70,27 +84,42 @@ var (
 func knownIn(c catalogue.Catalogue) func(string) bool {
 	whole := map[string]bool{}
 	var all []string
-	var patterns []*regexp.Regexp
+	type pattern struct {
+		fixed []string // in it, which is sooner looked for than the whole
+		whole *regexp.Regexp
+	}
+	var patterns []pattern
 	for key := range c {
 		lower := strings.ToLower(key)
 		whole[lower], whole[strings.TrimSuffix(lower, ".")] = true, true
 		all = append(all, lower)
 		if strings.Contains(key, "{}") {
-			patterns = append(patterns, regexp.MustCompile("^"+strings.ReplaceAll(regexp.QuoteMeta(lower), `\{\}`, "(.+?)")+"$"))
+			patterns = append(patterns, pattern{strings.Split(lower, "{}"),
+				regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(lower), `\{\}`, "(.+?)") + "$")})
 		}
 	}
-	var known func(string) bool
+	answered := map[string]bool{}
+	var known, look func(string) bool
 	known = func(text string) bool {
 		text = strings.ToLower(strings.TrimSpace(text))
+		if _, ok := answered[text]; !ok {
+			answered[text] = look(text)
+		}
+		return answered[text]
+	}
+	look = func(text string) bool {
 		if !twoWords.MatchString(text) || whole[text] || whole[strings.TrimSuffix(text, ".")] {
 			return true
 		}
 		name := strings.ReplaceAll(text, "{}", "A7")
-		said := func(p *regexp.Regexp, text string) bool { // with nothing in its places but names, or what is known
-			found := p.FindStringSubmatch(text)
+		said := func(p pattern, text string) bool { // with nothing in its places but names, or what is known
+			if slices.ContainsFunc(p.fixed, func(s string) bool { return !strings.Contains(text, s) }) {
+				return false
+			}
+			found := p.whole.FindStringSubmatch(text)
 			return found != nil && !slices.ContainsFunc(found[1:], func(s string) bool { return !known(s) })
 		}
-		if slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return said(p, name) || said(p, name+".") }) {
+		if slices.ContainsFunc(patterns, func(p pattern) bool { return said(p, name) || said(p, name+".") }) {
 			return true
 		}
 		for _, at := range joint.FindAllStringIndex(text, -1) {
