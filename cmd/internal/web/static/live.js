@@ -3,6 +3,7 @@
 
 const silence = 3000; // ms, as everywhere; the server says something at least every second
 const late = 3000; // ms; what is older is not shown as live
+const soon = 1000; // ms within which a page that stood still catches up with what waits for it
 const rest = 5000; // ms after which a page that is not seen hears no more
 const patience = 5000; // ms for the answer to a question
 
@@ -28,6 +29,7 @@ export function listen(onState, onLost, from = "/api/events", needed = () => fal
   let source = null;
   let quiet = new Quiet();
   let least = Infinity; // ms by which this connection's events came after they were sent, by two clocks
+  let behind = 0; // since when all that comes is late; 0: it is not
   let lost = false;
   let unseen = 0; // since when by performance.now(); 0: it is seen
 
@@ -41,19 +43,19 @@ export function listen(onState, onLost, from = "/api/events", needed = () => fal
   const open = () => {
     close();
     least = Infinity;
+    behind = 0;
     const now = new EventSource(from);
     source = now;
     now.addEventListener("state", (event) => {
       if (now !== source) return;
-      quiet.heard();
-      const behind = Date.now() - Number(event.lastEventId.split("-")[1]);
-      least = Math.min(least, behind);
-      if (behind - least > late) {
-        // It waited on a slow network, and more waits behind it: a new connection begins with the newest.
-        tell(true);
-        open();
+      const took = Date.now() - Number(event.lastEventId.split("-")[1]);
+      least = Math.min(least, took);
+      if (took - least > late) {
+        behind ||= performance.now();
         return;
       }
+      behind = 0;
+      quiet.heard();
       tell(false);
       onState(JSON.parse(event.data));
     });
@@ -66,6 +68,11 @@ export function listen(onState, onLost, from = "/api/events", needed = () => fal
       return close();
     }
     if (!source) return open();
+    if (behind > 0 && performance.now() - behind > soon) {
+      // It waited on a slow network, and more waits behind it: a new connection begins with the newest.
+      tell(true);
+      return open();
+    }
     if (quiet.for() < silence) return;
     tell(true);
     // EventSource reconnects on its own, unless the server refused it or the connection
