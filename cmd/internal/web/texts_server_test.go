@@ -37,7 +37,7 @@ var readByPrograms = []string{"web/body.go", "web/metrics.go", "web/judge_pictur
 // noPageSays are texts of the others that no page shows: what only a request by hand brings about,
 // how a file is wrong, what the log wraps, codes and keys.
 var noPageSays = regexp.MustCompile(`(^|: |\. )[Ee]xpected |cannot be (written as JSON|encoded|written: )|` +
-	`^(web|app|pipeline|session|map|vision|calibration|hall): |^opencv: (new|find) |^whether a picture is held|^Sightline hall$|` +
+	`^(web|app|pipeline|session|map|vision|calibration|hall): |^opencv: (new|find) |^whether (a picture|something) is held|^Sightline hall$|` +
 	`^[a-z_]+ (yes|no|choose)$|` +
 	`, [a-z_]+(, [a-z_]+)* and [a-z]+$|^look for markers|is (missing|not UTF-8)\b|must be a whole number|has (two sides|a whole number)|` +
 	`^\{"|such picture|^event \{\} (of|stands)|^not used$|has no end|the spot$|begins with its start|measuring, instead_of|` +
