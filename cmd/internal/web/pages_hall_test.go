@@ -1,13 +1,16 @@
 package web_test
 
 import (
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
 
 	hallevent "sightline/cmd/internal/event"
 	"sightline/cmd/internal/hall"
@@ -50,12 +53,21 @@ func hallServer(role string) func(t *testing.T) *httptest.Server {
 		mux := http.NewServeMux()
 		mux.Handle("GET /{$}", web.Translated(web.Static(files, "hall.html")))
 		mux.Handle("GET /director", web.Translated(web.Static(files, "director.html")))
+		mux.HandleFunc("GET /hall/now.js", func(w http.ResponseWriter, _ *http.Request) { // the page's clocks stand still, too
+			module, err := fs.ReadFile(files, "now.js")
+			assert.NoError(t, err)
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write(regexp.MustCompile(`(performance|Date)\.now\(\)`).ReplaceAll(module, []byte("0")))
+		})
 		mux.Handle("GET /hall/", http.StripPrefix("/hall", http.FileServerFS(files)))
 		mux.Handle("GET /", http.FileServerFS(web.Files()))
 		mux.HandleFunc("GET /overlay/all", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Overlay</title><main><h1></h1></main>`))
 		})
 		mux.HandleFunc("GET /api/hall", func(w http.ResponseWriter, _ *http.Request) { web.WriteJSON(w, http.StatusOK, now) })
+		mux.HandleFunc("GET /api/pairings", func(w http.ResponseWriter, _ *http.Request) {
+			web.WriteJSON(w, http.StatusOK, map[string]any{"pairings": []hall.Pairing{}})
+		})
 		mux.HandleFunc("GET /api/me", func(w http.ResponseWriter, _ *http.Request) {
 			web.WriteJSON(w, http.StatusOK, map[string]any{"role": role, "name": "Jo", "judges": true})
 		})

@@ -134,7 +134,7 @@ async function who() {
   byId("to-rulings").hidden = byId("judges").hidden;
   if (judge) {
     const [out] = await ask("/api/pairings");
-    if (out) paired(out.pairings);
+    if (out?.pairings.length) paired(out.pairings);
   }
   byId("who").replaceChildren(...(judge ? ["Judge", " ", named(me.name)] : []));
 }
