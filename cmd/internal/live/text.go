@@ -61,6 +61,7 @@ func (s *State) Text() AnswerText {
 			w.Live += " " + sentence.Upper(no.Text) + "."
 		}
 	}
+	w.Explain = explainArc(s) + w.Explain
 	if w.RestsOn = restsOn(s); w.RestsOn != "" {
 		w.Explain = w.RestsOn + ". " + w.Explain
 	}
@@ -183,6 +184,24 @@ func explainRange(s *State) string {
 			math.Abs(float64(r.Margin)), need, s.Sigmas)
 	}
 	return "The camera does not see enough of the two ships."
+}
+
+// explainArc says how far the target is out of the chosen arc, or how near its edge, with
+// a space after it; "" where it is in the arc, or nothing is known of that.
+func explainArc(s *State) string {
+	a, ok := s.ArcOf()
+	if !ok {
+		return ""
+	}
+	margin, need := math.Abs(a.Margin.Millimeters()), s.Sigmas*a.Sigma.Millimeters()
+	switch a.InArc {
+	case engine.No:
+		return fmt.Sprintf("Outside the arc by %.1f mm, where %.1f mm is enough to be sure (%g standard deviations). ", margin, need, s.Sigmas)
+	case engine.Indeterminate:
+		return fmt.Sprintf("The edge of the arc is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). ",
+			margin, need, s.Sigmas)
+	}
+	return ""
 }
 
 // ArcName is an arc's name for people: "full front".

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,6 +41,23 @@ func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
 	assert.Contains(t, text, "0.10 mm")
 	assert.Contains(t, text, "0.8 mm (3 standard deviations)")
 	assert.Contains(t, text, "by hand")
+}
+
+func TestTheArcIsExplainedWithItsFigures(t *testing.T) {
+	for _, c := range []struct {
+		in   engine.Outcome
+		want string
+	}{
+		{engine.No, "Outside the arc by 141.6 mm, where 0.9 mm is enough to be sure (3 standard deviations). Decided: "},
+		{engine.Indeterminate, "The edge of the arc is only 141.60 mm away, and the camera is sure only beyond 0.9 mm (3 standard deviations). " +
+			"Decided: "},
+		{engine.Yes, "Decided: "},
+		{engine.NoView, "Decided: "},
+	} {
+		s := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 2, Margin: 2, Sigma: 0.2},
+			engine.ArcVerdict{Arc: engine.ArcFront, InArc: c.in, Margin: -141.6, Sigma: 0.3})
+		assert.True(t, strings.HasPrefix(s.Text().Explain, c.want), "%v: %s", c.in, s.Text().Explain)
+	}
 }
 
 func TestObstaclesThatNobodyWatchesAreNeverClear(t *testing.T) {
