@@ -20,8 +20,8 @@ const (
 	mostStretch = 0.008
 	// raisedShare is the share of tokens that are taken to be raised, by anything that heldUp leaves, before their size was
 	// looked at: it weighs a wrong place against a wider sigma. With 0.03 four of 117 simulated tokens that were raised by 5 mm lie
-	// beyond 4 of their sigmas (eight with 0.02), and the mean sigma of 579 ships of 76 re-exposed photorealistic pictures, which
-	// did not set it, is 0.200 mm. Without heights it is 0.176 mm.
+	// beyond 4 of their sigmas (eight with 0.02), and the mean sigma of 579 ships of 76 re-exposed photorealistic pictures
+	// is 0.200 mm. Without heights it is 0.176 mm.
 	raisedShare = 0.03
 	// sureStretch is how many of its standard deviations it must be: those 142 had up to 5.7, and
 	// nothing near mostStretch.
