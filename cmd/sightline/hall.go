@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"sightline/calibration/atomicfile"
@@ -212,6 +213,9 @@ type hallSecretCmd struct{ hallState }
 // Run implements the command.
 func (c *hallSecretCmd) Run() error {
 	secret, path, err := app.HallSecret(c.State)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("--state: %w", err)
+	}
 	if err != nil {
 		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
 	}
