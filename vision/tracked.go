@@ -38,6 +38,9 @@ func (s TrackState) String() string {
 // Stands reports whether a ship in this state has a pose to answer from.
 func (s TrackState) Stands() bool { return s == Still || s == Unread || s == Frozen }
 
+// InSight reports whether a ship in this state is where it was seen, or moves there.
+func (s TrackState) InSight() bool { return s != Hidden && s != Lifted }
+
 // Place is what the picture shows where a ship stood that was not read.
 type Place int
 

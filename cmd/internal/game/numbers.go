@@ -29,9 +29,9 @@ func (g *Game) followNumbers() {
 			was, known = k.Ship, true
 		}
 		named := slices.IndexFunc(g.seen.Tracks, func(k vision.Track) bool {
-			return inSight(&k) && !token.Unidentified(k.Ship.ID) && sameBase(&was, &k.Ship)
+			return k.State.InSight() && !token.Unidentified(k.Ship.ID) && sameBase(&was, &k.Ship)
 		})
-		switch here := followed && inSight(&k); {
+		switch here := followed && k.State.InSight(); {
 		case here && sameBase(&was, &k.Ship):
 			kept[*id] = k.Ship
 		case here || !known:
@@ -44,9 +44,6 @@ func (g *Game) followNumbers() {
 	}
 	g.numbered = kept
 }
-
-// inSight reports whether a ship stands, or moves within sight.
-func inSight(k *vision.Track) bool { return k.State != vision.Hidden && k.State != vision.Lifted }
 
 func sameBase(was, is *engine.Ship) bool {
 	return was.Base == is.Base && was.Pose.Distance(is.Pose.Point) < numberStays

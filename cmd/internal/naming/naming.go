@@ -170,7 +170,7 @@ func Left(may []string, tracks []vision.Track) (out []string) {
 // stands reports whether a ship is where it was seen, or moves within sight.
 func stands(tracks []vision.Track, id string) bool {
 	return slices.ContainsFunc(tracks, func(k vision.Track) bool {
-		return k.Ship.ID == id && k.State != vision.Hidden && k.State != vision.Lifted
+		return k.Ship.ID == id && k.State.InSight()
 	})
 }
 

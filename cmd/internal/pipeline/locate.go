@@ -273,7 +273,7 @@ func ShipAt(ships []engine.Ship, id string, base engine.Base, at geom.Pose) stri
 func namedBaseAt(s engine.Ship, others []vision.Track) string {
 	var named []engine.Ship
 	for _, k := range others {
-		if !token.Unidentified(k.Ship.ID) && k.State != vision.Hidden && k.State != vision.Lifted {
+		if !token.Unidentified(k.Ship.ID) && k.State.InSight() {
 			named = append(named, k.Ship)
 		}
 	}

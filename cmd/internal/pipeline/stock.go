@@ -133,7 +133,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 func lostAt(base *engine.Ship, tracks []vision.Track) (out []string) {
 	for i := range tracks {
 		k := &tracks[i]
-		if (k.State == vision.Hidden || k.State == vision.Lifted) && k.Ship.Look != "" &&
+		if !k.State.InSight() && k.Ship.Look != "" &&
 			token.BasesOverlap(k.Ship.Base, k.Ship.Pose, base.Base, base.Pose, standsOn) {
 			out = append(out, k.Ship.ID)
 		}
