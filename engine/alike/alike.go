@@ -173,3 +173,17 @@ func pushed(from, to *engine.Ship) float64 {
 	turn := (to.Pose.Heading - from.Pose.Heading).Signed()
 	return pushedCost + float64(d*d/(pushedPlace*pushedPlace)) + float64(turn*turn/(pushedTurn*pushedTurn))
 }
+
+// Swap exchanges what m has for two ships, of which a person said that each is the other. m may have nothing for one, or for both.
+func Swap[T any](m map[string]T, a, b string) {
+	was, hadA := m[a]
+	is, hadB := m[b]
+	delete(m, a)
+	delete(m, b)
+	if hadA {
+		m[b] = was
+	}
+	if hadB {
+		m[a] = is
+	}
+}

@@ -238,3 +238,16 @@ func TestASingleShipIsNamedWithinItsReach(t *testing.T) {
 	_, err = alike.Tell(&q)
 	assert.ErrorContains(t, err, `"A9": no such ship before`)
 }
+
+func TestSwapExchangesWhatTwoShipsHave(t *testing.T) {
+	for _, c := range []struct{ is, want map[string]int }{
+		{map[string]int{"A1": 1, "A2": 2, "A3": 3}, map[string]int{"A1": 2, "A2": 1, "A3": 3}},
+		{map[string]int{"A1": 1, "A3": 3}, map[string]int{"A2": 1, "A3": 3}},
+		{map[string]int{"A2": 2}, map[string]int{"A1": 2}},
+		{map[string]int{"A3": 3}, map[string]int{"A3": 3}},
+	} {
+		alike.Swap(c.is, "A1", "A2")
+		assert.Equal(t, c.want, c.is)
+	}
+	assert.NotPanics(t, func() { alike.Swap[int](nil, "A1", "A2") })
+}

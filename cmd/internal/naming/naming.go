@@ -132,28 +132,14 @@ func (n *Names) Stand(tracks []vision.Track) {
 
 // Rename takes what is known of two ships for the other one's: a person named their bases wrongly.
 func (n *Names) Rename(a, b string) {
-	swap(n.stood, a, b)
-	swap(n.gone, a, b)
-	swap(n.lost, a, b)
+	alike.Swap(n.stood, a, b)
+	alike.Swap(n.gone, a, b)
+	alike.Swap(n.lost, a, b)
 	for _, id := range []string{a, b} {
 		if s, ok := n.stood[id]; ok {
 			s.ID, s.Player = id, player(id)
 			n.stood[id] = s
 		}
-	}
-}
-
-// swap exchanges what a map has for two keys.
-func swap[T any](m map[string]T, a, b string) {
-	was, hadA := m[a]
-	is, hadB := m[b]
-	delete(m, a)
-	delete(m, b)
-	if hadA {
-		m[b] = was
-	}
-	if hadB {
-		m[a] = is
 	}
 }
 

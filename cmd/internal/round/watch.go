@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sightline/engine"
+	"sightline/engine/alike"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
 )
@@ -83,29 +84,15 @@ func (w *Watch) Stood(ships []engine.Ship) {
 
 // Rename takes what is known of two ships for the other one's: a person named their bases wrongly.
 func (w *Watch) Rename(a, b string) {
-	swap(w.rest, a, b)
-	swap(w.new, a, b)
-	swap(w.ghost, a, b)
-	swap(w.stood, a, b)
+	alike.Swap(w.rest, a, b)
+	alike.Swap(w.new, a, b)
+	alike.Swap(w.ghost, a, b)
+	alike.Swap(w.stood, a, b)
 	for _, id := range []string{a, b} {
 		if ship, ok := w.rest[id]; ok {
 			ship.ID = id
 			w.rest[id] = ship
 		}
-	}
-}
-
-// swap exchanges what a map has for two keys.
-func swap[T any](m map[string]T, a, b string) {
-	was, hadA := m[a]
-	is, hadB := m[b]
-	delete(m, a)
-	delete(m, b)
-	if hadA {
-		m[b] = was
-	}
-	if hadB {
-		m[a] = is
 	}
 }
 
