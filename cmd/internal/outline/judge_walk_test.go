@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/outline"
 	"sightline/engine/geom"
 )
 
@@ -26,33 +27,9 @@ func TestAJudgeRulesOnAPhotographOfStockShips(t *testing.T) {
 	}
 	photo, err := filepath.Abs(filepath.Join(dir, "image.jpg"))
 	require.NoError(t, err)
-	var truth struct {
-		Lens struct {
-			Width  int `json:"image_width"`
-			Height int `json:"image_height"`
-			Matrix struct {
-				Data [9]float64 `json:"data"`
-			} `json:"camera_matrix"`
-			Distortion struct {
-				Data [5]float64 `json:"data"`
-			} `json:"distortion_coefficients"`
-		} `json:"lens"`
-		Camera struct {
-			R [3][3]float64 `json:"R"`
-			T [3]float64    `json:"t_mm"`
-		} `json:"camera"`
-		Ships []struct {
-			ID      string  `json:"id"`
-			Base    string  `json:"base"`
-			X       float64 `json:"x_mm"`
-			Y       float64 `json:"y_mm"`
-			Heading float64 `json:"heading_deg"`
-		} `json:"ships"`
-	}
+	var truth outline.StockTruth
 	require.NoError(t, json.Unmarshal(raw, &truth))
-	m := truth.Lens.Matrix.Data
-	cam := &calibration.Camera{Extrinsics: calibration.Extrinsics{R: truth.Camera.R, T: truth.Camera.T}, Intrinsics: calibration.Intrinsics{
-		Width: truth.Lens.Width, Height: truth.Lens.Height, Fx: m[0], Fy: m[4], Cx: m[2], Cy: m[5], Distortion: truth.Lens.Distortion.Data}}
+	cam := truth.Camera()
 
 	v := newVisitor(t)
 	v.do(emulation.SetDeviceMetricsOverride(1440, 900, 1, false), chromedp.Navigate(v.url+"/outline"),
@@ -88,10 +65,10 @@ func TestAJudgeRulesOnAPhotographOfStockShips(t *testing.T) {
 		v.tap(px)
 		v.do(chromedp.WaitEnabled("#keep"))
 		v.shot(fmt.Sprintf("walk-3-%s-tapped", s.ID))
-		v.drag(cam, pose)
+		v.drag(&cam, pose)
 		v.shot(fmt.Sprintf("walk-4-%s-laid", s.ID))
 		v.do(chromedp.Click("#keep"), chromedp.WaitVisible("#keep"))
-		v.drag(cam, pose)
+		v.drag(&cam, pose)
 		marked++
 		v.do(chromedp.Click("#keep"), chromedp.Poll(fmt.Sprintf(`document.querySelectorAll("#ships li").length === %d`, marked), nil))
 	}

@@ -16,8 +16,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// stockTruth is what this test needs of a photorealistic picture's truth.
-type stockTruth struct {
+// StockTruth is what the tests need of a photorealistic picture's truth.
+type StockTruth struct {
 	Lens struct {
 		Width  int `json:"image_width"`
 		Height int `json:"image_height"`
@@ -28,7 +28,7 @@ type stockTruth struct {
 			Data [5]float64 `json:"data"`
 		} `json:"distortion_coefficients"`
 	} `json:"lens"`
-	Camera struct {
+	Pose struct {
 		R [3][3]float64 `json:"R"`
 		T [3]float64    `json:"t_mm"`
 	} `json:"camera"`
@@ -39,6 +39,13 @@ type stockTruth struct {
 		Y       float64 `json:"y_mm"`
 		Heading float64 `json:"heading_deg"`
 	} `json:"ships"`
+}
+
+// Camera is the true camera.
+func (s *StockTruth) Camera() calibration.Camera {
+	k := s.Lens.Matrix.Data
+	return calibration.Camera{Extrinsics: calibration.Extrinsics{R: s.Pose.R, T: s.Pose.T}, Intrinsics: calibration.Intrinsics{
+		Width: s.Lens.Width, Height: s.Lens.Height, Fx: k[0], Fy: k[4], Cx: k[2], Cy: k[5], Distortion: s.Lens.Distortion.Data}}
 }
 
 // TestMarkedStockBases draws the tries of eight hands on every base of the photorealistic tables whose ships carry nothing
@@ -56,11 +63,9 @@ func TestMarkedStockBases(t *testing.T) {
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
-		var truth stockTruth
+		var truth StockTruth
 		require.NoError(t, json.Unmarshal(raw, &truth))
-		k := truth.Lens.Matrix.Data
-		cam := calibration.Camera{Extrinsics: calibration.Extrinsics{R: truth.Camera.R, T: truth.Camera.T}, Intrinsics: calibration.Intrinsics{
-			Width: truth.Lens.Width, Height: truth.Lens.Height, Fx: k[0], Fy: k[4], Cx: k[2], Cy: k[5], Distortion: truth.Lens.Distortion.Data}}
+		cam := truth.Camera()
 		size := filepath.Base(filepath.Dir(file))
 		size = size[strings.LastIndexByte(size, '-')+1:]
 		for hand := range 8 {
