@@ -172,8 +172,8 @@ func (l *Look) Quarter(v View) (turn int, ok bool) {
 
 // covered says that something tall stands on the card, which lies elsewhere on it in each view; "": nothing does. Where light and a fit
 // differ a little, cells do along what is printed; what stands on the card covers it solidly. The tower does so as well, and the ID tokens
-// in it: what they hide in a view follows from where the camera is. But for that, 40 good cards that set the limit show up to 27 mm², with
-// it 48 and more, and those under thirteen simulated miniatures 127 and more. 80 other good cards show up to 25.
+// in it: what they hide in a view follows from where the camera is. But for that, 40 enrolments that set the limit show up to 27 mm², with
+// it 48 and more, and those under thirteen simulated miniatures 127 and more. 80 others show up to 25.
 func (l *Look) covered(views []View) string {
 	tower := l.towerHides(views)
 	n := 0
