@@ -286,6 +286,8 @@ while :; do cat frame; sleep 0.02; done`)
 	wished := capture.Settings{Exposure: paper, Gain: paper, Focus: capture.Setting{Kind: capture.SettingLock}}
 	_, says := capture.ApplySettings(d, wished, false)
 	assert.Empty(t, says)
+	// What the child says comes beside its pictures, and may be read after the first.
+	require.Eventually(t, func() bool { next(); return len(capture.ExposureControls(d, true)) == 2 }, time.Minute, time.Millisecond)
 	held, says := capture.ApplySettings(d, wished, true)
 	assert.Equal(t, []string{"The camera's driver does not let its focus be set: it may change while you play."}, says)
 	assert.Equal(t, capture.Setting{Kind: capture.SettingFixed, Value: 83}, held.Exposure)
@@ -299,12 +301,15 @@ while :; do cat frame; sleep 0.02; done`)
 		return string(raw)
 	}
 	first := pid()
-	require.Eventually(t, func() bool { next(); return pid() != first }, time.Minute, 10*time.Millisecond)
+	restarted := func(before string) func() bool {
+		return func() bool { next(); p := pid(); return p != "" && p != before }
+	}
+	require.Eventually(t, restarted(first), time.Minute, 10*time.Millisecond)
 	got, err := capture.SetExposureControl(d, controls[0], 41)
 	require.NoError(t, err)
 	assert.EqualValues(t, 41, got)
 	second := pid()
-	require.Eventually(t, func() bool { next(); return pid() != second }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, restarted(second), time.Minute, 10*time.Millisecond)
 	next()
 	all, err := os.ReadFile(filepath.Join(dir, "all"))
 	require.NoError(t, err)
