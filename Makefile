@@ -61,22 +61,24 @@ run: build ## start on the simulated table, with the page on http://localhost:80
 
 test: deps-browser test-cv test-mats test-go ## install what is missing and run every test
 
+# go vet looks at more than go test's own vet, which would look at everything once more. The tests of
+# pages wait for a browser most of their time: another package runs meanwhile.
 test-cv: ## vet and test with OpenCV
 	go vet -tags "$(GOTAGS)" ./...
-	go test -tags "$(GOTAGS)" -timeout 40m ./...
+	go test -p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m ./...
 
 test-mats: ## test that no OpenCV picture is left open
-	go test -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
+	go test -vet=off -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
 
 # What starts no goroutine has no race, and test-cv tests it; where everything is ten times
 # as slow the long tests are cut short.
 test-go: ## vet without OpenCV, and test what runs concurrently with the race detector
 	go vet ./...
-	go test $(RACE) -short -timeout 40m $(RACE_PKG)
+	go test -vet=off $(RACE) -short -timeout 40m $(RACE_PKG)
 
 quick: ## vet and run the short tests in pure Go: the developer's loop
 	go vet ./...
-	go test -short ./...
+	go test -vet=off -short ./...
 
 test-hardware: deps ## test lamps, display, controls and camera against a real kernel in a virtual machine
 	@GOTAGS="$(GOTAGS)" hardware/vm/test

@@ -10,16 +10,78 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
 // patience is how much longer than on a quiet machine a test may take on one that starves.
 const patience = 8
 
-// New starts a browser for a test that -short leaves out. On a quiet machine the test ends well
-// within the time; the context of the browser ends after eight times as long.
+// Main runs the tests of a package, for its TestMain. The tests then share browsers: one after the other
+// in the same one, each with cookies, storage and cache of its own.
+func Main(m *testing.M) int {
+	pool.shared = true
+	defer func() {
+		for _, b := range pool.idle {
+			b.stop()
+		}
+	}()
+	return m.Run()
+}
+
+// browser is one that runs.
+type browser struct {
+	ctx  context.Context
+	stop func() // and wait for its end
+}
+
+// pool holds the browsers that no test uses at the moment.
+var pool struct {
+	shared bool
+	mu     sync.Mutex
+	idle   []browser
+}
+
+// take returns an idle browser that still runs.
+func take() (browser, bool) {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	for n := len(pool.idle); n > 0; n = len(pool.idle) {
+		b := pool.idle[n-1]
+		pool.idle = pool.idle[:n-1]
+		if b.ctx.Err() == nil {
+			return b, true
+		}
+		b.stop()
+	}
+	return browser{}, false
+}
+
+// window opens a window with cookies, storage and cache of its own, which the tabs opened from it share.
+func (b browser) window(ctx context.Context) (context.Context, func(), error) {
+	executor := cdp.WithExecutor(b.ctx, chromedp.FromContext(b.ctx).Browser)
+	own, err := target.CreateBrowserContext().Do(executor)
+	if err != nil {
+		return nil, nil, err
+	}
+	tab, err := target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(executor)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(tab))
+	chromedp.FromContext(ctx).BrowserContextID = own
+	return ctx, func() {
+		cancel()
+		_ = target.DisposeBrowserContext(own).Do(executor) // closes what is still open
+	}, nil
+}
+
+// New starts a browser for a test that -short leaves out, or opens a window in one that runs. On a
+// quiet machine the test ends well within the time; the context of the window ends after eight times
+// as long.
 func New(t testing.TB, within time.Duration, options ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -29,8 +91,44 @@ func New(t testing.TB, within time.Duration, options ...chromedp.ExecAllocatorOp
 }
 
 // Start starts a browser: CHROME, or one on the PATH. Without one the test is
-// skipped, unless REQUIRE_CHROMIUM=1 says that there must be one.
+// skipped, unless REQUIRE_CHROMIUM=1 says that there must be one. Browsers with options are not shared.
 func Start(t testing.TB, within time.Duration, options ...chromedp.ExecAllocatorOption) context.Context {
+	t.Helper()
+	share := pool.shared && len(options) == 0
+	b, ok := browser{}, false
+	if share {
+		b, ok = take()
+	}
+	if !ok {
+		b = start(t, options)
+	}
+	ctx, cancelTime := context.WithTimeout(b.ctx, patience*within)
+	cancel := func() {}
+	if share {
+		var err error
+		if ctx, cancel, err = b.window(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		cancel()
+		cancelTime()
+		if !share || t.Failed() { // after a failure, it may be the browser that is to blame
+			b.stop()
+			return
+		}
+		pool.mu.Lock()
+		defer pool.mu.Unlock()
+		pool.idle = append(pool.idle, b)
+	})
+	if err := chromedp.Run(ctx); err != nil { // else the window would end with the context of the first action
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// start starts a browser that runs until it is stopped.
+func start(t testing.TB, options []chromedp.ExecAllocatorOption) browser {
 	t.Helper()
 	path := os.Getenv("CHROME")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -44,45 +142,34 @@ func Start(t testing.TB, within time.Duration, options ...chromedp.ExecAllocator
 		}
 		t.Skip("no chromium on the PATH and CHROME is not set")
 	}
-	all := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(profile(t)),
-		chromedp.Env("LC_ALL=en_US.UTF-8", "LANGUAGE=en_US", "TZ=UTC"), chromedp.WSURLReadTimeout(5*time.Minute),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancelTime := context.WithTimeout(context.Background(), patience*within)
-	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, append(all, options...)...)
-	ctx, cancelBrowser := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits for the browser
-		cancelBrowser()
-		cancelAllocator()
-		cancelTime()
-	})
-	if err := chromedp.Run(ctx); err != nil { // else the browser would end with the context of the first action
-		t.Fatal(err)
-	}
-	return ctx
-}
-
-// profile returns a directory that the test's end removes. The browser's children may
-// outlive it for a moment and write there, on which t.TempDir would fail the test.
-func profile(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "browsertest")
+	profile, err := os.MkdirTemp("", "browsertest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-			err := os.RemoveAll(dir)
-			if err == nil {
-				return
-			}
-			if time.Now().After(end) {
-				t.Log(err)
-				return
-			}
-		}
-	})
-	return dir
+	all := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(profile),
+		chromedp.Env("LC_ALL=en_US.UTF-8", "LANGUAGE=en_US", "TZ=UTC"), chromedp.WSURLReadTimeout(5*time.Minute),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancelAllocator := chromedp.NewExecAllocator(context.Background(), append(all, options...)...)
+	ctx, cancelBrowser := chromedp.NewContext(ctx)
+	b := browser{ctx: ctx, stop: func() {
+		_ = chromedp.Cancel(ctx) // waits for the browser
+		cancelBrowser()
+		cancelAllocator()
+		remove(profile)
+	}}
+	if err := chromedp.Run(ctx); err != nil {
+		b.stop()
+		t.Fatal(err)
+	}
+	return b
+}
+
+// remove removes the profile of a browser that ended. Its children may outlive it for a moment and
+// write there.
+func remove(profile string) {
+	for end := time.Now().Add(10 * time.Second); os.RemoveAll(profile) != nil && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // Poll waits until a JavaScript expression is true, for as long as the context of the browser or of

@@ -15,6 +15,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/racetest"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -86,6 +87,7 @@ func (r *restingTable) rest() {
 // While nothing changes, what was found stands and is as new as the picture; a full
 // search comes within two seconds, and at once with a change.
 func TestAPictureThatShowsNothingNewIsNotSearched(t *testing.T) {
+	racetest.Skip(t)
 	r := newRestingTable(t)
 	r.rest()
 	before := r.hub.Newest()
