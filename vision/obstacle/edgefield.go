@@ -14,7 +14,8 @@ import (
 // mat, but not the token's own edge in this field.
 type edgeField struct {
 	light, gx, gy, strength []float32
-	near                    [edgeDirections][]uint8 // of distances, by the direction of the normal
+	near                    []uint8 // of distances, cell by cell for each direction of the normal
+	pooled                  []uint8 // the least of near over the places of a group, by its first place
 }
 
 // edgeDirections is into how many directions half a turn is divided. An edge counts
@@ -45,11 +46,9 @@ func (e *edgeField) find(d *subtraction, box image.Rectangle, limit float32) {
 			e.light[j*w+i] = v
 		}
 	}
+	e.near = grown(e.near, edgeDirections*w*h)
 	for k := range e.near {
-		e.near[k] = grown(e.near[k], w*h)
-		for i := range e.near[k] {
-			e.near[k][i] = distances.Far
-		}
+		e.near[k] = distances.Far
 	}
 	e.slopes(w, h)
 	for j := 2; j < h-2; j++ {
@@ -57,13 +56,37 @@ func (e *edgeField) find(d *subtraction, box image.Rectangle, limit float32) {
 			if k := j*w + i; e.strength[k] >= limit && e.ridge(k, w) {
 				b := direction(math.Atan2(float64(e.gy[k]), float64(e.gx[k])))
 				for o := edgeDirections - 1; o <= edgeDirections+1; o++ {
-					e.near[(b+o)%edgeDirections][k] = 0
+					e.near[(b+o)%edgeDirections*w*h+k] = 0
 				}
 			}
 		}
 	}
-	for _, near := range e.near {
-		distances.Chamfer(near, w)
+	for k := range edgeDirections {
+		distances.Chamfer(e.near[k*w*h:(k+1)*w*h], w)
+	}
+}
+
+// pool takes the least distance over groups of groupSide² places, seekStep apart, whose first place is at each cell. A place outside
+// of the field is as far from an edge as any.
+func (e *edgeField) pool(w, h int) {
+	e.pooled = grown(e.pooled, len(e.near))
+	for k := range e.near {
+		least := e.near[k]
+		i := k % w
+		for o := 1; o < groupSide && i+o*seekStep < w; o++ {
+			least = min(least, e.near[k+o*seekStep])
+		}
+		e.pooled[k] = least
+	}
+	for d := range edgeDirections {
+		of := e.pooled[d*w*h : (d+1)*w*h]
+		for k := range of { // the rows below are not pooled yet
+			least := of[k]
+			for o := 1; o < groupSide && k+o*seekStep*w < len(of); o++ {
+				least = min(least, of[k+o*seekStep*w])
+			}
+			of[k] = least
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func (f edgeMatcher) match(g *image.Gray, b blob, scan bool) (vision.ObstacleVie
 		}
 		for k := range headings {
 			pose := geom.Pose{Point: center, Heading: geom.Angle(2 * math.Pi * float64(k) / headings)}
-			guesses = append(guesses, hypothesis{s, pose, f.cost(s, pose)})
+			guesses = append(guesses, hypothesis{s, pose, f.cost(s, turnOf(pose), math.Inf(1))})
 		}
 	}
 	best, ok := f.best(g, guesses)
@@ -97,8 +97,12 @@ const (
 
 // scan tries every outline all over a blob.
 func (f edgeMatcher) scan(b blob) []hypothesis {
+	const worst = 1.6
 	var out []hypothesis
-	worst := 1.6
+	var turns [scanHeadings]turn
+	for k := range turns {
+		turns[k] = turnOf(geom.Pose{Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)})
+	}
 	for i := range f.shapes {
 		s := &f.shapes[i]
 		if s.area > 1.2*float64(len(b.cells)) {
@@ -109,14 +113,13 @@ func (f edgeMatcher) scan(b blob) []hypothesis {
 				if !f.focus.isSolid(x, y) {
 					continue
 				}
-				for k := range scanHeadings {
-					pose := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5},
-						Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)}
-					if !f.filled(s, pose, 1) {
+				for _, t := range turns {
+					t.X, t.Y = float64(x)+0.5, float64(y)+0.5
+					if !f.filled(s, t, 1) {
 						continue
 					}
-					if c := f.cost(s, pose); c < worst {
-						out = append(out, hypothesis{s, pose, c})
+					if c := f.cost(s, t, worst); c < worst {
+						out = append(out, hypothesis{s, t.Pose, c})
 					}
 				}
 			}
@@ -125,12 +128,27 @@ func (f edgeMatcher) scan(b blob) []hypothesis {
 	return out
 }
 
+// turn is a pose with the sine and the cosine of its heading.
+type turn struct {
+	geom.Pose
+	sin, cos float64
+}
+
+func turnOf(p geom.Pose) turn {
+	sin, cos := math.Sincos(float64(p.Heading))
+	return turn{p, sin, cos}
+}
+
+// cell returns the cell of a point in the token's frame.
+func (t *turn) cell(p geom.Point) (i, j int) {
+	return int(t.X + t.cos*p.X + t.sin*p.Y), int(t.Y - t.sin*p.X + t.cos*p.Y)
+}
+
 // filled reports whether at least a share of an outline's inside is part of the mask.
-func (f *Finder) filled(s *shape, pose geom.Pose, share float64) bool {
-	sin, cos := math.Sincos(float64(pose.Heading))
+func (f *Finder) filled(s *shape, t turn, share float64) bool {
 	in := len(s.inner)
 	for _, p := range s.inner {
-		if f.focus.isSolid(int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)) {
+		if f.focus.isSolid(t.cell(p)) {
 			continue
 		}
 		if in--; float64(in) < share*float64(len(s.inner)) {
@@ -227,28 +245,28 @@ func rankOf(v *vision.ObstacleView) float64 {
 func costOf(v *vision.ObstacleView) float64 { return v.Misfit + regionWeight*v.Region }
 
 // cost is the mean distance, in mm, of an outline from the mask's border, and more
-// where its inside is empty or its outside is not.
-func (f edgeMatcher) cost(s *shape, pose geom.Pose) float64 {
-	sin, cos := math.Sincos(float64(pose.Heading))
-	at := func(p geom.Point) (k int, ok bool) {
-		return f.focus.at(int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y))
-	}
+// where its inside is empty or its outside is not; a large number when it is more than limit.
+func (f edgeMatcher) cost(s *shape, t turn, limit float64) float64 {
 	var sum float64
+	most := limit * float64(len(s.border)) * (1 + 1e-9) // what the rounding of the mean may hide
 	for _, p := range s.border {
-		if k, ok := at(p); ok {
+		if k, ok := f.focus.at(t.cell(p)); ok {
 			sum += nearCost[f.focus.near[k]]
 		} else {
 			sum += nearCosts
 		}
+		if sum > most {
+			return math.Inf(1)
+		}
 	}
 	sum /= float64(len(s.border))
 	for _, p := range s.inner {
-		if k, ok := at(p); !ok || !f.focus.solid[k] {
+		if k, ok := f.focus.at(t.cell(p)); !ok || !f.focus.solid[k] {
 			sum += 2 / float64(len(s.inner))
 		}
 	}
 	for _, p := range s.outer {
-		if k, ok := at(p); ok && f.focus.solid[k] {
+		if k, ok := f.focus.at(t.cell(p)); ok && f.focus.solid[k] {
 			sum += 1 / float64(len(s.outer))
 		}
 	}
@@ -257,7 +275,7 @@ func (f edgeMatcher) cost(s *shape, pose geom.Pose) float64 {
 
 // settle moves a guess downhill in small steps.
 func (f edgeMatcher) settle(c *hypothesis) {
-	descend(c, func(p geom.Pose) float64 { return f.cost(c.shape, p) })
+	descend(c, func(p geom.Pose) float64 { return f.cost(c.shape, turnOf(p), math.Inf(1)) })
 }
 
 // descend moves a guess to where it costs less, in steps that become smaller.

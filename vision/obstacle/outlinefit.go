@@ -173,6 +173,21 @@ type stepFit struct {
 
 	rows, slopes [][stepUnknowns]float64
 	weights      []float64
+
+	bare   []bareRow // for tryBare
+	floors []float64 // the least variance of each sample
+	coarse coarseRows
+}
+
+// bareRow is what a sample shows of the linear unknowns, the wall apart, where no wall is seen and the edge is at a place that is tried.
+type bareRow [3]float64
+
+// coarseRows are the rows of the places that find tries first. They are the same for every profile of a look.
+type coarseRows struct {
+	reach, sigma, step float64
+	samples            int
+	places             []float64
+	rows               []bareRow
 }
 
 // The linear unknowns of a profile: the light of the print at its edge, its slope
@@ -187,7 +202,6 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 	// The lower half of the normal equations, row by row.
 	n00, n11, n22, n33 := 1/(4*inside+1e-9), 1/(0.02*inside+1e-9), 1/(0.5*ground+1e-9), 1/0.25
 	var n10, n20, n21, n30, n31, n32, g0, g1, g2, g3, square float64
-	floor := 0.05*0.05*inside + 0.03*0.03*ground
 	weights, scale := 1.0, inside+1e-12 // keeps the product of weights within range
 	half := (len(f.d) - 1) / 2
 	for i, v := range f.d {
@@ -199,7 +213,7 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 		}
 		a, b, c, d := print, print*(t-f.wall)+f.sigma*printDensity, 1-foot, foot-print
 		spread := texture * f.inside * print
-		w := 1 / (f.variance[i] + floor + spread*spread)
+		w := 1 / (f.floors[i] + spread*spread)
 		wa, wb, wc, wd := w*a, w*b, w*c, w*d
 		n00, n10, n11 = n00+wa*a, n10+wb*a, n11+wb*b
 		n20, n21, n22 = n20+wc*a, n21+wc*b, n22+wc*c
@@ -223,6 +237,74 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 		return cost, 0
 	}
 	return cost, f.information(&l, l.solve(g))
+}
+
+// bareRows sets rows to what the samples show if the edge is at t0 and no wall is seen.
+func (f *stepFit) bareRows(rows []bareRow, t0 float64) {
+	half := (len(rows) - 1) / 2
+	for i := range rows {
+		t := t0 - float64(i-half)*f.step
+		print, density := gray.Phi(t / f.sigma)
+		rows[i] = bareRow{print, print*t + f.sigma*density, 1 - print}
+	}
+}
+
+// tryBare is try's cost where no wall is seen: the light of the wall is zero then.
+func (f *stepFit) tryBare(rows []bareRow) float64 {
+	inside, ground := f.inside*f.inside, f.ground*f.ground
+	n00, n11, n22 := 1/(4*inside+1e-9), 1/(0.02*inside+1e-9), 1/(0.5*ground+1e-9)
+	var n10, n20, n21, g0, g1, g2, square float64
+	weights, scale, unlike := 1.0, inside+1e-12, texture*f.inside
+	floors := f.floors[:len(rows)]
+	for i, v := range f.d[:len(rows)] {
+		a, b, c := rows[i][0], rows[i][1], rows[i][2]
+		spread := unlike * a
+		w := 1 / (floors[i] + spread*spread)
+		wa, wb, wc := w*a, w*b, w*c
+		n00, n10, n11 = n00+wa*a, n10+wb*a, n11+wb*b
+		n20, n21, n22 = n20+wc*a, n21+wc*b, n22+wc*c
+		g0, g1, g2 = g0+wa*v, g1+wb*v, g2+wc*v
+		square += w * v * v
+		weights *= w * scale
+	}
+	l0 := math.Sqrt(n00)
+	l10, l20 := n10/l0, n20/l0
+	d1 := n11 - l10*l10
+	l1 := math.Sqrt(d1)
+	l21 := (n21 - l20*l10) / l1
+	d2 := n22 - l20*l20 - l21*l21
+	if !(n00 > 0 && d1 > 0 && d2 > 0) {
+		return math.Inf(1)
+	}
+	y0 := g0 / l0
+	y1 := (g1 - l10*y0) / l1
+	y2 := (g2 - l20*y0 - l21*y1) / math.Sqrt(d2)
+	return square - (y0*y0 + y1*y1 + y2*y2) - math.Log(weights)
+}
+
+// variances sets the least variance of each sample, whatever the token's print is like.
+func (f *stepFit) variances() {
+	floor := 0.05*0.05*(f.inside*f.inside) + 0.03*0.03*(f.ground*f.ground)
+	f.floors = f.floors[:0]
+	for _, v := range f.variance {
+		f.floors = append(f.floors, v+floor)
+	}
+}
+
+// coarsely prepares the places that are tried first, as far as reach.
+func (f *stepFit) coarsely(reach float64) {
+	c := &f.coarse
+	if c.reach == reach && c.sigma == f.sigma && c.step == f.step && c.samples == len(f.d) {
+		return
+	}
+	*c = coarseRows{reach, f.sigma, f.step, len(f.d), c.places[:0], c.rows}
+	count := int(2*reach/(0.6*f.sigma)) + 1
+	c.rows = grown(c.rows, count*len(f.d))
+	for i := range count {
+		t0 := -reach + (float64(i)+0.5)*2*reach/float64(count)
+		c.places = append(c.places, t0)
+		f.bareRows(c.rows[i*len(f.d):(i+1)*len(f.d)], t0)
+	}
 }
 
 // information returns what the profile knows of the place of the edge, one over its variance, at the fit that try made
@@ -301,21 +383,32 @@ func (f *stepFit) find(reach float64) (at, weight float64) {
 	f.inside = math.Sqrt(f.inside)
 	f.rows, f.slopes = slices.Grow(f.rows[:0], len(f.d))[:len(f.d)], slices.Grow(f.slopes[:0], len(f.d))[:len(f.d)]
 	f.weights = slices.Grow(f.weights[:0], len(f.d))[:len(f.d)]
+	f.bare = grown(f.bare, len(f.d))
+	f.variances()
+	f.coarsely(reach)
 	best := math.Inf(1)
-	try := func(t0 float64) {
-		if e, _ := f.try(t0, false); e < best {
+	try := func(t0 float64, rows []bareRow) {
+		var e float64
+		switch {
+		case f.wall > 0:
+			e, _ = f.try(t0, false)
+		case rows == nil:
+			f.bareRows(f.bare, t0)
+			e = f.tryBare(f.bare)
+		default:
+			e = f.tryBare(rows)
+		}
+		if e < best {
 			best, at = e, t0
 		}
 	}
-	coarse := 0.6 * f.sigma
-	count := int(2*reach/coarse) + 1
-	for i := range count {
-		try(-reach + (float64(i)+0.5)*2*reach/float64(count))
+	for i, t0 := range f.coarse.places {
+		try(t0, f.coarse.rows[i*len(f.d):(i+1)*len(f.d)])
 	}
-	for h := reach / float64(count); h > 0.02; h /= 2 {
+	for h := reach / float64(len(f.coarse.places)); h > 0.02; h /= 2 {
 		t0 := at
-		try(t0 - h)
-		try(t0 + h)
+		try(t0-h, nil)
+		try(t0+h, nil)
 	}
 	_, information := f.try(at, true)
 	if math.Abs(at) > reach || information < 4 {

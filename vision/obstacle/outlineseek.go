@@ -2,6 +2,7 @@ package obstacle
 
 import (
 	"cmp"
+	"image"
 	"math"
 	"slices"
 
@@ -36,20 +37,51 @@ func (f *Finder) seek(b blob) []hypothesis {
 	return all
 }
 
-// seekShapes looks for the shapes that may lie in a blob all over it, and settles the best
-// places of each.
-func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*shape) bool) (all []hypothesis) {
-	var places []geom.Point
+// seekPlace is a place where outlines are tried.
+type seekPlace struct {
+	at    geom.Point
+	x, y  int // its cell in the focus
+	group int // of the places about it
+}
+
+// groupSide² places, seekStep apart, make a group: where the least that any of them can cost is too much, none is looked at.
+const groupSide = 3
+
+// seekGroup is a group of places.
+type seekGroup struct {
+	x, y  int     // cell of its first place in the focus
+	bound float64 // the least that the outline under trial costs at one of its places; negative: not known
+}
+
+// seekPlaces returns the places in a blob where something lies, and their groups.
+func (f *Finder) seekPlaces(b blob) (places []seekPlace, groups []seekGroup) {
+	const reach = groupSide * seekStep
+	cols := (b.box.Dx() + reach - 1) / reach
+	from := f.focus.box.Min
+	for y := b.box.Min.Y; y < b.box.Max.Y; y += reach {
+		for x := b.box.Min.X; x < b.box.Max.X; x += reach {
+			groups = append(groups, seekGroup{x: x - from.X, y: y - from.Y})
+		}
+	}
 	for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
 		for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
 			if f.focus.isSolid(x, y) {
-				places = append(places, geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5})
+				group := (y-b.box.Min.Y)/reach*cols + (x-b.box.Min.X)/reach
+				places = append(places, seekPlace{geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5}, x - from.X, y - from.Y, group})
 			}
 		}
 	}
+	return places, groups
+}
+
+// seekShapes looks for the shapes that may lie in a blob all over it, and settles the best
+// places of each.
+func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*shape) bool) (all []hypothesis) {
+	places, groups := f.seekPlaces(b)
+	f.focus.edges.pool(f.focus.box.Dx(), f.focus.box.Dy())
 	for i := range shapes {
 		if s := &shapes[i]; fits(s) {
-			all = append(all, f.seekShape(s, places, how)...)
+			all = append(all, f.seekShape(s, places, groups, how)...)
 		}
 	}
 	for i := range all {
@@ -59,17 +91,34 @@ func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*sha
 }
 
 // seekShape returns the best places of one shape, best first.
-func (f *Finder) seekShape(s *shape, places []geom.Point, how edgeSeek) (best []hypothesis) {
+func (f *Finder) seekShape(s *shape, places []seekPlace, groups []seekGroup, how edgeSeek) (best []hypothesis) {
 	for k := range how.headings {
 		turned := f.turn(s, geom.Angle(how.span*float64(k)/float64(how.headings)))
-		for _, p := range places {
+		cells, lies := f.cellsOf(turned), turnOf(geom.Pose{Heading: turned.heading})
+		for i := range groups {
+			groups[i].bound = -1
+		}
+		for i := range places {
+			p := &places[i]
 			limit := how.worst
 			if len(best) == seekEach {
 				limit = best[seekEach-1].cost
 			}
-			at := geom.Pose{Point: p, Heading: turned.heading}
-			if c := f.edgeCost(turned, p, limit); c < limit && f.filled(s, at, how.fill) {
-				best = insertGuess(best, hypothesis{s, at, c})
+			g := &groups[p.group]
+			if g.bound < 0 {
+				g.bound = cells.bound(&f.focus, g, limit)
+			}
+			if g.bound >= limit { // limits only fall
+				continue
+			}
+			var c float64
+			if cells.within(p.x, p.y, &f.focus) {
+				c = cells.cost(f.focus.edges.near, p.y*f.focus.box.Dx()+p.x, limit)
+			} else {
+				c = f.edgeCost(turned, p.at, limit)
+			}
+			if lies.Point = p.at; c < limit && f.filled(s, lies, how.fill) {
+				best = insertGuess(best, hypothesis{s, lies.Pose, c})
 			}
 		}
 	}
@@ -120,6 +169,59 @@ func (f *Finder) turn(s *shape, heading geom.Angle) turnedShape {
 	return t
 }
 
+// turnedCells are the cells of a turned outline's points in the fields of the focus, from the cell where it lies.
+type turnedCells struct {
+	lo, hi  image.Point
+	at      []image.Point
+	fields  []int
+	offsets []int
+}
+
+// cellsOf returns the cells of an outline that lies in the middle of a cell.
+func (f *Finder) cellsOf(t turnedShape) *turnedCells {
+	c := &turnedCells{fields: t.fields}
+	w, h := f.focus.box.Dx(), f.focus.box.Dy()
+	for i, p := range t.points {
+		at := image.Pt(int(math.Floor(p.X+0.5)), int(math.Floor(p.Y+0.5)))
+		c.lo, c.hi = image.Pt(min(c.lo.X, at.X), min(c.lo.Y, at.Y)), image.Pt(max(c.hi.X, at.X), max(c.hi.Y, at.Y))
+		c.at = append(c.at, at)
+		c.offsets = append(c.offsets, (t.fields[i]*h+at.Y)*w+at.X)
+	}
+	return c
+}
+
+// within reports whether all points of the outline lie in the focus, if it lies at a cell of it.
+func (c *turnedCells) within(x, y int, s *focus) bool {
+	return x+c.lo.X >= 0 && y+c.lo.Y >= 0 && x+c.hi.X < s.box.Dx() && y+c.hi.Y < s.box.Dy()
+}
+
+// cost is edgeCost at a cell.
+func (c *turnedCells) cost(near []uint8, cell int, limit float64) float64 {
+	var sum float64
+	limit *= float64(len(c.offsets))
+	for _, o := range c.offsets {
+		if sum += nearCost[near[cell+o]]; sum > limit {
+			return math.Inf(1)
+		}
+	}
+	return sum / float64(len(c.offsets))
+}
+
+// bound returns the least that the outline may cost at the places of a group, as edgeCost adds it up.
+func (c *turnedCells) bound(s *focus, g *seekGroup, limit float64) float64 {
+	w, h := s.box.Dx(), s.box.Dy()
+	if c.within(g.x, g.y, s) {
+		return c.cost(s.edges.pooled, g.y*w+g.x, limit)
+	}
+	var sum float64
+	for i, p := range c.at { // what is outside at the first place may be inside at another: it costs nothing
+		if x, y := g.x+p.X, g.y+p.Y; x >= 0 && y >= 0 && x < w && y < h {
+			sum += nearCost[s.edges.pooled[(c.fields[i]*h+y)*w+x]]
+		}
+	}
+	return sum / float64(len(c.at))
+}
+
 // edgeCost is the mean distance, in mm, of an outline from edges of its direction; a
 // large number when it is more than limit.
 func (f *Finder) edgeCost(t turnedShape, at geom.Point, limit float64) float64 {
@@ -127,7 +229,7 @@ func (f *Finder) edgeCost(t turnedShape, at geom.Point, limit float64) float64 {
 	limit *= float64(len(t.points))
 	for i, p := range t.points {
 		if k, ok := f.focus.at(int(at.X+p.X), int(at.Y+p.Y)); ok {
-			sum += nearCost[f.focus.edges.near[t.fields[i]][k]]
+			sum += nearCost[f.focus.edges.near[t.fields[i]*len(f.focus.near)+k]]
 		} else {
 			sum += nearCosts
 		}

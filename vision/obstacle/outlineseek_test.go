@@ -40,7 +40,7 @@ func TestTheEdgeFieldIsTheDistanceToTheNearestEdgeOfADirection(t *testing.T) {
 	var e edgeField
 	e.find(d, image.Rect(0, 0, 120, 100), leastSlope(d))
 	east, north := direction(0), direction(math.Pi/2)
-	at := func(field int, x, y int) float64 { return float64(distances.Cells[e.near[field][y*120+x]]) }
+	at := func(field int, x, y int) float64 { return float64(distances.Cells[e.near[field*len(e.light)+y*120+x]]) }
 	for _, x := range []int{36, 38, 43, 45} {
 		assert.InDelta(t, math.Abs(float64(x)-39.5), at(east, x, 50), 1.1, "from the left edge at %d", x)
 		assert.InDelta(t, nearMost, at(north, x, 50), 1e-6, "an upright edge is none that looks north")
@@ -98,6 +98,65 @@ func TestSeekFindsATokenWhoseBorderAShadowHides(t *testing.T) {
 		assert.False(t, best.shape.flipped)
 		assert.Less(t, float64(best.pose.Distance(truth.Point)), 2.0, "heading %v: %v", heading, best)
 		assert.Less(t, float64(best.pose.Heading.Distance(heading)), 0.1, "heading %v", heading)
+	}
+}
+
+// Groups of places that are left out, and cells that are looked up at once, change nothing of what is found.
+func TestSeekFindsWhatEveryPlaceAloneWould(t *testing.T) {
+	var shapes []shape
+	for _, scale := range [...]float64{12, 15, 20} {
+		entry, err := catalogue.NewEntry("rock", "asteroid", lopsided(scale))
+		require.NoError(t, err)
+		shapes = append(shapes, newShape(&entry, false), newShape(&entry, true))
+	}
+	how := edgeSeek{2 * math.Pi, seekHeadings, seekWorst, seekFill}
+	for _, lies := range [...]geom.Point{{X: 60, Y: 50}, {X: 12, Y: 14}, {X: 106, Y: 88}} { // two reach over the mat's edge
+		d := paintedMat(func(p geom.Point) (float32, bool) {
+			at, rock := p.Sub(lies), geom.Polygon(shapes[2].outline)
+			return 90 + 10*float32(math.Sin(p.X/3)*math.Cos(p.Y/4)), rock.Contains(at) || at.Distance(geom.Point{X: 20}) < 14
+		})
+		f := &Finder{diff: d, shapes: shapes}
+		b := d.blobs(120)[0]
+		f.focusOn(b, 30)
+		places, groups := f.seekPlaces(b)
+		f.focus.edges.pool(f.focus.box.Dx(), f.focus.box.Dy())
+		found := 0
+		for i := range shapes {
+			var want []hypothesis
+			for k := range how.headings {
+				turned := f.turn(&shapes[i], geom.Angle(how.span*float64(k)/float64(how.headings)))
+				for _, p := range places {
+					limit := how.worst
+					if len(want) == seekEach {
+						limit = want[seekEach-1].cost
+					}
+					at := geom.Pose{Point: p.at, Heading: turned.heading}
+					if c := f.edgeCost(turned, p.at, limit); c < limit && f.filled(&shapes[i], turnOf(at), how.fill) {
+						want = insertGuess(want, hypothesis{&shapes[i], at, c})
+					}
+				}
+			}
+			found += len(want)
+			assert.Equal(t, want, f.seekShape(&shapes[i], places, groups, how), "%v, shape %d", lies, i)
+		}
+		assert.Positive(t, found, "%v: something to compare", lies)
+	}
+}
+
+// Where no wall is seen, fewer unknowns cost the same.
+func TestAnEdgeWithoutAWallCostsTheSame(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		f := &stepFit{step: 0.4 + 0.1*rng.Float64(), sigma: 0.3 + rng.Float64(), inside: 0.3 * rng.Float64(), ground: rng.Float64()}
+		for range 13 {
+			f.d, f.variance = append(f.d, 0.2*rng.NormFloat64()), append(f.variance, 1e-4*rng.Float64())
+		}
+		f.bare = make([]bareRow, len(f.d))
+		f.variances()
+		t0 := 4 * (rng.Float64() - 0.5)
+		f.bareRows(f.bare, t0)
+		want, _ := f.try(t0, false)
+		assert.InDelta(t, want, f.tryBare(f.bare), 1e-9*math.Abs(want))
 	}
 }
 

@@ -28,7 +28,7 @@ func TestASearchInTheBackgroundKeepsNoBuffers(t *testing.T) {
 		w.begin(g, nil)
 		got := <-w.search
 		assert.Equal(t, kept.look(g, nil, nil), got)
-		for name, v := range map[string]any{"edges": f.focus.edges.near[0], "weights": f.test.z, "work": f.work[0], "border": f.focus.near,
+		for name, v := range map[string]any{"edges": f.focus.edges.near, "weights": f.test.z, "work": f.work[0], "border": f.focus.near,
 			"mat": f.diff.empty, "difference": f.diff.diff, "pixels": f.diff.view.x} {
 			assert.Empty(t, v, name)
 		}

@@ -1,67 +1,140 @@
 package gray
 
+import "math"
+
 // Close dilates and erodes a mask by a square of radius r: gaps of up to 2r
 // cells close, outlines stay.
 func Close(mask []bool, w, h, r int) []bool {
-	return BoxMask(BoxMask(mask, w, h, r, true), w, h, r, false)
+	b := packed(mask, w, h)
+	b.box(r, true)
+	b.box(r, false)
+	return b.mask()
 }
 
 // Open erodes and dilates: what is narrower than 2r cells goes.
 func Open(mask []bool, w, h, r int) []bool {
-	return BoxMask(BoxMask(mask, w, h, r, false), w, h, r, true)
+	b := packed(mask, w, h)
+	b.box(r, false)
+	b.box(r, true)
+	return b.mask()
 }
 
 // BoxMask returns, for each cell, whether any cell (grow) or all cells (not grow) of
-// the square of radius r around it are set; rows first, then columns.
+// the square of radius r around it are set.
 func BoxMask(mask []bool, w, h, r int, grow bool) []bool {
-	out := make([]bool, len(mask))
-	// Counted are the cells of the square that decide it.
-	one := func(set bool) int32 {
-		if set == grow {
-			return 1
-		}
-		return 0
-	}
-	for j := range h {
-		row, to := mask[j*w:(j+1)*w], out[j*w:(j+1)*w]
-		count := int32(0)
-		for i := range min(r, w) {
-			count += one(row[i])
-		}
-		for i := range to {
-			if i+r < w {
-				count += one(row[i+r])
+	b := packed(mask, w, h)
+	b.box(r, grow)
+	return b.mask()
+}
+
+// bits are a mask, 64 cells to a word. Each row begins with a word; what is left of its last one is zero.
+type bits struct {
+	w, h, stride int
+	words, other []uint64
+}
+
+func packed(mask []bool, w, h int) *bits {
+	b := &bits{w: w, h: h, stride: (w + 63) / 64}
+	b.words, b.other = make([]uint64, b.stride*h), make([]uint64, b.stride*h)
+	b.each(func(word *uint64, from, to int) {
+		var v uint64
+		for i, set := range mask[from:to] {
+			var one uint64
+			if set {
+				one = 1
 			}
-			to[i] = (count > 0) == grow
-			if i >= r {
-				count -= one(row[i-r])
-			}
+			v |= one << i
 		}
-	}
-	// Down the columns, all at once: the rows above that still count are kept.
-	counts, kept := make([]int32, w), make([]bool, (r+1)*w)
-	add := func(row []bool, by int32) {
-		for i, set := range row {
-			counts[i] += by * one(set)
+		*word = v
+	})
+	return b
+}
+
+// mask returns the cells.
+func (b *bits) mask() []bool {
+	out := make([]bool, b.w*b.h)
+	b.each(func(word *uint64, from, to int) {
+		cells, v := out[from:to], *word
+		for i := range cells {
+			cells[i] = v>>i&1 != 0
 		}
-	}
-	for j := range min(r, h) {
-		add(out[j*w:(j+1)*w], 1)
-	}
-	for j := range h {
-		if j+r < h {
-			add(out[(j+r)*w:(j+r+1)*w], 1)
-		}
-		row, old := out[j*w:(j+1)*w], kept[j%(r+1)*w:j%(r+1)*w+w]
-		copy(old, row)
-		for i, n := range counts {
-			row[i] = (n > 0) == grow
-		}
-		if j >= r {
-			add(kept[(j-r)%(r+1)*w:(j-r)%(r+1)*w+w], -1)
-		}
-	}
+	})
 	return out
+}
+
+// each calls do for every word, with its first cell and the one after its last.
+func (b *bits) each(do func(word *uint64, from, to int)) {
+	for j := range b.h {
+		for k := range b.stride {
+			do(&b.words[j*b.stride+k], j*b.w+64*k, j*b.w+min(64*k+64, b.w))
+		}
+	}
+}
+
+// invert sets what is not set.
+func (b *bits) invert() {
+	b.each(func(word *uint64, from, to int) { *word = ^*word & (math.MaxUint64 >> (64 - (to - from))) })
+}
+
+// box sets the cells of which any cell of the square of radius r is set, or all are.
+func (b *bits) box(r int, grow bool) {
+	if !grow {
+		b.invert()
+	}
+	// A row that reaches k cells either way, joined with itself moved by up to k+1, reaches so much farther, at its ends too.
+	for k := 0; k < r; {
+		by := min(k+1, r-k)
+		b.join(func(j int, out []uint64) { b.shifted(j, by, out) })
+		k += by
+	}
+	for k := 0; k < r; {
+		by := min(k+1, r-k)
+		b.join(func(j int, out []uint64) {
+			for _, o := range [2]int{j - by, j + by} {
+				if o >= 0 && o < b.h {
+					for i, v := range b.words[o*b.stride : (o+1)*b.stride] {
+						out[i] |= v
+					}
+				}
+			}
+		})
+		k += by
+	}
+	if !grow {
+		b.invert()
+	}
+}
+
+// join adds to each row what more sets.
+func (b *bits) join(more func(j int, out []uint64)) {
+	copy(b.other, b.words)
+	for j := range b.h {
+		more(j, b.other[j*b.stride:(j+1)*b.stride])
+	}
+	b.words, b.other = b.other, b.words
+}
+
+// shifted adds to out row j moved by some cells either way.
+func (b *bits) shifted(j, by int, out []uint64) {
+	row := b.words[j*b.stride : (j+1)*b.stride]
+	words, cells := by/64, by%64
+	for i := range out {
+		if k := i - words; k >= 0 {
+			out[i] |= row[k] << cells
+			if k > 0 {
+				out[i] |= row[k-1] >> (64 - cells)
+			}
+		}
+		if k := i + words; k < len(row) {
+			out[i] |= row[k] >> cells
+			if k+1 < len(row) {
+				out[i] |= row[k+1] << (64 - cells)
+			}
+		}
+	}
+	if left := b.w % 64; left != 0 {
+		out[len(out)-1] &= 1<<left - 1
+	}
 }
 
 // FillHoles returns the mask with everything set that the border cannot reach.
@@ -99,35 +172,51 @@ func FillHoles(mask []bool, w, h int) []bool {
 	return out
 }
 
+// run is a run of cells of one kind in a row.
+type run struct {
+	from, to int // cells of the mask
+	part     int // a run before it of the same connected part, or its own number
+	cells    int // of the part, if part is its own number
+}
+
 // Flood turns the connected parts of one kind that have fewer cells than a number into
 // the other kind.
 func Flood(mask []bool, w, h int, kind bool, least int) {
-	seen := make([]bool, len(mask))
-	var stack, part []int32
-	for k := range mask {
-		if mask[k] != kind || seen[k] {
-			continue
+	var runs []run
+	root := func(k int) int {
+		for runs[k].part != k {
+			runs[k].part = runs[runs[k].part].part
+			k = runs[k].part
 		}
-		stack, part = append(stack[:0], int32(k)), part[:0]
-		seen[k] = true
-		for len(stack) > 0 {
-			c := int(stack[len(stack)-1])
-			stack = stack[:len(stack)-1]
-			part = append(part, int32(c))
-			x, y := c%w, c/w
-			for _, o := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
-				i, j := x+o[0], y+o[1]
-				if i < 0 || j < 0 || i >= w || j >= h {
-					continue
-				}
-				if n := j*w + i; mask[n] == kind && !seen[n] {
-					seen[n] = true
-					stack = append(stack, int32(n))
+		return k
+	}
+	above := 0 // the first run that may touch the next one from above
+	for j := range h {
+		first := len(runs)
+		for i := j * w; i < (j+1)*w; i++ {
+			if mask[i] != kind {
+				continue
+			}
+			k, from := len(runs), i
+			for i++; i < (j+1)*w && mask[i] == kind; i++ {
+			}
+			runs = append(runs, run{from, i, k, i - from})
+			for above < first && runs[above].to <= from-w {
+				above++
+			}
+			for o := above; o < first && runs[o].from < i-w; o++ {
+				if a, b := root(o), root(k); a != b {
+					a, b = min(a, b), max(a, b)
+					runs[b].part = a
+					runs[a].cells += runs[b].cells
 				}
 			}
 		}
-		if len(part) < least {
-			for _, c := range part {
+		above = first
+	}
+	for k := range runs {
+		if runs[root(k)].cells < least {
+			for c := runs[k].from; c < runs[k].to; c++ {
 				mask[c] = !kind
 			}
 		}

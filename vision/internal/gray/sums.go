@@ -17,37 +17,52 @@ func SumBoxes(out, v []float32, w, h, r int) {
 	along := func(j int) {
 		from, to := v[j*w:(j+1)*w], line(j)
 		var sum float64
-		for i := -r; i < w; i++ {
+		for i := range min(r, w) {
+			sum += float64(from[i])
+		}
+		i := 0
+		for ; i < min(r, w); i++ { // the square begins left of the row
 			if i+r < w {
 				sum += float64(from[i+r])
 			}
-			if i >= 0 {
-				to[i] = float32(sum)
+			to[i] = float32(sum)
+		}
+		if i+r < w {
+			left := from[:w-2*r]
+			for k, x := range from[2*r:] {
+				sum += float64(x)
+				to[k+r] = float32(sum)
+				sum -= float64(left[k])
 			}
-			if i-r >= 0 {
-				sum -= float64(from[i-r])
-			}
+			i = w - r
+		}
+		for ; i < w; i++ {
+			to[i] = float32(sum)
+			sum -= float64(from[i-r])
 		}
 	}
-	sums := make([]float64, w)
-	add := func(j int, sign float64) {
-		if j >= 0 && j < h {
-			for i, x := range line(j) {
-				sums[i] += sign * float64(x)
-			}
-		}
-	}
+	sums, none := make([]float64, w), make([]float32, w)
 	for j := -r; j < h; j++ {
+		last, first := none, none
 		if j+r < h {
 			along(j + r)
+			last = line(j + r)
 		}
-		add(j+r, 1)
-		if j >= 0 {
-			for i, x := range sums {
-				out[j*w+i] = float32(x)
+		if j-r >= 0 {
+			first = line(j - r)
+		}
+		if j < 0 {
+			for i, x := range last {
+				sums[i] += float64(x)
 			}
+			continue
 		}
-		add(j-r, -1)
+		to := out[j*w : (j+1)*w]
+		for i, s := range sums {
+			s += float64(last[i])
+			to[i] = float32(s)
+			sums[i] = s - float64(first[i])
+		}
 	}
 }
 

@@ -8,7 +8,12 @@ import (
 )
 
 func TestBoxSumsAreSumsOverSquares(t *testing.T) {
-	const w, h, r = 23, 17, 4
+	for _, size := range [...][3]int{{23, 17, 4}, {23, 17, 0}, {5, 3, 4}, {9, 9, 4}, {8, 20, 4}, {1, 1, 1}} {
+		testBoxSums(t, size[0], size[1], size[2])
+	}
+}
+
+func testBoxSums(t *testing.T, w, h, r int) {
 	random := rand.New(rand.NewPCG(1, 2))
 	v := make([]float32, w*h)
 	for k := range v {
