@@ -3,6 +3,7 @@
 package opencv
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"image"
@@ -56,6 +57,23 @@ func readPictureFile(path string) ([]byte, error) {
 // DecodeImage turns the content of a picture file (JPEG, PNG and what else
 // OpenCV reads) into a frame, as ReadImage does.
 func DecodeImage(raw []byte) (vision.Frame, error) {
+	if err := checkFile(raw); err != nil {
+		return vision.Frame{}, err
+	}
+	return decodeFrame(raw)
+}
+
+// checkFile reports a picture file that is cut off or damaged.
+func checkFile(raw []byte) error {
+	if err := checkComplete(raw); err != nil || !bytes.HasPrefix(raw, []byte("\xff\xd8")) {
+		return err
+	}
+	return checkScans(raw)
+}
+
+// decodeFrame decodes a picture that came from a camera on this machine: [checkScans] would take
+// longer than decoding does, for each picture.
+func decodeFrame(raw []byte) (vision.Frame, error) {
 	if err := checkComplete(raw); err != nil {
 		return vision.Frame{}, err
 	}

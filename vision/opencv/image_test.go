@@ -3,16 +3,21 @@
 package opencv
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gocv.io/x/gocv"
 )
 
 // testPicture is a colour picture with enough in it that its file can be cut.
@@ -103,6 +108,101 @@ func TestEveryCutOfAPictureFileIsNoticed(t *testing.T) {
 	}
 }
 
+// detailed is a picture in which no part looks like another.
+func detailed(w, h int) *image.Gray {
+	g := image.NewGray(image.Rect(0, 0, w, h))
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range g.Pix {
+		g.Pix[i] = uint8(128 + 90*math.Sin(float64(i%w)/3)*math.Cos(float64(i/w)/5) + 30*r.Float64())
+	}
+	return g
+}
+
+// shifted reports whether most of a picture's lower quarter shows other detail than it should,
+// whatever its brightness.
+func shifted(want, got *image.Gray) bool {
+	w, h := want.Rect.Dx(), want.Rect.Dy()
+	off, all := 0, 0
+	for y := 3 * h / 4; y < h; y++ {
+		for x := 1; x < w; x++ {
+			if a, b := got.GrayAt(x, y).Y, got.GrayAt(x-1, y).Y; min(a, b) < 3 || max(a, b) > 252 {
+				continue // so much brighter or darker that detail is lost
+			}
+			step := func(g *image.Gray) int { return int(g.GrayAt(x, y).Y) - int(g.GrayAt(x-1, y).Y) }
+			if d := step(want) - step(got); d > 12 || d < -12 {
+				off++
+			}
+			all++
+		}
+	}
+	return 2*off > all && all > w
+}
+
+// A bit that falls over in a JPEG may shift all that comes after it by whole blocks: markers above
+// it are in place, and a ship below stands 15 mm from where it is.
+func TestAJPEGThatADecoderWouldShiftIsDamaged(t *testing.T) {
+	g := detailed(320, 240)
+	m, err := matFromGray(g)
+	require.NoError(t, err)
+	defer m.Close()
+	for _, params := range [][]int{{gocv.IMWriteJpegQuality, 90}, {gocv.IMWriteJpegQuality, 90, gocv.IMWriteJpegRstInterval, 37},
+		{gocv.IMWriteJpegQuality, 60, gocv.IMWriteJpegOptimize, 1}} {
+		buf, err := gocv.IMEncodeWithParams(gocv.JPEGFileExt, m, params)
+		require.NoError(t, err)
+		raw := bytes.Clone(buf.GetBytes())
+		buf.Close()
+		require.NoError(t, checkFile(raw))
+		want, err := DecodeImage(raw)
+		require.NoError(t, err)
+		moved := 0
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 300 {
+			damaged := bytes.Clone(raw)
+			at := 700 + r.IntN(len(raw)/2-700) // in the coded picture's upper half
+			damaged[at] ^= 1 << r.IntN(8)
+			frame, err := gocv.IMDecode(damaged, gocv.IMReadGrayScale)
+			if err != nil || frame.Empty() {
+				continue
+			}
+			got, err := FrameFromMat(frame)
+			frame.Close()
+			require.NoError(t, err)
+			if shifted(want.Gray, got.Gray) {
+				moved++
+				assert.Error(t, checkFile(damaged), "bit in byte %d", at)
+			}
+		}
+		t.Logf("%v: %d of 300 shift the picture", params, moved)
+		if len(params) == 2 {
+			assert.Greater(t, moved, 30)
+		}
+	}
+}
+
+func TestWholeJPEGsOfEveryKindAreTaken(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {8, 8}, {17, 9}, {33, 70}, {640, 41}} {
+		g := detailed(size[0], size[1])
+		grey, err := matFromGray(g)
+		require.NoError(t, err)
+		colour := gocv.NewMat()
+		require.NoError(t, gocv.CvtColor(grey, &colour, gocv.ColorGrayToBGR))
+		for _, m := range []gocv.Mat{grey, colour} {
+			for _, params := range [][]int{{gocv.IMWriteJpegQuality, 95}, {gocv.IMWriteJpegProgressive, 1}, {gocv.IMWriteJpegOptimize, 1},
+				{gocv.IMWriteJpegRstInterval, 1}, {gocv.IMWriteJpegQuality, 1}, {gocv.IMWriteJpegQuality, 100}} {
+				buf, err := gocv.IMEncodeWithParams(gocv.JPEGFileExt, m, params)
+				require.NoError(t, err)
+				raw := bytes.Clone(buf.GetBytes())
+				buf.Close()
+				assert.NoError(t, checkFile(raw), "%v %v", size, params)
+				end := len(raw) - 2 // some cameras pad their pictures
+				assert.NoError(t, checkFile(slices.Concat(raw[:end], make([]byte, 5), raw[end:])), "%v %v, padded", size, params)
+			}
+		}
+		grey.Close()
+		colour.Close()
+	}
+}
+
 func TestRealPicturesAreNotTakenForCutOff(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(shared(t, "real"), "*", "*.[jp]*g"))
 	require.NoError(t, err)
@@ -110,13 +210,13 @@ func TestRealPicturesAreNotTakenForCutOff(t *testing.T) {
 	for _, f := range files {
 		raw, err := os.ReadFile(f)
 		require.NoError(t, err)
-		assert.NoError(t, checkComplete(raw), f)
+		assert.NoError(t, checkFile(raw), f)
 	}
 }
 
-func FuzzCheckComplete(f *testing.F) {
+func FuzzCheckFile(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xe0\x00\x04ab\xff\xd9"))
 	f.Add([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x00IEND0000"))
 	f.Add([]byte("RIFF\x00\x00\x00\x00WEBP"))
-	f.Fuzz(func(_ *testing.T, raw []byte) { _ = checkComplete(raw) }) // must end and not panic
+	f.Fuzz(func(_ *testing.T, raw []byte) { _ = checkFile(raw) }) // must end and not panic
 }

@@ -189,7 +189,7 @@ func openGStreamer(ctx context.Context, spec, pipeline string, o OpenOptions) (v
 func openCSI(spec string, o OpenOptions) (vision.Source, error) {
 	co, err := capture.ParseCSISpec(spec, capture.CSIOptions{
 		Width: o.Width, Height: o.Height, FPS: o.FPS, GrayOnly: o.GrayOnly,
-		DecodeJPEG: DecodeImage, Args: o.CSIArgs, Command: o.CSICommand,
+		DecodeJPEG: decodeFrame, Args: o.CSIArgs, Command: o.CSICommand,
 	})
 	if err != nil {
 		return nil, err
