@@ -65,6 +65,42 @@ func TestATokenThatIsHeldUpIsNotBelievedToStand(t *testing.T) {
 	}
 }
 
+// Tokens whose prints are out of true, as a printer makes them that feeds the paper unevenly, are where they seem to be.
+func TestTokensThatArePrintedOutOfTrueAreInTheirPlaces(t *testing.T) {
+	prints, tables := []Print{{Sheared: 0.01}, {Wider: 0.01}, {Longer: -0.01}, {Wider: -0.01, Longer: -0.01}, {Sheared: 0.005}}, 2
+	if testing.Short() {
+		prints, tables = prints[:1], 1
+	}
+	for _, print := range prints {
+		all, found, off, turned := 0, 0, 0.0, 0.0
+		for seed := range uint64(tables) {
+			table := RandomTable(7000+seed, 1920, 1080)
+			table.Hands, table.Prints = nil, map[string]Print{}
+			for _, s := range table.Scene.Ships {
+				table.Prints[s.ID] = print
+			}
+			f, truth, err := table.Render()
+			require.NoError(t, err)
+			l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
+			require.NoError(t, err)
+			got, err := l.Locate(f)
+			require.NoError(t, err)
+			all, found = all+len(truth.Ships), found+len(got.Scene.Ships)
+			for _, s := range got.Scene.Ships {
+				want, ok := truth.Ship(s.ID)
+				require.True(t, ok, "%s is not on the table", s.ID)
+				d, c := s.Pose.Sub(want.Pose.Point), s.Covariance
+				off = max(off, math.Sqrt((c[4]*d.X*d.X-2*c[1]*d.X*d.Y+c[0]*d.Y*d.Y)/(c[0]*c[4]-c[1]*c[1])))
+				turned = max(turned, float64(s.Pose.Heading.Distance(want.Pose.Heading))/math.Sqrt(c[8]))
+			}
+		}
+		t.Logf("%+v: %d of %d found; places off by up to %.1f sigmas, headings by %.1f", print, found, all, off, turned)
+		assert.Less(t, off, 4.0, "%+v: place", print)
+		assert.Less(t, turned, 4.0, "%+v: heading", print)
+		assert.GreaterOrEqual(t, 10*found, 8*all, "%+v: found", print)
+	}
+}
+
 // Tokens that are all as much too large were printed so, and that is said once.
 func TestTokensThatArePrintedTooLargeAreToldTogether(t *testing.T) {
 	all := []vision.RaisedToken{

@@ -118,6 +118,7 @@ type base struct {
 	token       token.Token
 	plastic     Plastic
 	worn        Wear
+	print       Print
 	stock       *stockCard // of WearStock
 	look        *Look
 	id          uint64
@@ -151,7 +152,10 @@ func (b *base) meets(r ray, h *hit) bool {
 		if b.top <= h.z {
 			return false
 		}
-		ink, _ := b.token.At(geom.Point{X: x0, Y: y0})
+		ink, onPaper := b.token.At(b.print.drawn(x0, y0))
+		if !onPaper { // the print is smaller: what is beside it is the sheet's white
+			ink = color.RGBA{255, 255, 255, 255}
+		}
 		ink = b.worn.ink(ink, deep)
 		*h = hit{
 			z: b.top, x: x0, y: y0, surface: surfaceToken,
@@ -620,6 +624,9 @@ func shipSolids(t *Table, s engine.Ship, look *Look) ([]solid, error) {
 	b, err := newBase(s, top, look)
 	if err != nil {
 		return nil, err
+	}
+	if b.print = t.Prints[s.ID]; b.print != (Print{}) {
+		b.id = checksum(float64(b.id>>11), b.print.Wider, b.print.Longer, b.print.Sheared)
 	}
 	if b.worn = t.Worn[s.ID]; b.worn != WearNone {
 		b.id = mix64(b.id ^ uint64(b.worn))

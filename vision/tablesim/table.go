@@ -24,6 +24,7 @@ type Table struct {
 	Minis   map[string]Mini        // miniatures by ship id; a ship without one stands bare
 	Heights map[string]geom.Length // by ship id: how much higher than token.BaseTop its top really is
 	Worn    map[string]Wear        // by ship id: tokens whose code cannot be read
+	Prints  map[string]Print       // by ship id: how its token's print came out of true; without one it is true
 	Cards   map[string]string      // by ship id: which ship's card it carries, under WearStock; a ship without one its own
 	Clutter []Clutter              // what else lies about
 	Strips  []LaidStrip            // of the check card
@@ -58,6 +59,16 @@ type Mini struct {
 	Z             geom.Length // height of its underside over the mat
 	Thick         geom.Length
 	Color         color.RGBA // sRGB
+}
+
+// Print is how a printer drew a token out of true: larger than it is by shares of its width and length, and each row moved to the
+// right by a share of its distance ahead of the middle.
+type Print struct{ Wider, Longer, Sheared float64 }
+
+// drawn returns the place of the token that was printed at a place of its base's top.
+func (p Print) drawn(x, y float64) geom.Point {
+	y /= 1 + p.Longer
+	return geom.Point{X: x/(1+p.Wider) - p.Sheared*y, Y: y}
 }
 
 // Wear is what has become of a token's rim.
@@ -217,6 +228,9 @@ func (t *Table) Validate() error {
 	for _, s := range t.Scene.Ships {
 		if h := t.baseTop(s.ID); !(h > 0) || h > 20 {
 			return fmt.Errorf("tablesim: ship %s: top at %v mm, expected 0…20", s.ID, h)
+		}
+		if p := t.Prints[s.ID]; !(max(math.Abs(p.Wider), math.Abs(p.Longer), math.Abs(p.Sheared)) < 0.5) {
+			return fmt.Errorf("tablesim: ship %s: expected a print that is out of true by less than a half, got %+v", s.ID, p)
 		}
 		if v := s.Pose.X + s.Pose.Y + float64(s.Pose.Heading); math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("tablesim: ship %s: pose must be finite", s.ID)
