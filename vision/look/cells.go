@@ -21,11 +21,15 @@ type grid struct {
 type fitted struct {
 	coarse, middle, fine grid // 2 mm cells blurred by 1.2 mm, 1 mm cells by 1 mm, 1 mm cells
 	half, finest         grid // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
+	last, lastFinest     grid // 1 mm cells blurred by 0.4 mm, 0.5 mm cells, both in smaller blocks
 }
 
 // blockMM is the size, in mm, of the blocks in which a picture is compared with a look: what a miniature hides of a
 // card it hides block by block.
 const blockMM = 6.0
+
+// lastBlockMM is that of the last fit.
+const lastBlockMM = 4.0
 
 // grids returns the look's grids, made when they are first asked for.
 func (l *Look) grids() *fitted {
@@ -33,6 +37,7 @@ func (l *Look) grids() *fitted {
 		l.fit = &fitted{
 			coarse: l.grid(4, captureBlur, blockMM), middle: l.grid(2, 1, blockMM), fine: l.grid(2, 0, blockMM),
 			half: l.grid(1, 0.5, blockMM), finest: l.grid(1, 0, blockMM),
+			last: l.grid(2, 0.4, lastBlockMM), lastFinest: l.grid(1, 0, lastBlockMM),
 		}
 	})
 	return l.fit

@@ -245,7 +245,28 @@ func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
 			return c, false
 		}
 	}
+	if c.evidence >= evidenceLeast {
+		s.refine(&c)
+	}
 	return c, true
+}
+
+// refine fits once more with smaller blocks, which leave out less of what lies beside a miniature: of small cards at 1080p the heading is
+// off by 0.25° rms instead of 0.31° (TestLooksOfStockBases).
+func (s *scan) refine(c *candidate) {
+	g := &c.look.grids().last
+	if s.scale > finestScale {
+		g = &c.look.grids().lastFinest
+	}
+	f := newFitting(s, c.look, g, c.pose)
+	if !f.light() || !f.run() {
+		return
+	}
+	r := *c
+	r.pose = f.pose
+	if fit, ok := f.covariance(); ok && onePose(c, &r) {
+		c.pose, c.fit = f.pose, fit
+	}
 }
 
 // middleLeast is the evidence of the first, blurred fit from which it is refined: of 850 fits none that ended with an evidence

@@ -48,6 +48,9 @@ func stockCamera() calibration.Camera {
 	}
 }
 
+// stockMini stands on every ship.
+var stockMini = tablesim.Mini{Kind: tablesim.MiniTwin, Width: 30, Length: 26, Z: 38, Thick: 5, Color: color.RGBA{140, 146, 150, 255}}
+
 // A stockGame is the whole pipeline over a table of ships without our tokens, several of them alike: in pictures, with hands and
 // miniatures, and with the search in the background.
 type stockGame struct {
@@ -98,7 +101,7 @@ func newStockGame(t *testing.T, seed uint64, k int, own, sketched bool) *stockGa
 	table := calibration.Table{Camera: g.sim.Camera, Layout: g.sim.Layout}
 	o := locate.Options{Looks: g.learn(t, &table, own), Catalogue: &catalogue.Catalogue{}, Background: g.bare(t, table), Beside: true}
 	for _, s := range g.truth.Ships {
-		g.sim.Minis[s.ID] = tablesim.Mini{Kind: tablesim.MiniTwin, Width: 30, Length: 26, Z: 38, Thick: 5, Color: color.RGBA{140, 146, 150, 255}}
+		g.sim.Minis[s.ID] = stockMini
 	}
 	g.watched(t, func(p *benchParts) {
 		p.Layout, p.File = g.sim.Layout, CalibrationFile{Table: &table, Name: "truth"}
@@ -276,13 +279,13 @@ func (g *stockGame) names() map[string][]string {
 func (g *stockGame) rest(what string) (open int) {
 	g.render()
 	g.see(8)
-	for range 60 {
+	for range 8 {
 		if len(g.names()) == len(g.truth.Ships) {
 			break
 		}
 		g.see(4)
 		began := time.Now()
-		for g.eyes == nil && time.Since(began) < 8*time.Second && !g.pipeline.stock.ready(g.pipeline.locate.locator) {
+		for g.eyes == nil && time.Since(began) < 2*time.Minute && !g.pipeline.stock.ready(g.pipeline.locate.locator) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		g.see(6)
