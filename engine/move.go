@@ -17,6 +17,9 @@ import (
 var ErrHugeMove = errors.New("huge ships move by templates of their own, whose dimensions no source gives: only stationary and " +
 	"drops are known")
 
+// ErrQuarters is the error for moving a ship of which only the base's edges were seen.
+var ErrQuarters = errors.New("which way its nose points was not seen")
+
 // MoveResult says where a maneuver, an action or a drop ends and what it meets.
 type MoveResult struct {
 	Ship     string
@@ -242,7 +245,7 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 		return nil, fmt.Errorf("engine: move %q: %w", id, ErrNoShip)
 	}
 	if m.ship.Quarters {
-		return nil, fmt.Errorf("engine: move %q: it is known to a %s turn only which way its nose points", id, halfOrQuarter(m.ship.Base))
+		return nil, fmt.Errorf("engine: move %q: its heading is known to a %s turn only: %w", id, halfOrQuarter(m.ship.Base), ErrQuarters)
 	}
 	w, l := m.profile.Size(m.ship.Base)
 	m.w, m.l = float64(w), float64(l)

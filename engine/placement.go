@@ -211,7 +211,8 @@ func rulesOf(r Rules, first, second string) string {
 // wholly within range 1 of its player's edge and in the play area (G13, G206,
 // G207). In the first edition a large ship may stick out of that strip as long as
 // it fills it from the edge of the play area on (G208), but never out of the play
-// area (G209).
+// area (G209). Huge ships are placed by rules of their own, which no source here
+// gives: one that is not within range 1 is only said to be in the play area or not.
 func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 	t := &table{}
 	if err := t.prepareMat(s, o); err != nil {
@@ -236,7 +237,10 @@ func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 			c := decide(Check{ID: ship.ID, Against: e.String(), Why: "within range 1 of its player's edge", Rule: rulesOf(s.Rules, "G206",
 				"G207")}, far.Interval, t.k, math.Inf(-1), 100, true)
 			if s.Rules == Rules1e && ship.Base == Large && c.Legal != Yes {
-				c = largeShip(c, near.Interval)
+				c = largeShip(c, near.Interval, t.k)
+			}
+			if ship.Base.huge() && c.Legal != Yes {
+				continue
 			}
 			all = append(all, c)
 		}
@@ -245,8 +249,9 @@ func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 }
 
 // largeShip applies the exception for large ships that stick out of the strip: one
-// that fills it has a corner or a side on the edge of the play area.
-func largeShip(c Check, near geom.Interval) Check {
+// that fills it has a corner or a side on the edge of the play area, and each way off
+// the edge breaks the rule.
+func largeShip(c Check, near geom.Interval, k float64) Check {
 	switch fills := near; {
 	case fills.Lo == fills.Hi && math.Abs(fills.Val) <= tie:
 		c.Legal = Yes
@@ -256,6 +261,8 @@ func largeShip(c Check, near geom.Interval) Check {
 		return c
 	}
 	c.Why, c.Rule = "a large ship that fills the strip may stick out of it", "1e G208"
+	c.Distance, c.Margin = geom.Length(max(0, near.Val)), geom.Length(-math.Abs(near.Val))
+	c.Sigma = geom.Length(near.Sigma(k, float64(c.Margin), c.Legal == Yes))
 	return c
 }
 

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,29 @@ func TestWhereShipsMayBeDeployed(t *testing.T) {
 	s.Ships[0].Player, s.Ships[0].Covariance = 1, geom.Cov3{4: 0.04}
 	checks, err := engine.CheckDeployment(&s, engine.Options{})
 	assert.Equal(t, []string{"A near edge too_close 1e G206"}, notPassed(t, checks, err))
+
+	s = onMat(scene(t, fmt.Sprintf("1e; A large 300 %.17g 45", 40*math.Sqrt2)))
+	s.Ships[0].Player = 1
+	checks, err = engine.CheckDeployment(&s, engine.Options{})
+	require.NoError(t, err)
+	sticks := checks[slices.IndexFunc(checks, func(c engine.Check) bool { return c.Rule == "1e G208" })]
+	assert.InDelta(t, 0, float64(sticks.Margin), 1e-9, "the least way off the edge breaks the rule, not the 13.1 mm that it sticks out")
+	assert.InDelta(t, 0, float64(sticks.Distance), 1e-9)
+}
+
+// No source gives the strip of huge ships: one that is longer than range 1 is not called illegal.
+func TestHugeShipsAreDeployedByRulesOfTheirOwn(t *testing.T) {
+	for _, rules := range []string{"1e", "2.0", "2.5"} {
+		s := onMat(scene(t, rules+"; A huge-195 300 110 0; B huge-195 600 45 90"))
+		s.Ships[0].Player, s.Ships[1].Player = 1, 1
+		checks, err := engine.CheckDeployment(&s, engine.Options{})
+		assert.Empty(t, notPassed(t, checks, err))
+		within := func(id string) int {
+			return len(slices.DeleteFunc(slices.Clone(checks), func(c engine.Check) bool { return c.ID != id || c.Why == "in the play area" }))
+		}
+		assert.Equal(t, 0, within("A"), "nothing is said of the strip")
+		assert.Equal(t, 1, within("B"), "a ship within range 1 is")
+	}
 }
 
 func TestRangesToTheEdgesOfThePlayArea(t *testing.T) {

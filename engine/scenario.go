@@ -186,7 +186,7 @@ func (t *table) keepsOff(rock, f *obstacleOutline) Check {
 type Count struct {
 	ID       string // the feature
 	Least    [2]int // of players 1 and 2: those that are surely in range
-	Most     [2]int // those that may be
+	Most     [2]int // those that may be: a ship whose player is not known, of both
 	Player   int    // who controls it or, in Chance Engagement, contests it alone; 0 for neither, or both
 	Outcome  Outcome
 	Rule     string
@@ -246,12 +246,13 @@ func (t *table) count(f *obstacleOutline, c Scenario, reach int, rule string) Co
 		if in != Yes {
 			n.Possible = append(n.Possible, ship.ID)
 		}
-		if ship.Player == 0 {
-			continue
-		}
 		w := 1
 		if c == AssaultAtTheSatelliteArray {
 			w = weight(ship.Base)
+		}
+		if ship.Player == 0 { // it is one of theirs
+			n.Most[0], n.Most[1] = n.Most[0]+w, n.Most[1]+w
+			continue
 		}
 		n.Most[ship.Player-1] += w
 		if in == Yes {

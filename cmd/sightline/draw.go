@@ -60,7 +60,8 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	svg, err := draw.SVG(scene, o)
 	switch {
 	// asked rightly, of a table where it is not
-	case errors.Is(err, draw.ErrNotThere), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll):
+	case errors.Is(err, draw.ErrNotThere), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll),
+		errors.Is(err, engine.ErrQuarters):
 		return terminal.Unanswered{Err: fmt.Errorf("%s: %w", file, err)}
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)

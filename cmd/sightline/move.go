@@ -40,7 +40,9 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	r, err := c.result(scene)
 	if err != nil {
 		name := sceneName(c.Scene)
-		if errors.Is(err, engine.ErrNoShip) || errors.Is(err, engine.ErrHugeMove) || errors.Is(err, engine.ErrBankRoll) {
+		switch {
+		case errors.Is(err, engine.ErrNoShip), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll),
+			errors.Is(err, engine.ErrQuarters):
 			err = terminal.Unanswered{Err: err}
 		}
 		if errors.Is(err, engine.ErrNoShip) {

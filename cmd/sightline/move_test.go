@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,12 +87,16 @@ func TestMoveSaysWhatItsAnswersAreAbout(t *testing.T) {
 
 func TestMoveExitCodes(t *testing.T) {
 	good := sceneFile(t, measureScene)
+	quarters := sceneFile(t, `{"version":1,"rules":"2.5","ships":[{"id":"A1","base":"small","x_mm":1,"y_mm":2,"heading_deg":0,
+		"heading_quarters":true}]}`)
 	for _, c := range []struct {
 		name string
 		args []string
 		code int
 	}{
 		{"answered", []string{"move", good, "--ship", "A1", "--maneuver", "turn left 1", "--json"}, 0},
+		{"a ship whose nose was not seen", []string{"move", quarters, "--ship", "A1", "--maneuver", "turn left 1"}, 1},
+		{"a drawing of it", []string{"draw", quarters, "-o", filepath.Join(t.TempDir(), "x.svg"), "--ship", "A1", "--drop", "straight 1"}, 1},
 		{"a ship that is not there", []string{"move", good, "--ship", "Z9", "--maneuver", "turn left 1"}, 1},
 		{"no ship named", []string{"move", good, "--maneuver", "turn left 1"}, 2},
 		{"nothing asked", []string{"move", good, "--ship", "A1"}, 2},

@@ -22,7 +22,7 @@ import (
 // The errors about scenes that cannot be compared.
 var (
 	ErrNoShip   = errors.New("no such ship in the scene")
-	ErrQuarters = errors.New("which way its nose points was not seen")
+	ErrQuarters = engine.ErrQuarters
 )
 
 // Slop is how people lay templates and set ships down: the standard deviations of the place

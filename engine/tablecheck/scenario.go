@@ -2,6 +2,7 @@ package tablecheck
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -51,11 +52,12 @@ func Scenario(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, err
 	return r, nil
 }
 
-// exact returns a scene whose poses are known.
+// exact returns a scene whose poses are known, without the ships that may be either player's.
 func exact(s *engine.Scene) *engine.Scene {
 	e := *s
 	e.ScaleSigma = 0
 	e.Ships, e.Markers = slices.Clone(s.Ships), slices.Clone(s.Markers)
+	e.Ships = slices.DeleteFunc(e.Ships, func(ship engine.Ship) bool { return ship.Player == 0 })
 	for i := range e.Ships {
 		e.Ships[i].Covariance = geom.Cov3{}
 	}
@@ -98,7 +100,7 @@ func (r *Report) count(s *engine.Scene, c engine.Scenario, o engine.Options, n *
 		}
 		ship := &s.Ships[slices.IndexFunc(s.Ships, func(ship engine.Ship) bool { return ship.ID == id })]
 		if ship.Player == 0 && (c == engine.AssaultAtTheSatelliteArray || c == engine.ChanceEngagement) {
-			r.note("%s: it is not counted at %s: the scene does not say whose it is", id, n.ID)
+			r.note("%s: it may count at %s for either player: the scene does not say whose it is", id, n.ID)
 		}
 		limit := 100 * float64(reach(c))
 		l := Line{Rule: rule, Of: []string{id, n.ID}, Outcome: engine.Yes, Margin: geom.Length(limit) - v.Range.Distance, Sigma: v.Range.Sigma}
@@ -143,31 +145,39 @@ func (r *Report) control(s *engine.Scene, c engine.Scenario, n, likeliest *engin
 
 // possible returns the players, 0 for neither, who may have more ships at a feature.
 func possible(s *engine.Scene, c engine.Scenario, n *engine.Count) []int {
-	sums := [2]map[int]bool{{n.Least[0]: true}, {n.Least[1]: true}}
+	sums := map[[2]int]bool{n.Least: true}
 	for i := range s.Ships {
 		ship := &s.Ships[i]
-		if ship.Player == 0 || !slices.Contains(n.Possible, ship.ID) {
+		unsure := slices.Contains(n.Possible, ship.ID)
+		if !unsure && (ship.Player != 0 || !slices.Contains(n.InRange, ship.ID)) {
 			continue
 		}
-		with := map[int]bool{}
-		for sum := range sums[ship.Player-1] {
-			with[sum], with[sum+weight(c, ship)] = true, true
+		with := map[[2]int]bool{}
+		if unsure {
+			with = maps.Clone(sums)
 		}
-		sums[ship.Player-1] = with
+		for sum := range sums {
+			for player := range sum {
+				if ship.Player == 0 || ship.Player == player+1 {
+					more := sum
+					more[player] += weight(c, ship)
+					with[more] = true
+				}
+			}
+		}
+		sums = with
 	}
 	var who []int
-	for a := range sums[0] {
-		for b := range sums[1] {
-			player := 0
-			switch {
-			case a > b:
-				player = 1
-			case b > a:
-				player = 2
-			}
-			if !slices.Contains(who, player) {
-				who = append(who, player)
-			}
+	for sum := range sums {
+		player := 0
+		switch {
+		case sum[0] > sum[1]:
+			player = 1
+		case sum[1] > sum[0]:
+			player = 2
+		}
+		if !slices.Contains(who, player) {
+			who = append(who, player)
 		}
 	}
 	slices.Sort(who)

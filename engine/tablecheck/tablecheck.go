@@ -79,8 +79,13 @@ func Setup(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, error)
 		r.add(found)
 	}
 	for i := range s.Ships {
-		if ship := &s.Ships[i]; ship.Player == 0 {
+		switch ship := &s.Ships[i]; {
+		case ship.Player == 0:
 			r.note("%s: nothing is said of its place: the scene does not say whose it is", ship.ID)
+		case ship.Base >= engine.Huge195 && !slices.ContainsFunc(r.Lines, func(l Line) bool {
+			return l.Of[0] == ship.ID && (l.Rule == "G206" || l.Rule == "G207")
+		}):
+			r.note("%s: where huge ships are placed, their own rules say: it is not within range 1 of its player's edge", ship.ID)
 		}
 	}
 	return r, nil

@@ -141,10 +141,11 @@ func TestWhoControlsSatellites(t *testing.T) {
 	r, err := tablecheck.Scenario(&s, engine.AssaultAtTheSatelliteArray, engine.Options{})
 	require.NoError(t, err)
 	want := []tablecheck.Control{{Objective: "sat1", Outcome: engine.Yes}, {Objective: "sat2", Player: 2, Outcome: engine.Yes},
-		{Objective: "sat3", Outcome: engine.Yes}, {Objective: "sat4", Player: 1, Outcome: engine.Yes}, {Objective: "sat5", Outcome: engine.Yes}}
+		{Objective: "sat3", Outcome: engine.Yes}, {Objective: "sat4", Player: 1, Outcome: engine.Yes},
+		{Objective: "sat5", Outcome: engine.Indeterminate, Possible: []int{1, 2}}}
 	assert.Equal(t, want, r.Control)
 	assert.Contains(t, line(t, r, "G225 G226", "B1", "sat2").Text, "B1 counts as 2 at sat2: at range 0–1")
-	assert.Equal(t, []string{"C1: it is not counted at sat5: the scene does not say whose it is"}, r.Notes)
+	assert.Equal(t, []string{"C1: it may count at sat5 for either player: the scene does not say whose it is"}, r.Notes)
 
 	// B1, of weight 2 against 1, may be out of range: both outcomes are shown, and not a draw,
 	// which two ships against one cannot make.
@@ -162,6 +163,35 @@ func TestWhoControlsSatellites(t *testing.T) {
 	r, err = tablecheck.Scenario(&s, engine.AssaultAtTheSatelliteArray, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 1}, r.Control[1].Possible)
+}
+
+// A ship whose player is not known counts for one of the two, and so may decide.
+func TestAShipOfEitherPlayerMayDecideAnObjective(t *testing.T) {
+	below, above := at(457.2, 360, 0), at(457.2, 560, 0)
+	for _, c := range []struct {
+		name     string
+		ships    []engine.Ship
+		scenario engine.Scenario
+		want     []tablecheck.Control
+	}{
+		{"one against a medium of either", []engine.Ship{ship("A1", 1, engine.Small, below), ship("?1", 0, engine.Medium, above)},
+			engine.AssaultAtTheSatelliteArray, []tablecheck.Control{{Objective: "sat1", Player: 1, Outcome: engine.Indeterminate,
+				Possible: []int{1, 2}}}},
+		{"two against a small of either", []engine.Ship{ship("A1", 1, engine.Medium, below), ship("?1", 0, engine.Small, above)},
+			engine.AssaultAtTheSatelliteArray, []tablecheck.Control{{Objective: "sat1", Player: 1, Outcome: engine.Yes}}},
+		{"contested by one, and by one of either", []engine.Ship{ship("A1", 1, engine.Small, below), ship("?1", 0, engine.Small, above)},
+			engine.ChanceEngagement, []tablecheck.Control{{Objective: "sat1", Player: 1, Outcome: engine.Yes},
+				{Objective: "sat1", Player: 2, Outcome: engine.Indeterminate}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(engine.Rules25)
+			s.Markers = []engine.Token{{ID: "sat1", Kind: "satellite", Pose: at(457.2, 457.2, 0)}}
+			s.Ships = c.ships
+			r, err := tablecheck.Scenario(&s, c.scenario, engine.Options{})
+			require.NoError(t, err)
+			assert.Equal(t, c.want, r.Control)
+		})
+	}
 }
 
 func TestTheOtherScenarios(t *testing.T) {
