@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -23,6 +24,10 @@ const wireVersion = 1
 // wrong type, a missing key that is needed and a value that cannot be measured
 // are errors that name the key, and the line and column where it stands.
 func Parse(data []byte) (scenes []engine.Scene, list bool, err error) {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // which some editors write
+	if !utf8.Valid(data) {
+		return nil, false, errors.New("expected UTF-8: names in another encoding would be read as other names")
+	}
 	scenes, list, err = parse(data)
 	if err != nil {
 		return nil, list, atLine(data, err)

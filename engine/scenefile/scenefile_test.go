@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,22 @@ func TestNothingMayFollowAScene(t *testing.T) {
 	}
 	_, _, err := scenefile.Parse([]byte(whole + " \n\t"))
 	assert.NoError(t, err)
+}
+
+// A name in another encoding would be read as another name, and two as one.
+func TestASceneIsUTF8(t *testing.T) {
+	const whole = `{"version":1,"rules":"2.5","ships":[{"id":"Jäger","base":"small","x_mm":1,"y_mm":2,"heading_deg":0}]}`
+	scenes, _, err := scenefile.Parse([]byte("\uFEFF" + whole))
+	require.NoError(t, err, "some editors begin a file with a byte order mark")
+	assert.Equal(t, "Jäger", scenes[0].Ships[0].ID)
+	wide := []byte{0xff, 0xfe}
+	for _, c := range utf16.Encode([]rune(whole)) {
+		wide = append(wide, byte(c), byte(c>>8))
+	}
+	for _, raw := range [][]byte{[]byte(strings.Replace(whole, "ä", "\xe4", 1)), wide} {
+		_, _, err := scenefile.Parse(raw)
+		assert.ErrorContains(t, err, "expected UTF-8")
+	}
 }
 
 func TestEveryKeyOfASceneIsRead(t *testing.T) {
