@@ -74,13 +74,26 @@ var examples = map[string][]string{
 	"hall judge-secret": {"sightline hall judge-secret", "sightline hall judge-secret --state /srv/hall"},
 }
 
-// addExamples puts the examples under the help of their commands.
+// addExamples puts the examples under the help of their commands, and under that of a group the first of each command in it.
 func addExamples(model *kong.Application) {
 	for _, leaf := range model.Leaves(false) {
 		lines := examples[leaf.Path()]
-		if len(lines) == 0 {
-			continue
+		show(leaf, lines)
+		if group := leaf.Parent; group.Type == kong.CommandNode {
+			show(group, lines[:min(1, len(lines))])
 		}
-		leaf.Detail = strings.TrimSpace(leaf.Detail + "\n\nExamples:\n\n\t" + strings.Join(lines, "\n\t"))
 	}
 }
+
+// show puts lines at the end of a command's help.
+func show(node *kong.Node, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	if !strings.Contains(node.Detail, examplesHead) {
+		node.Detail = strings.TrimSpace(node.Detail + "\n\n" + examplesHead + "\n")
+	}
+	node.Detail += "\n\t" + strings.Join(lines, "\n\t")
+}
+
+const examplesHead = "Examples:"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -20,6 +21,9 @@ func TestEveryCommandShowsExamplesThatParse(t *testing.T) {
 		path := leaf.Path()
 		assert.NotEmpty(t, examples[path], "%s: expected an example in examples.go", path)
 		delete(left, path)
+		if group := leaf.Parent; group.Type == kong.CommandNode {
+			assert.Contains(t, group.Detail, examples[path][0], "the help of %s", group.Path())
+		}
 		for _, line := range examples[path] {
 			for part := range strings.SplitSeq(line, " | ") {
 				words := shellWords(part)

@@ -85,6 +85,9 @@ func (c *flownCmd) candidates() (flown.Candidates, error) {
 	case "maneuvers":
 		all.Actions = nil
 	case "actions":
+		if c.Dial != "" {
+			return all, errors.New("--dial: expected without --only actions: a dial has none")
+		}
 		all.Maneuvers = nil
 	default:
 		return all, fmt.Errorf("--only: expected maneuvers or actions, got %q", c.Only)

@@ -75,6 +75,7 @@ func TestFlownRefusesWhatCannotBeAsked(t *testing.T) {
 		{[]string{before, after, "--ship", "A1", "--only", "boosts"}, 2, "--only: expected maneuvers or actions"},
 		{[]string{before, after, "--ship", "A1", "--slop-mm=-1"}, 2, "--slop-mm: expected 0 to 100, got -1"},
 		{[]string{before, after, "--ship", "A1", "--slop-deg=NaN"}, 2, "--slop-deg: expected 0 to 45, got NaN"},
+		{[]string{before, after, "--ship", "A1", "--dial", "1FB", "--only", "actions"}, 2, "--dial: expected without --only actions"},
 		{[]string{"-", "-", "--ship", "A1"}, 2, "- stands for one of the two scenes only"},
 		{[]string{before, "nowhere.json", "--ship", "A1"}, 2, "nowhere.json"},
 		{[]string{before, gameFile(t, "bad.json", `{"version":1}`), "--ship", "A1"}, 2, "bad.json: "},

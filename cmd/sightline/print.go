@@ -36,7 +36,7 @@ type printOutput struct {
 
 // printPaper is the paper that sheets are laid out for, and the printer it goes into.
 type printPaper struct {
-	Paper         string  `default:"a4" placeholder:"a4|letter|a3|tabloid" help:"a4, letter, a3 or tabloid. Default: ${default}."`
+	Paper         string  `without:"single" default:"a4" placeholder:"a4|letter|a3|tabloid" help:"a4, letter, a3 or tabloid. Default: ${default}."`
 	PrinterScaleX float64 `placeholder:"S" help:"What the printer makes of a length along the paper's short side: the 100 mm bar x as measured, divided by 100. Default: print.scale_x of the configuration."`
 	PrinterScaleY float64 `placeholder:"S" help:"The same along the long side, by the bar y. Default: print.scale_y of the configuration."`
 	Config        string  `placeholder:"FILE" help:"Configuration file. Default: sightline.toml, if it is there."`

@@ -17,7 +17,7 @@ type printAllCmd struct {
 	printPaper
 	Ships string `default:"A1-A4,B1-B4" help:"Ships, as print tokens takes them. Default: ${default}."`
 	Mat   string `default:"914.4x914.4" placeholder:"WxH" help:"The mat's width and height in mm. Default: ${default}."`
-	Board string `default:"chessboard:9x6:25mm" placeholder:"KIND:COLSxROWS:SIZE" help:"The board for the lens, as calibrate lens takes it. Default: ${default}."`
+	Board string `without:"quick" default:"chessboard:9x6:25mm" placeholder:"KIND:COLSxROWS:SIZE" help:"The board for the lens, as calibrate lens takes it. Default: ${default}."`
 	Quick bool   `help:"Only what the quick way takes: markers and tokens, no board and no check card."`
 }
 

@@ -29,7 +29,7 @@ type quickCmd struct {
 	LensOut     string  `name:"lens-output" placeholder:"FILE" help:"Write the estimated lens too, JSON or YAML, for camera.lens of the configuration."`
 	Mat         string  `placeholder:"WxH" help:"The mat's width and height in mm. Default: 914.4x914.4."`
 	Config      string  `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
-	MarkerSigma float64 `placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
+	MarkerSigma float64 `without:"corners" placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
 	Corners     string  `placeholder:"X,Y;X,Y;…" help:"There are no markers: where one picture shows the mat's corners, in pixels: near left, near right, far right, far left as player 1 sees them; then, as many as you like, points of its edges, which say how the lens bends."`
 	JSON        bool    `name:"json" help:"Print one JSON document: what was written."`
 }

@@ -30,11 +30,11 @@ type tableCmd struct {
 	MarkerSigma float64  `placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
 	Distance    []string `placeholder:"A:B:MM" help:"A distance measured with a steel rule between the centres of markers A and B (or between the same corner of both), to set the scale by; A:B:MM:SIGMA where you read it better or worse than to 0.3 mm. May be repeated."`
 
-	ForceDistance bool `help:"Take a measured distance even if it cannot be true of these markers as they were laid (beyond 6 sigmas)."`
+	ForceDistance bool `needs:"distance" help:"Take a measured distance even if it cannot be true of these markers as they were laid (beyond 6 sigmas)."`
 
 	Flatness    []string `placeholder:"IMAGE" help:"Measure how flat the mat is from pictures of the check card at a grid of places (nine or more), or a directory of them; the camera as in the other pictures."`
-	MatFlatness float64  `default:"0.3" placeholder:"MM" help:"With --flatness: by how much you expect the mat to be uneven, as a standard deviation. Default: ${default}."`
-	CardLength  string   `placeholder:"MM[,MM]" help:"With --flatness: the 220 mm bars of the check card as measured with a steel rule."`
+	MatFlatness float64  `needs:"flatness" default:"0.3" placeholder:"MM" help:"With --flatness: by how much you expect the mat to be uneven, as a standard deviation. Default: ${default}."`
+	CardLength  string   `needs:"flatness" placeholder:"MM[,MM]" help:"With --flatness: the 220 mm bars of the check card as measured with a steel rule."`
 
 	JSON bool `name:"json" help:"Print one JSON document: what was written."`
 }

@@ -229,7 +229,7 @@ func (w placement) axes(l calibration.Layout) (corner, along, away geom.Point) {
 // placementList writes the rules for laying the cards and one line per marker.
 func (p *Page) placementList(l calibration.Layout, at geom.Point) {
 	lines := []string{
-		"1  Check both 100 mm rules with a steel rule, on every sheet. Not 100 mm: print again at 100 %.",
+		"1  Check both 100 mm rules with a steel rule, on every sheet: 99.7 to 100.3 mm. Else print again at 100 %.",
 		"2  Glue each sheet on card as thick as the mat, then cut along the grey lines.",
 		"3  Lay each card flush against the mat's edge, the words \"away from player 1\" pointing there.",
 		"4  The figures are millimetres from the mat's corner to the card, along the mat's edge.",

@@ -76,6 +76,7 @@ type drawing struct {
 	areas  []area
 	band   *image.RGBA
 	raster vector.Rasterizer
+	last   color.Color // what At answered last: most neighbours are alike, and need no allocation
 }
 
 // area is a shape in pixels, 0 at the outer edge of the first pixel.
@@ -108,7 +109,10 @@ func (d *drawing) At(x, y int) color.Color {
 	if d.band == nil || !(image.Point{x, y}).In(d.band.Rect) {
 		d.draw(y / bandRows * bandRows)
 	}
-	return d.band.RGBAAt(x, y)
+	if c := d.band.RGBAAt(x, y); d.last == nil || c != d.last.(color.RGBA) {
+		d.last = c
+	}
+	return d.last
 }
 
 // draw draws the band that begins with the row top, on white paper.

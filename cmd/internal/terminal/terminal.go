@@ -65,6 +65,10 @@ func Run(args []string, newParser func(exit func(code int)) *kong.Kong) int {
 		fmt.Fprintln(os.Stderr, "sightline:", OneLine(err)+commands(err))
 		return 2
 	}
+	if err := ignored(k); err != nil {
+		fmt.Fprintln(os.Stderr, "sightline:", OneLine(err))
+		return 2
+	}
 	switch err := k.Run(); {
 	case err == nil:
 		return 0
@@ -92,6 +96,33 @@ func NewParser(commands any, exit func(code int)) *kong.Kong {
 	return parser
 }
 
+// ignored is the error about a flag that would count for nothing: one of a single value that is
+// there twice, one that the tag needs ties to another flag which is not there, and one that the
+// tag without keeps from another which is.
+func ignored(k *kong.Context) error {
+	given := map[string]int{}
+	for _, p := range k.Path {
+		if p.Flag != nil {
+			given[p.Flag.Name]++
+		}
+	}
+	for _, p := range k.Path {
+		if p.Flag == nil {
+			continue
+		}
+		needs, without := p.Flag.Tag.Get("needs"), p.Flag.Tag.Get("without")
+		switch {
+		case given[p.Flag.Name] > 1 && !p.Flag.IsBool() && !p.Flag.IsCumulative():
+			return fmt.Errorf("--%s: expected once: only the last value would count", p.Flag.Name)
+		case needs != "" && given[needs] == 0:
+			return fmt.Errorf("--%s: expected --%s as well", p.Flag.Name, needs)
+		case without != "" && given[without] > 0:
+			return fmt.Errorf("--%s: expected without --%s, with which it counts for nothing", p.Flag.Name, without)
+		}
+	}
+	return nil
+}
+
 // commands says which commands there are after a word that is none of them.
 func commands(err error) string {
 	var wrong *kong.ParseError
@@ -117,11 +148,16 @@ func commands(err error) string {
 const stopWithin = 8 * time.Second
 
 // Interruptible returns the context of the commands that stop in an orderly way:
-// it ends with SIGINT or SIGTERM. Commands that do not ask for it are ended by the
+// it ends with SIGINT or SIGTERM, and with SIGHUP, which comes when the terminal or the
+// connection to it is closed, unless nohup asked to live on. Commands that do not ask for it are ended by the
 // signal itself. A signal that is repeated in haste does not cut the stop short,
 // since that is what leaves the lamps dark.
 func Interruptible() (context.Context, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, func() { time.AfterFunc(stopWithin, stop) })
 	return ctx, nil
 }
