@@ -141,6 +141,8 @@ type Piece struct {
 	// further maneuvers left out (G144, G145); none: not known.
 	Speeds []int
 
+	stands *Pose // where it rested last, also after a move that was taken back; nil: not seen yet
+
 	tapped bool // it has moved in this round by a tap, and the camera saw nothing of it yet
 	strain bool // it flew a red maneuver, and none since that takes stress off: it may be stressed
 

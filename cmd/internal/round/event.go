@@ -23,7 +23,7 @@ const (
 	Rolled   Kind = "rolled"   // Player is the first player of this round
 	Changed  Kind = "changed"  // Ship's status is Status
 	Halved   Kind = "halved"   // Ship is at half its health
-	Tied     Kind = "tied"     // Ship and With change places: the pilots are tied to the other bases
+	Tied     Kind = "tied"     // Ship, whose pilot is Text, and With change places: the pilots are tied to the other bases
 	Renamed  Kind = "renamed"  // what the camera took for Ship is With, and the other way round
 	Towed    Kind = "towed"    // Ship tows the supply cache With
 	Scored   Kind = "scored"   // Player earns Points of the scenario, because of Text
@@ -100,6 +100,9 @@ func Fold(events []Event) (*Game, error) {
 		case gone[e.Number]:
 			if e.By == ByCamera && e.Kind == Advanced {
 				g.held = true
+			}
+			if p := g.Piece(e.Ship); e.Kind == Moved && e.Flown != nil && p != nil { // taking back moves no ship
+				p.stands = &e.Flown.To
 			}
 		default:
 			if err := g.apply(e); err != nil {
@@ -278,6 +281,9 @@ func (g *Game) applyShip(e *Event) error {
 	case Halved:
 		p.Half = true
 	case Tied:
+		if e.Text != "" && e.Text != p.Pilot {
+			return wrong("%s is not tied to %s any more: somebody else changed it", e.Text, p.ID)
+		}
 		return g.tie(p, g.Piece(e.With))
 	}
 	g.settle()
@@ -308,6 +314,7 @@ func (g *Game) rename(a, b string) error {
 		}
 	}
 	p.Pose, q.Pose, p.From, q.From, p.Last, q.Last = q.Pose, p.Pose, q.From, p.From, q.Last, p.Last
+	p.stands, q.stands = q.stands, p.stands
 	p.Moved, q.Moved, p.Speeds, q.Speeds = q.Moved, p.Moved, q.Speeds, p.Speeds
 	p.tapped, q.tapped, p.strain, q.strain, p.away, q.away = q.tapped, p.tapped, q.strain, p.strain, q.away, p.away
 	if g.Phase == Activation { // who attacks in other phases is tapped by its name
@@ -328,7 +335,7 @@ func (g *Game) rename(a, b string) error {
 // moved notes what a ship has flown.
 func (g *Game) moved(p *Piece, f *Flown) {
 	to := f.To
-	p.Pose, g.Touch, g.MayTouch = &to, f.Touch, f.MayTouch
+	p.Pose, p.stands, g.Touch, g.MayTouch = &to, &to, f.Touch, f.MayTouch
 	if f.Sort == Nudge {
 		return
 	}

@@ -385,6 +385,17 @@ func TestAPilotIsTiedToAnotherBase(t *testing.T) {
 	assert.ErrorIs(t, err, ErrEvent)
 }
 
+// Two people who tie the same pilot at once tie it once.
+func TestTwoWhoTieAPilotTieItOnce(t *testing.T) {
+	p := play(t, Start{Edition: "2.0", First: 1, Ships: four()})
+	tap := Event{Kind: Tied, Ship: "A1", With: "A2", Text: "Wedge Antilles"}
+	p.do(tap)
+	_, _, err := Append(p.events, tap)
+	assert.ErrorContains(t, err, "Wedge Antilles is not tied to A1 any more")
+	p.do(Event{Kind: Tied, Ship: "A2", With: "A1", Text: "Wedge Antilles"})
+	assert.Equal(t, "Wedge Antilles", p.Piece("A1").Pilot)
+}
+
 // A name that was corrected gives two ships what the camera saw of each other, and the watch sees no move in it.
 func TestACorrectedNameExchangesWhatWasSeen(t *testing.T) {
 	p := play(t, Start{Edition: "2.0", First: 1, Ships: four()})

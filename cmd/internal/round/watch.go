@@ -58,10 +58,10 @@ func NewWatch(g *Game) *Watch {
 	for i := range g.Ships {
 		p := &g.Ships[i]
 		base, err := engine.ParseBase(p.Base)
-		if p.Pose == nil || err != nil {
+		if p.stands == nil || err != nil {
 			continue
 		}
-		w.rest[p.ID] = p.Pose.Ship(engine.Ship{ID: p.ID, Player: p.Player, Base: base})
+		w.rest[p.ID] = p.stands.Ship(engine.Ship{ID: p.ID, Player: p.Player, Base: base})
 	}
 	return w
 }

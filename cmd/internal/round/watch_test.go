@@ -95,6 +95,29 @@ func TestAGameGoesOnAfterARestart(t *testing.T) {
 	assert.Equal(t, "straight 2", s.last().Move)
 }
 
+// A move that was taken back is not seen again: the ship rests where it did.
+func TestAMoveThatWasTakenBackIsNotSeenAgainAfterARestart(t *testing.T) {
+	s := simulate(t, "2.0", 3)
+	s.run("to Activation\nB2 straight 2\nB2 straight 2")
+	for {
+		undo := Undoable(s.events)
+		require.NotZero(t, undo)
+		taken := s.events[undo-1].Kind
+		events, g, err := Append(s.events, Event{Kind: Undone, Undo: undo})
+		require.NoError(t, err)
+		s.events, s.Game = events, g
+		if taken == Moved {
+			break
+		}
+	}
+	s.watch = NewWatch(s.Game)
+	before := len(s.events)
+	s.look()
+	assert.Len(t, s.events, before, "%+v", s.events[len(s.events)-1])
+	s.run("B2 straight 1")
+	assert.Equal(t, "boost straight", s.last().Move, "the next one begins where it rests")
+}
+
 func TestAShipOfNoGameIsNamed(t *testing.T) {
 	s := simulate(t, "2.0", 3)
 	s.truth.Ships = append(s.truth.Ships, engine.Ship{ID: "C1", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 450, Y: 450}}})

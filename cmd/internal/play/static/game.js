@@ -183,8 +183,9 @@ function drawShip(game, ship) {
   if (ship.active && ship.status === "destroyed") button("It was destroyed before", () => post({ kind: "changed", ship: ship.id, status: "destroyed" }));
   if (ship.flees) button("It fled", () => post({ kind: "changed", ship: ship.id, status: "fled" }));
   if (game.halves && !ship.half && ship.status === "on the table") button("At half", () => post({ kind: "halved", ship: ship.id }));
-  if (tying && tying !== ship.id && game.ships.find((s) => s.id === tying)?.player === ship.player) {
-    button(`Change with ${tying}`, () => { const from = tying; tying = ""; post({ kind: "tied", ship: from, with: ship.id }); });
+  const { player: whose, pilot } = game.ships.find((s) => s.id === tying) ?? {};
+  if (tying && tying !== ship.id && whose === ship.player) {
+    button(`Change with ${tying}`, () => { const from = tying; tying = ""; post({ kind: "tied", ship: from, with: ship.id, text: pilot }); });
   } else if (game.ships.filter((s) => s.player === ship.player).length > 1) {
     button(tying === ship.id ? "Keep this pilot" : "Other pilot…", () => { tying = tying === ship.id ? "" : ship.id; draw(); });
   }
