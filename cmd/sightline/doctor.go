@@ -16,6 +16,7 @@ import (
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/doctor"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/terminal"
 	firmwareconfig "sightline/firmware-config"
@@ -191,11 +192,11 @@ func (c *doctorHeldCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	switch held, err := app.Held(ctx, config.Web, c.Restart); {
+	switch why, err := app.Held(ctx, config.Web, c.Restart); {
 	case err != nil:
 		return terminal.Unanswered{Err: err}
-	case held:
-		return terminal.Unanswered{Err: errors.New("a picture is held for a judge")}
+	case why != "":
+		return terminal.Unanswered{Err: errors.New(sentence.Lower(strings.TrimSuffix(why, ".")))}
 	}
 	fmt.Println("nothing is held")
 	return nil

@@ -18,7 +18,6 @@ import (
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/hall"
 	"sightline/cmd/internal/pictures"
-	"sightline/cmd/internal/terminal"
 	"sightline/hardware"
 )
 
@@ -49,10 +48,10 @@ func (s *hallState) invites() (*hall.Invites, error) {
 type hallRunCmd struct {
 	hallState
 	Listen string   `default:"localhost:8090" help:"Address of the pages. Default: ${default}, for this machine only; :8090 for everyone." placeholder:"HOST:PORT"`
-	Tables string   `default:":4222" help:"Address of the tables' broker. Default: ${default}." placeholder:"HOST:PORT"`
+	Tables string   `without:"broker" default:":4222" help:"Address of the tables' broker. Default: ${default}." placeholder:"HOST:PORT"`
 	URL    string   `help:"Under which tables reach the broker, tls://HOST:PORT; without it, this machine's first address." placeholder:"URL"`
 	Broker string   `help:"Another NATS broker with JetStream, in place of the embedded one." placeholder:"URL"`
-	SHA256 string   `name:"sha256" help:"Fingerprint of the other broker's certificate; without it, an authority must vouch for it." placeholder:"HEX"`
+	SHA256 string   `needs:"broker" name:"sha256" help:"Fingerprint of the other broker's certificate; without it, an authority must vouch for it." placeholder:"HEX"`
 	Read   string   `enum:"open,paired" default:"open" help:"Who may look: open, whoever reaches the pages, or paired, judges only."`
 	Names  []string `help:"Further host names that the pages answer to." placeholder:"NAME"`
 }
@@ -207,7 +206,7 @@ func (c *hallTablesCmd) Run() error {
 	return nil
 }
 
-// hallSecretCmd says the judges' secret of a hall. The secret alone goes to standard output.
+// hallSecretCmd says the judges' secret of a hall.
 type hallSecretCmd struct{ hallState }
 
 // Run implements the command.
@@ -216,10 +215,5 @@ func (c *hallSecretCmd) Run() error {
 	if errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("--state: %w", err)
 	}
-	if err != nil {
-		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
-	}
-	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it on the hall's page:\n", path)
-	fmt.Println(secret)
-	return nil
+	return printSecret(secret, path, "on the hall's page", err)
 }

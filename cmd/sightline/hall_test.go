@@ -71,8 +71,8 @@ func TestATableIsInvitedAndRevoked(t *testing.T) {
 	}
 }
 
-// TestTheHallsJudgesHaveASecretOfTheirOwn: where the hall has a folder of its own, the command says
-// the secret that is in it, not that of this machine's table.
+// TestTheHallsJudgesHaveASecretOfTheirOwn: it is in the hall's folder. A table of this machine has
+// another one.
 func TestTheHallsJudgesHaveASecretOfTheirOwn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
@@ -85,6 +85,7 @@ func TestTheHallsJudgesHaveASecretOfTheirOwn(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("STATE_DIRECTORY"), "judge.secret"), []byte("of the table, long enough\n"), 0o600))
 	_, stdout, stderr := called(t, "hall", "judge-secret", "--state", "hall")
 	assert.Equal(t, "of the hall, long enough\n", stdout, stderr)
-	_, stdout, stderr = called(t, "hall", "judge-secret")
-	assert.Equal(t, "of the table, long enough\n", stdout, stderr)
+	code, _, stderr = called(t, "hall", "judge-secret")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, filepath.Join(os.Getenv("STATE_DIRECTORY"), "hall", "judge.secret")+": there is none yet")
 }

@@ -8,8 +8,7 @@ import (
 	"sightline/cmd/internal/terminal"
 )
 
-// secretCmd says the judge's secret to the person at the machine. The secret alone goes
-// to standard output; where it is kept, to standard error.
+// secretCmd says the judge's secret to the person at the machine.
 type secretCmd struct {
 	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
 }
@@ -21,10 +20,15 @@ func (c *secretCmd) Run() error {
 		return err
 	}
 	secret, path, err := app.JudgeSecret(config.Web)
+	return printSecret(secret, path, "at the page under /pair", err)
+}
+
+// printSecret prints a judge's secret to standard output alone, and where it is kept and typed to standard error.
+func printSecret(secret, path, where string, err error) error {
 	if err != nil {
 		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
 	}
-	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it at the page under /pair:\n", path)
+	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it %s:\n", path, where)
 	fmt.Println(secret)
 	return nil
 }

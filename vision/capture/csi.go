@@ -31,7 +31,7 @@ type CSIOptions struct {
 	MJPEG         bool    // JPEG pictures in place of raw ones: less to carry, more to decode
 	GrayOnly      bool    // leave the colour picture out
 
-	// DecodeJPEG turns a JPEG picture into a frame (opencv.DecodeImage); MJPEG needs it.
+	// DecodeJPEG turns a JPEG picture into a frame (package opencv gives it); MJPEG needs it.
 	DecodeJPEG func([]byte) (vision.Frame, error)
 
 	// Args are added to the command line: --shutter, --gain, --lens-position …

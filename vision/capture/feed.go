@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sightline/vision"
+	"strings"
 	"sync"
 	"time"
+
+	"sightline/vision"
 )
 
 // FeedState says how a feed's camera is doing.
@@ -48,6 +50,12 @@ type FeedStatus struct {
 	Reopened  uint64    // openings after a failure; the rounds of a loop are not counted
 	LastFrame time.Time // when the last frame came in
 	FPS       float64   // frames a second over the last second or so; 0 unless live
+}
+
+// Trouble is Err for a page that names the source: without that name, and the package's.
+func (s FeedStatus) Trouble() string {
+	text := strings.TrimPrefix(s.Err, "opencv: ")
+	return strings.TrimPrefix(text, "source "+s.Source+": ")
 }
 
 // ErrFeedClosed is what Next returns when the feed is over and no frame is left.

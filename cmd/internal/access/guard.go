@@ -148,7 +148,7 @@ func NewGuard(o Options, now func() time.Time) *Guard {
 		o.Pairing = &Pairing{}
 	}
 	return &Guard{
-		o: o, now: now, sessions: newSessions(o.Key, o.JudgeSecret), pairing: o.Pairing,
+		o: o, now: now, sessions: newSessions(o.Key, o.JudgeSecret, o.Hall), pairing: o.Pairing,
 		codeTries: newTries(), judgeTries: newTries(), requests: newBuckets[netip.Addr](requestRate),
 	}
 }

@@ -234,7 +234,7 @@ func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name 
 	g.sessions.end(r, g.now()) // the cookie it replaces
 	who, value := g.NewSession(role, name, g.now())
 	who.Here = g.here(r)
-	give(w, r, value, who.Expires)
+	g.sessions.give(w, r, value, who.Expires)
 	g.o.Log.Info("paired", "role", role.String(), "name", name, "peer", peerOf(r).String())
 	return who, true
 }
@@ -245,7 +245,7 @@ func (g *Guard) Code() (code string, until time.Time) { return g.pairing.current
 // Unpair ends the pairing of who asks.
 func (g *Guard) Unpair(w http.ResponseWriter, r *http.Request) {
 	g.sessions.end(r, g.now())
-	give(w, r, "", time.Time{})
+	g.sessions.give(w, r, "", time.Time{})
 }
 
 // isHere checks a code: who knows it stands before the box. What is wrong is answered.

@@ -27,20 +27,25 @@ const keyBytes = 32
 // sessions makes and reads the signed cookies by which paired devices are known. What
 // a cookie says is no secret; that it was said here is what the signature proves.
 type sessions struct {
-	key   []byte
-	judge string // tag of the judge's secret: another secret ends the judges' sessions
+	key    []byte
+	cookie string // its name
+	judge  string // tag of the judge's secret: another secret ends the judges' sessions
 
 	mu    sync.Mutex           // guards what follows
 	ended map[string]time.Time // pairings that were ended, until when they would have held
 }
 
-// newSessions returns sessions that the key signs; without a key, a random one does.
-func newSessions(key []byte, judgeSecret string) *sessions {
+// newSessions returns sessions that the key signs; without a key, a random one does. Browsers give
+// cookies to all ports of a machine: those of a hall have a name of their own.
+func newSessions(key []byte, judgeSecret string, hall bool) *sessions {
 	if len(key) == 0 {
 		key = make([]byte, keyBytes)
 		_, _ = rand.Read(key) // never fails
 	}
-	s := &sessions{key: key, ended: map[string]time.Time{}}
+	s := &sessions{key: key, cookie: "sightline", ended: map[string]time.Time{}}
+	if hall {
+		s.cookie = "sightline-hall"
+	}
 	s.judge = base64.RawURLEncoding.EncodeToString(s.mac("judge's secret", []byte(judgeSecret))[:12])
 	return s
 }
@@ -116,7 +121,7 @@ func (s *sessions) verify(value string) (c cookieJSON, ok bool) {
 // known returns the number of the pairing that a request carries, whether it holds still
 // or ended within knownFor: its device was paired once, and is no stranger.
 func (s *sessions) known(r *http.Request, now time.Time) (id string, ok bool) {
-	cookie, err := r.Cookie(cookieName(r))
+	cookie, err := r.Cookie(s.cookieName(r))
 	if err != nil {
 		return "", false
 	}
@@ -129,16 +134,16 @@ func (s *sessions) known(r *http.Request, now time.Time) (id string, ok bool) {
 
 // cookieName is the cookie's name. Under TLS the browser makes sure that only
 // this host, and over TLS, could have set it.
-func cookieName(r *http.Request) string {
+func (s *sessions) cookieName(r *http.Request) string {
 	if r.TLS != nil {
-		return "__Host-sightline"
+		return "__Host-" + s.cookie
 	}
-	return "sightline"
+	return s.cookie
 }
 
 // read returns the pairing that a request carries.
 func (s *sessions) read(r *http.Request, now time.Time) (Session, bool) {
-	cookie, err := r.Cookie(cookieName(r))
+	cookie, err := r.Cookie(s.cookieName(r))
 	if err != nil {
 		return Session{}, false
 	}
@@ -156,9 +161,9 @@ func (g *Guard) NewSession(role Role, name string, now time.Time) (Session, stri
 
 // give sets the cookie of a pairing that holds until then; an empty value takes it away.
 // The browser keeps it for longer, so that the device is known when it pairs again.
-func give(w http.ResponseWriter, r *http.Request, value string, until time.Time) {
+func (s *sessions) give(w http.ResponseWriter, r *http.Request, value string, until time.Time) {
 	c := &http.Cookie{
-		Name: cookieName(r), Value: value, Path: "/", Expires: until.Add(knownFor),
+		Name: s.cookieName(r), Value: value, Path: "/", Expires: until.Add(knownFor),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	}
 	if value == "" {
@@ -170,7 +175,7 @@ func give(w http.ResponseWriter, r *http.Request, value string, until time.Time)
 // end ends the pairing that a request carries, for every copy of its cookie. It is
 // remembered until the program ends.
 func (s *sessions) end(r *http.Request, now time.Time) {
-	cookie, err := r.Cookie(cookieName(r))
+	cookie, err := r.Cookie(s.cookieName(r))
 	if err != nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,7 +211,7 @@ func (c *Calibrator) next(ctx context.Context, after uint64) (vision.Frame, erro
 
 func (c *Calibrator) whyLost() string {
 	if s := c.o.Frames.Status(); s.Err != "" {
-		return s.Source + ": " + s.Err
+		return cmp.Or(s.Source, "The camera") + " gives no pictures: " + s.Trouble()
 	}
 	return fmt.Sprintf("no picture for %.0f s", cameraPatience.Seconds())
 }

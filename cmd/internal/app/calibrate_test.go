@@ -194,7 +194,7 @@ func TestACameraThatIsLostInTheMiddleIsSaidAndComesBack(t *testing.T) {
 	c.wants(setup.Intent{Do: setup.Capture, Board: "9x6:25mm"})
 	c.until("pictures", func(s setup.State) bool { return s.Camera.Width == 1280 })
 	c.eyes.change(func() { c.eyes.lost = "no such device" })
-	c.until("the loss", func(s setup.State) bool { return s.Camera.Lost == "/dev/video0: no such device" })
+	c.until("the loss", func(s setup.State) bool { return s.Camera.Lost == "/dev/video0 gives no pictures: no such device" })
 	c.eyes.change(func() { c.eyes.lost = "" })
 	c.until("the return", func(s setup.State) bool { return s.Camera.Lost == "" })
 	assert.Equal(t, setup.Looking, c.state().Lens.Phase)
@@ -254,6 +254,9 @@ func TestWhatThePageSavedIsFoundAtTheNextStart(t *testing.T) {
 	found := withSavedCalibration(c, &first.Kept{}, log)
 	assert.Equal(t, DefaultLensPath, found.Camera.Lens)
 	assert.Equal(t, DefaultTablePath, found.Table.Calibration)
+	examined, err := c.Setup()
+	require.NoError(t, err)
+	assert.Equal(t, []string{DefaultLensPath, DefaultTablePath}, []string{examined.Lens, examined.Table}, "doctor examines them")
 	c.Camera.Lens = "my.yaml"
 	assert.Equal(t, "my.yaml", withSavedCalibration(c, &first.Kept{}, log).Camera.Lens, "what is configured stands")
 	lens, table := calibrationPaths(c)

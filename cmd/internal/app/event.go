@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	"sightline/cmd/internal/event"
 	"sightline/cmd/internal/game"
@@ -25,29 +26,98 @@ func (p *program) joinHall(c Config, hub *live.Hub, g *game.Game, record *judges
 	if c.Event.Invitation == "" {
 		return nil
 	}
-	text, err := readPrivate(c.Event.Invitation)
-	if err != nil {
-		return fmt.Errorf("event.invitation: %w", err)
-	}
-	invitation, err := event.ParseInvitation(string(text))
-	if err != nil {
-		return fmt.Errorf("event.invitation: %s: %w", c.Event.Invitation, err)
-	}
-	dir := o.StateDir
+	dir, err := o.StateDir, error(nil)
 	if dir == "" {
 		if dir, err = StateDir(); err != nil {
 			return fmt.Errorf("event.invitation: %w", err)
 		}
 	}
-	client, err := event.New(event.Options{
-		Invitation: invitation, Newest: hub.Newest, Record: handedOn{record}, Serve: page, Cursor: filepath.Join(dir, cursorFile),
+	m := &member{file: c.Event.Invitation, o: event.Options{
+		Newest: hub.Newest, Record: handedOn{record}, Serve: page, Cursor: filepath.Join(dir, cursorFile),
 		Version: o.Version, Log: o.Log, Notice: g.Note,
-	})
+	}}
+	if err := m.read(); err != nil {
+		return err
+	}
+	p.tasks = append(p.tasks, m)
+	return nil
+}
+
+// member is the table as a member of an event. It joins again when its invitation is another one: a
+// restart would lose what is held for a judge.
+type member struct {
+	file   string
+	o      event.Options
+	text   string // of the file
+	client *event.Client
+}
+
+// invitationEvery is how often the file of the invitation is read.
+const invitationEvery = 2 * time.Second
+
+// String names the task.
+func (m *member) String() string { return "hall" }
+
+// read reads the invitation, and makes a client where it is another one.
+func (m *member) read() error {
+	text, err := readPrivate(m.file)
+	if err != nil {
+		return fmt.Errorf("event.invitation: %w", err)
+	}
+	if string(text) == m.text {
+		return nil
+	}
+	o := m.o
+	if o.Invitation, err = event.ParseInvitation(string(text)); err != nil {
+		return fmt.Errorf("event.invitation: %s: %w", m.file, err)
+	}
+	client, err := event.New(o)
 	if err != nil {
 		return err
 	}
-	p.tasks = append(p.tasks, client)
+	m.text, m.client = string(text), client
 	return nil
+}
+
+// Run speaks with the hall until ctx is cancelled.
+func (m *member) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		now, stop := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func(c *event.Client) { ended <- c.Run(now) }(m.client)
+		m.await(now)
+		stop()
+		if err := <-ended; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await returns when the file holds another invitation, or ctx is cancelled. While it holds none, the
+// one that was read last counts.
+func (m *member) await(ctx context.Context) {
+	ticker := time.NewTicker(invitationEvery)
+	defer ticker.Stop()
+	client, said := m.client, ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		err := m.read()
+		switch {
+		case m.client != client:
+			m.o.Log.Info("hall: another invitation is there; the table joins with it", "file", m.file)
+			return
+		case err == nil:
+			said = ""
+		case err.Error() != said:
+			said = err.Error()
+			m.o.Log.Warn("hall: the invitation cannot be read; the one that was read last counts", "err", err)
+		}
+	}
 }
 
 // handedOn is the record as the hall gets it.

@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration/atomicfile"
 	"sightline/cmd/internal/hall"
+	"sightline/cmd/internal/live"
 )
 
 // TestTheHallGetsTheRecordToTheByte: what is handed on is the entry as its hash covers it, with
@@ -69,4 +72,40 @@ func TestATableJoinsAHallOnlyWhenConfigured(t *testing.T) {
 		require.NoError(t, err, path)
 		assert.Len(t, p.tasks, map[bool]int{true: 1}[path != ""], path)
 	}
+}
+
+// TestATableJoinsAgainWithAnotherInvitation: the invitation was replaced while the program runs, which
+// a restart would cost what is held. A file that holds none changes nothing.
+func TestATableJoinsAgainWithAnotherInvitation(t *testing.T) {
+	page, invites := runHall(t)
+	file := filepath.Join(t.TempDir(), "hall.invitation")
+	invite := func(table string) string {
+		i, err := invites.Invite(table, "", time.Hour)
+		require.NoError(t, err)
+		return i.String() + "\n"
+	}
+	give := func(text string) { require.NoError(t, atomicfile.Write(file, []byte(text), 0o600)) }
+	c := newCourt(t, nil)
+	c.aPicture()
+	heard := func(table, up string) {
+		line := `sightline_table_up{table="` + table + `"} ` + up + "\n"
+		require.Eventually(t, func() bool {
+			c.hub.Update(func(s live.State) live.State { s.At = time.Now(); return s })
+			return strings.Contains(hallSays(t, page+"/metrics"), line)
+		}, 2*time.Minute, 100*time.Millisecond, line)
+	}
+	give(invite("7"))
+	p, o := &program{}, c.options()
+	o.StateDir = t.TempDir()
+	require.NoError(t, p.joinHall(Config{Event: Event{file}}, c.hub, c.game, c.judges, http.NotFoundHandler(), o))
+	inBackground(t, p.tasks[0].Run)
+	heard("7", "1")
+	give("half an invit")
+	eight := invite("8")
+	give(eight)
+	heard("8", "1")
+	again := invite("8")
+	heard("8", "0") // the key before has ended
+	give(again)
+	heard("8", "1")
 }

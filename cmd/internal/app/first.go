@@ -154,7 +154,7 @@ func takeOne(ctx context.Context, source string) (f vision.Frame, err error) {
 func (g *guide) facts() first.Facts {
 	v, status := g.hub.Newest(), g.feed.Status()
 	f := first.Facts{
-		Camera: g.config.Camera.Source, Live: status.State == capture.FeedLive, Trouble: status.Err,
+		Camera: g.config.Camera.Source, Live: status.State == capture.FeedLive, Trouble: status.Trouble(),
 		Simulated: strings.HasPrefix(g.config.Camera.Source, "sim:"), Busy: g.busy(),
 		Table: g.tableOf(&v), Missing: len(v.Register.Watch.Missing), Watched: v.ObstaclesWatched,
 		Ships: len(v.Located.Scene.Ships), Answers: v.Health.Code == live.OK && len(v.Result.Pairs) > 0,

@@ -60,7 +60,7 @@ func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
-		return strings.Contains(string(text), "no camera is chosen yet: choose one on the page /first")
+		return strings.Contains(string(text), "No camera is chosen yet: choose one on the page /first")
 	}, 2*time.Minute, 50*time.Millisecond)
 
 	answer, err := http.Post("http://"+r.address+"/api/first", "application/json", bytes.NewBufferString(`{"do":"camera","source":"sim:"}`))

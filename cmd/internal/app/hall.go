@@ -29,26 +29,18 @@ func HallDir(state string) (string, error) {
 	return filepath.Join(dir, "hall"), nil
 }
 
-// RunHall runs a hall until ctx is cancelled. Its judges have the secret of the state folder.
+// RunHall runs a hall until ctx is cancelled. The secrets of its judges are in its own folder: a
+// table of this machine has others.
 func RunHall(ctx context.Context, o HallOptions) error {
 	dir, err := HallDir(o.State)
 	if err != nil {
 		return fmt.Errorf("hall: %w", err)
 	}
-	if o.Hall.Access, err = accessOf(o.Web, secretsDir(o.State, dir), nil, "sightline hall judge-secret", o.Log); err != nil {
+	if o.Hall.Access, err = accessOf(o.Web, dir, nil, "sightline hall judge-secret", o.Log); err != nil {
 		return err
 	}
 	o.Hall.Dir, o.Hall.Log = dir, o.Log
 	return hall.Run(ctx, o.Hall)
-}
-
-// secretsDir is the folder of a hall's secrets: its own where one is named, else the state
-// directory, whose judges a table of this machine has, too.
-func secretsDir(state, dir string) string {
-	if state != "" {
-		return state
-	}
-	return filepath.Dir(dir)
 }
 
 // HallSecret returns the secret of a hall's judges and the file that holds it. It makes none.
@@ -57,5 +49,5 @@ func HallSecret(state string) (secret, path string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	return firstSecret("sightline hall", secretsDir(state, dir))
+	return firstSecret("sightline hall", dir)
 }

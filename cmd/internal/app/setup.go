@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 
 	"sightline/cmd/internal/doctor"
@@ -17,8 +18,12 @@ import (
 // Wiring returns what the configuration's board file says is wired.
 func (c Config) Wiring() (hardware.Wiring, error) { return wiringOf(c) }
 
-// Setup returns what the configuration says should be there, for an examination.
+// Setup returns what the configuration says should be there, and what the pages saved next to
+// it, as Run uses both, for an examination.
 func (c Config) Setup() (doctor.Setup, error) {
+	quiet := slog.New(slog.DiscardHandler)
+	kept := keptFirst(quiet)
+	c = withSavedCalibration(c, &kept, quiet)
 	w, err := wiringOf(c)
 	if err != nil {
 		return doctor.Setup{}, err

@@ -66,6 +66,18 @@ func busy(m *nats.Msg) *nats.Msg {
 	return out
 }
 
+// tooLate reports whether the hall has given a request up: a network that stalls hands it on minutes
+// later, and who asked was told long ago that nothing is known of it. Another broker's hall of an
+// older version does not say until when it waits.
+func (c *Client) tooLate(until string) bool {
+	if until == "" {
+		return false
+	}
+	session, ms, _ := strings.Cut(until, " ")
+	up, err := strconv.ParseInt(ms, 10, 64)
+	return err != nil || session != c.session || c.up(time.Now()) > up
+}
+
 // roles are those by which the hall may ask.
 var roles = map[string]access.Role{"reader": access.Reader, "player": access.Player, "judge": access.Judge}
 
@@ -74,6 +86,11 @@ func (c *Client) answerHTTP(ctx context.Context, m *nats.Msg) *nats.Msg {
 	role, known := roles[m.Header.Get(HeaderRole)]
 	path := m.Header.Get(HeaderPath)
 	out := nats.NewMsg(m.Reply)
+	if c.tooLate(m.Header.Get(HeaderUntil)) {
+		c.o.Log.Warn("hall: a request came too late, and was not done", "path", path)
+		out.Header.Set(HeaderStatus, strconv.Itoa(http.StatusGatewayTimeout))
+		return out
+	}
 	if !known || !strings.HasPrefix(path, "/") {
 		out.Header.Set(HeaderStatus, strconv.Itoa(http.StatusBadRequest))
 		return out

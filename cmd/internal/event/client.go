@@ -294,8 +294,12 @@ func refused(err error) bool {
 func (s *status) found(c *Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	lost := s.told != ""
 	s.here, s.told = true, ""
 	c.o.Log.Info("the hall is found", "url", c.o.Invitation.URL, "table", c.o.Invitation.Table)
+	if lost && c.o.Notice != nil {
+		c.o.Notice("The hall is there again.")
+	}
 }
 
 func (s *status) lost(c *Client, err error) {

@@ -83,18 +83,21 @@ const (
 	headerSession = "Sightline-Session" // of the table's program
 	headerAt      = "Sightline-At"      // the table's clock, unix ms
 
-	HeaderMethod  = "Sightline-Method" // of AskHTTP
-	HeaderPath    = "Sightline-Path"
-	HeaderRole    = "Sightline-Role"
-	HeaderName    = "Sightline-Name"
-	HeaderStatus  = "Sightline-Status" // of its answer
-	HeaderProblem = "Sightline-Problem"
+	HeaderMethod = "Sightline-Method" // of AskHTTP
+	HeaderPath   = "Sightline-Path"
+	HeaderRole   = "Sightline-Role"
+	HeaderName   = "Sightline-Name"
+	HeaderUntil  = "Sightline-Until"  // the table's steady clock when the hall no longer waits: "SESSION MS"
+	HeaderStatus = "Sightline-Status" // of its answer
 )
 
 // Resend asks for the record again, from the entry of this number.
 type Resend struct {
 	From int64 `json:"from"`
 }
+
+// Until is a HeaderUntil.
+func Until(session string, upMS int64) string { return session + " " + strconv.FormatInt(upMS, 10) }
 
 // Clock is one reading of a table's clocks.
 type Clock struct {
@@ -140,6 +143,7 @@ type Health struct {
 	From    string     `json:"from"` // the chosen pair
 	To      string     `json:"to"`
 	Answer  string     `json:"answer"` // of it, as far as the players agreed: "Range 2"; "": there is none
+	Held    bool       `json:"held"`   // the answer is a held picture's: it is not live
 	Call    *Call      `json:"call"`   // what is held for a judge; null: nothing
 	Record  Record     `json:"record"`
 	Ruling  *Ruling    `json:"ruling"`          // the last one; null: none
@@ -198,7 +202,7 @@ func cut(text string) string {
 func HealthOf(s *live.State, up func(time.Time) int64) Health {
 	h := Health{
 		Code: s.Health.Code, Title: cut(s.Health.Title), FPS: math.Round(s.Figures.FPS), Ships: len(s.Located.Scene.Ships),
-		From: s.Choice.From, To: s.Choice.To, Trouble: cut(s.RulingsTrouble), Match: s.Match,
+		From: s.Choice.From, To: s.Choice.To, Held: s.Hold != nil, Trouble: cut(s.RulingsTrouble), Match: s.Match,
 	}
 	if s.Pair != nil && s.Health.Code == live.OK {
 		h.Answer = cut(live.RangeTitle(s.Pair.Range))

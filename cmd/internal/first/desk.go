@@ -17,7 +17,6 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/web"
-	"sightline/engine/geom"
 	"sightline/vision"
 )
 
@@ -102,8 +101,10 @@ type stateJSON struct {
 	Quick   bool        `json:"quick"`
 	Paper   string      `json:"paper"`
 	Ships   string      `json:"ships"`
-	Sheets  string      `json:"sheets"` // address of the document to print
-	Print   *Print      `json:"print"`  // null: no bar was measured
+	Sheets  string      `json:"sheets"`  // address of the document to print
+	Print   *Print      `json:"print"`   // null: no bar was measured
+	ScaleX  float64     `json:"scale_x"` // of the printer for which the sheets are drawn
+	ScaleY  float64     `json:"scale_y"`
 	Camera  cameraJSON  `json:"camera"`
 	Answers bool        `json:"answers"`
 	Busy    bool        `json:"busy"` // a calibration has the camera
@@ -145,6 +146,7 @@ func (d *Desk) state(w http.ResponseWriter, r *http.Request) {
 	f.Quick, f.Print = kept.Quick, kept.Print
 	j := stateJSON{
 		Quick: kept.Quick, Paper: kept.Paper, Ships: kept.Ships, Sheets: d.sheetsAddress(&kept), Print: kept.Print,
+		ScaleX: d.scale(&kept).X, ScaleY: d.scale(&kept).Y,
 		Camera:  cameraJSON{f.Camera, f.Simulated, f.Live, d.o.Named},
 		Answers: f.Answers, Busy: f.Busy, Found: []foundJSON{},
 	}
@@ -204,6 +206,8 @@ type intentJSON struct {
 	Ships  string  `json:"ships"`
 	BarX   float64 `json:"bar_x_mm"`
 	BarY   float64 `json:"bar_y_mm"`
+	ScaleX float64 `json:"scale_x"` // for which the measured sheet was drawn; 0: the newest
+	ScaleY float64 `json:"scale_y"`
 }
 
 const intentMost = 4 << 10
@@ -228,7 +232,7 @@ func (d *Desk) do(in intentJSON) (says string, err error) {
 		return d.useCamera(in.Source)
 	case "bars":
 		err = d.Keep(func(k *Kept) (err error) {
-			says, err = k.measure(d.scale(k), geom.Length(in.BarX)*geom.Millimeter, geom.Length(in.BarY)*geom.Millimeter)
+			says, err = k.measure(d.scale(k), in)
 			return err
 		})
 	case "way":

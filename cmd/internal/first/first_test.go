@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"net/http"
 	"net/http/httptest"
@@ -104,6 +105,19 @@ func TestGainsAreThoseOfTheBudget(t *testing.T) {
 		assert.NotEmpty(t, s.Gain, s.ID)
 		assert.NotContains(t, s.Gain+s.Now, "NaN")
 	}
+}
+
+// TestALensIsNotSaidToLeaveNothing: a standard deviation of 0.00 mm would be none.
+func TestALensIsNotSaidToLeaveNothing(t *testing.T) {
+	f := Facts{Table: table(t), Lens: true, Live: true, Camera: "sim:"}
+	gain := func() string { return Steps(f)[2].Gain }
+	assert.Regexp(t, `^It leaves 0\.\d\d mm over 300 mm`, gain())
+	f.Table.Covariance = nil
+	assert.Contains(t, gain(), "states no uncertainty")
+	f.Simulated = true
+	assert.Contains(t, gain(), "known exactly")
+	assert.Equal(t, "less than 0.01 mm", millimetres(0.004))
+	assert.Equal(t, "0.01 mm", millimetres(0.006))
 }
 
 // rig is the page before machine and cameras that a test makes up.
@@ -243,9 +257,12 @@ func TestWhatIsDecidedIsKept(t *testing.T) {
 	post := func(body string) *httptest.ResponseRecorder { return r.ask(http.MethodPost, "/api/first", body) }
 	require.Equal(t, http.StatusOK, post(`{"do":"way","quick":true}`).Code)
 	require.Equal(t, http.StatusOK, post(`{"do":"sheets","paper":"letter","ships":" A1-A2,B1:large "}`).Code)
-	answer := post(`{"do":"bars","bar_x_mm":99.0,"bar_y_mm":99.1}`)
-	require.Equal(t, http.StatusOK, answer.Code)
-	assert.Contains(t, answer.Body.String(), "print them again")
+	drawn := r.state()
+	for range 2 { // a tap that is repeated measures no other sheet
+		answer := post(fmt.Sprintf(`{"do":"bars","bar_x_mm":99.0,"bar_y_mm":99.1,"scale_x":%g,"scale_y":%g}`, drawn.ScaleX, drawn.ScaleY))
+		require.Equal(t, http.StatusOK, answer.Code)
+		assert.Contains(t, answer.Body.String(), "print them again")
+	}
 	s := r.state()
 	assert.False(t, s.Print.Good)
 	assert.Contains(t, s.Sheets, "scale=0.99000,0.99100")
@@ -257,6 +274,7 @@ func TestWhatIsDecidedIsKept(t *testing.T) {
 
 	for body, want := range map[string]string{
 		`{"do":"bars","bar_x_mm":95,"bar_y_mm":95}`:        "100 %",
+		`{"do":"bars","bar_x_mm":98,"bar_y_mm":98}`:        "newest sheet that you measured?\n",
 		`{"do":"sheets","paper":"a5","ships":"A1"}`:        "expected a4 or letter",
 		`{"do":"sheets","paper":"a4","ships":"Z1"}`:        "ship id",
 		`{"do":"sheets","paper":"a4","ships":"A1:huge-9"}`: "base",

@@ -101,9 +101,14 @@ func (k Kept) save(path string) error {
 	return strictjson.Save(path, k, 0o644)
 }
 
-// measure takes the measured bars of a sheet that was drawn for a printer of this scale.
-func (k *Kept) measure(drawn sheet.PrinterScale, x, y geom.Length) (string, error) {
-	before := setup.PrintState{ScaleX: drawn.X, ScaleY: drawn.Y}
+// measure takes the measured bars of a sheet. It was drawn for the printer that it says, or for
+// one of the scale that is known.
+func (k *Kept) measure(known sheet.PrinterScale, in intentJSON) (string, error) {
+	x, y := geom.Length(in.BarX)*geom.Millimeter, geom.Length(in.BarY)*geom.Millimeter
+	before, err := setup.PrintState{ScaleX: known.X, ScaleY: known.Y}.Drawn(in.ScaleX, in.ScaleY)
+	if err != nil {
+		return "", err
+	}
 	after, err := before.Measured(x, y)
 	if err != nil {
 		return "", err

@@ -128,9 +128,15 @@ func (s Step) needs(what string) Step {
 func (f Facts) lens(g gains) Step {
 	s := Step{ID: lens, Title: "Calibrate the lens", State: Open, Does: "Calibrate the lens", Href: "/calibrate#lens"}
 	s.Gain = fmt.Sprintf("Estimated from the markers the lens leaves some %s over 300 mm, with a board less than %s.", g.rough, g.exact)
-	if f.Table != nil {
+	switch {
+	case f.Table == nil:
+	case g.lensMiddle > 0:
 		s.Gain = fmt.Sprintf("It leaves %s over 300 mm in the middle of the mat, %s in a corner.", millimetres(g.lensMiddle),
 			millimetres(g.lensCorner))
+	case f.Simulated:
+		s.Gain = "The simulated camera's lens is known exactly, as no real one is."
+	default:
+		s.Gain = "This lens states no uncertainty, so no answer counts any for it. Calibrate it, and it does."
 	}
 	switch {
 	case f.Lens && !f.Rough:
@@ -296,4 +302,9 @@ func gainsOf(t *calibration.Table) gains {
 }
 
 // millimetres writes a standard deviation for people.
-func millimetres(l geom.Length) string { return fmt.Sprintf("%.2f mm", l.Millimeters()) }
+func millimetres(l geom.Length) string {
+	if l < 0.005*geom.Millimeter {
+		return "less than 0.01 mm"
+	}
+	return fmt.Sprintf("%.2f mm", l.Millimeters())
+}

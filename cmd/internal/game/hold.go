@@ -32,11 +32,8 @@ type released struct {
 func (g *Game) Hold(r live.HoldRequest) (err error) {
 	g.update(func() {
 		switch {
-		case r.Restart && g.held != nil:
-			err = live.ErrHeld
 		case r.Restart:
-			g.restart = g.o.Now().Add(live.RestartWithin)
-			g.note("The program is about to be restarted: nothing can be held until then.")
+			err = g.beforeRestart()
 		case r.Hold && g.restarting():
 			err = live.ErrRestarting
 		case !r.Hold:
@@ -62,6 +59,21 @@ func (g *Game) Hold(r live.HoldRequest) (err error) {
 	return err
 }
 
+// beforeRestart lets nothing be held until the restart, unless it would lose what a judge is to
+// look at. The caller holds mu.
+func (g *Game) beforeRestart() error {
+	if g.held != nil {
+		return live.ErrHeld
+	}
+	if n, _, last := g.awaited(); n > 0 {
+		return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("A picture that was held for a judge was released by a player: a "+
+			"judge can hold it again until %s, and a restart would lose it.", last.Local().Format("15:04"))}
+	}
+	g.restart = g.o.Now().Add(live.RestartWithin)
+	g.note("The program is about to be restarted: nothing can be held until then.")
+	return nil
+}
+
 // restarting reports whether someone is about to restart the program. The caller holds mu.
 func (g *Game) restarting() bool { return g.o.Now().Before(g.restart) }
 
@@ -79,19 +91,27 @@ func (g *Game) tooMuchAwaited(r live.HoldRequest) error {
 	if r.Judge || !g.holding().Guarded(g.ruling) {
 		return nil
 	}
-	n, until := 0, time.Time{}
-	for _, k := range g.released {
-		if k.awaited {
-			n++
-			until = k.view.LetGo.Add(releasedFor) // the oldest comes last
-		}
-	}
+	n, until, _ := g.awaited()
 	if n < awaitedMost {
 		return nil
 	}
 	return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("%d held pictures were released within the hour though a judge "+
 		"was to look at them, and no more can be kept. "+
 		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
+}
+
+// awaited counts what was released though a judge was to look at it, and says until when the
+// first and the last of it are kept. The caller holds mu.
+func (g *Game) awaited() (n int, first, last time.Time) {
+	for _, k := range g.released { // the newest comes first
+		if until := k.view.LetGo.Add(releasedFor); k.awaited && g.o.Now().Before(until) {
+			if n++; n == 1 {
+				last = until
+			}
+			first = until
+		}
+	}
+	return n, first, last
 }
 
 // letGo continues live, and keeps what was held for a judge who wants it after all. The

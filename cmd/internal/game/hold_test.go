@@ -180,18 +180,27 @@ func TestNothingIsHeldUntilTheRestart(t *testing.T) {
 	number := h.hub.Newest().Hold.Number
 	require.ErrorIs(t, h.game.Hold(restart), live.ErrHeld)
 	require.NotNil(t, h.hub.Newest().Hold)
+	require.NoError(t, h.game.Hold(live.HoldRequest{Held: number, By: "player 1"}))
+	require.ErrorContains(t, h.game.Hold(restart), "a judge can hold it again until "+h.now.Add(releasedFor).Local().Format("15:04"))
+	again := live.HoldRequest{Hold: true, Held: number, Judge: true}
+	require.NoError(t, h.game.Hold(again), "no restart is near")
 	require.NoError(t, h.game.Hold(live.HoldRequest{Judge: true, By: "x"}))
 	require.NoError(t, h.game.Hold(restart))
 	for name, try := range map[string]func() error{
 		"asked":   func() error { return h.game.AskJudgeFor("player 2") },
 		"held":    func() error { return h.game.Hold(live.HoldRequest{Hold: true}) },
-		"again":   func() error { return h.game.Hold(live.HoldRequest{Hold: true, Held: number, Judge: true}) },
+		"again":   func() error { return h.game.Hold(again) },
 		"by hand": func() error { _, err := h.game.HoldMarked(live.Held{}, live.Choice{}); return err },
 	} {
 		assert.ErrorIs(t, try(), live.ErrRestarting, name)
 		assert.Nil(t, h.hub.Newest().Hold, name)
 	}
 	h.now = h.now.Add(live.RestartWithin)
-	require.NoError(t, h.game.Hold(live.HoldRequest{Hold: true, Held: number, Judge: true}))
+	require.NoError(t, h.game.Hold(again))
 	assert.Equal(t, number, h.hub.Newest().Hold.Number)
+
+	require.NoError(t, h.game.Hold(live.HoldRequest{Held: number, By: "player 1"}))
+	require.Error(t, h.game.Hold(restart))
+	h.now = h.now.Add(releasedFor)
+	require.NoError(t, h.game.Hold(restart), "an hour later nothing is kept")
 }

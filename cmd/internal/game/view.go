@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/vision/capture"
 )
@@ -66,8 +67,14 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 			Advice: "Start the program again, or choose another source.",
 		}
 	case (g.seen.FrameAt.IsZero() || age > g.o.StaleAfter) && status.State != capture.FeedLive && status.Err != "":
+		if strings.Contains(status.Err, "/first") { // it says what to do
+			return live.Health{
+				Code: live.NoCamera, Title: "No camera", Detail: sentence.Upper(status.Err) + ".",
+				Advice: "It lists the cameras of this machine, and a simulated table to try everything with.",
+			}
+		}
 		return live.Health{
-			Code: live.NoCamera, Title: "No camera", Detail: strings.TrimPrefix(status.Source+": "+status.Err, ": "),
+			Code: live.NoCamera, Title: "No camera", Detail: cmp.Or(status.Source, "The camera") + " gives no pictures: " + status.Trouble(),
 			Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically. The page /first " +
 				"lists the cameras of this machine.",
 		}

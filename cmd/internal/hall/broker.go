@@ -18,6 +18,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -352,7 +353,14 @@ func (l brokerLog) Noticef(format string, v ...any) {
 }
 
 // Warnf implements server.Logger.
-func (l brokerLog) Warnf(format string, v ...any) { l.log.Warn("broker: " + fmt.Sprintf(format, v...)) }
+func (l brokerLog) Warnf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	if strings.Contains(text, "TLS Handshake First") { // it is meant so: every invitation says it
+		l.Debugf("%s", text)
+		return
+	}
+	l.log.Warn("broker: " + text)
+}
 
 // Errorf implements server.Logger: what clients do wrong is no error of the hall.
 func (l brokerLog) Errorf(format string, v ...any) {

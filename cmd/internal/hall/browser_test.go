@@ -196,8 +196,11 @@ func TestAJudgeRulesFromTheHall(t *testing.T) {
 	eventually(t, "the hall has it", func() bool { return r.tile(t, "7").Rulings == 1 })
 	within(t, ctx, "it is found", chromedp.Navigate(r.page+"/"), chromedp.WaitVisible(`#search-form`), chromedp.SendKeys(`#search-form input`, "table 7 jo"),
 		chromedp.Click(`#search-form button`), until(`/Table 7, ruling 1/.test(document.getElementById("found").innerText)`),
-		until(`document.querySelector("#calls").children.length === 0`))
+		until(`document.querySelector("#calls").children.length === 0`), tile("7", `e.dataset.kind === "held" && !/live/.test(e.innerText)`))
 	shot(t, ctx, "found")
+	within(t, ctx, "the stream asks for no judge any more", chromedp.Navigate(r.page+"/overlay/all?table=7"),
+		until(`document.getElementById("held-text").textContent === "The picture is held."`),
+		chromedp.Navigate(r.page+"/"), chromedp.WaitVisible(`.tile`))
 	assert.Empty(t, complaints())
 
 	r.stop()

@@ -119,6 +119,15 @@ func (c *clock) table(r event.Clock, now time.Duration) (unixMS int64, ok bool) 
 	return r.AtMS + (now + s.offset).Milliseconds() - r.UpMS, true
 }
 
+// reads returns what the table's steady clock reads at a time, at most.
+func (c *clock) reads(at, now time.Duration) (upMS int64, ok bool) {
+	s, known := c.best(now)
+	if !known {
+		return 0, false
+	}
+	return (at + s.offset + s.error + aheadMost).Milliseconds(), true
+}
+
 // hurry reports whether there is no measurement to use.
 func (c *clock) hurry(now time.Duration) bool {
 	_, ok := c.best(now)

@@ -133,7 +133,7 @@ func Run(ctx context.Context, o Options) error {
 	group.Go(func() { h.measureClocks(ctx) })
 	group.Go(func() { h.renewWatches(ctx) })
 	if o.Ready != nil {
-		o.Ready(listener.Addr().String(), tables)
+		o.Ready(ownAddress(listener.Addr()), tables)
 	}
 	return h.serve(ctx, listener)
 }

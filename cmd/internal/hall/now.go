@@ -161,6 +161,10 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 	if age, ok := t.clock.age(t.read.Session, t.read.UpMS, now); ok {
 		tile.AgeMS, tile.Live = age.Milliseconds(), !stale(age)
 	}
+	if now-t.callLost < callLostFor && t.callLost > 0 {
+		tile.Problems = append(tile.Problems, "The table's program was started again while the hall knew of a call for a judge: what it held "+
+			"is gone. Ask the players whether they still wait.")
+	}
 	tile.Waiting = max(0, health.Record.Number-t.chain.whole)
 	tile.Problems = append(tile.Problems, t.shared()...)
 	tile.Problems = append(tile.Problems, t.chain.against(health.Record, t.heard)...)
@@ -226,7 +230,11 @@ func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 		More    bool     `json:"more"` // there are more than were answered with
 	}{Rulings: []Ruling{}, Games: []Game{}}
 	h.mu.Lock()
+	table, words := h.tableIn(words)
 	for _, t := range h.tables {
+		if table != nil && t != table {
+			continue
+		}
 		for _, all := range t.chain.entries {
 			for _, k := range all {
 				if k.has(words) {
@@ -236,7 +244,7 @@ func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	for _, g := range h.played {
-		if g.has(words) {
+		if (table == nil || g.Table == table.name) && g.has(words) {
 			out.Games = append(out.Games, g)
 		}
 	}
@@ -255,6 +263,19 @@ func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 		out.Games, out.More = out.Games[:searchMost], true
 	}
 	packed(w, r, out)
+}
+
+// tableIn returns the table that "table 7" names, and the other words: a 7 stands in many rulings of
+// other tables. The caller holds mu.
+func (h *Hall) tableIn(words []string) (t *table, rest []string) {
+	for i, w := range words[:max(0, len(words)-1)] {
+		for name := range h.tables {
+			if w == "table" && strings.EqualFold(name, words[i+1]) {
+				return h.tables[name], slices.Concat(words[:i], words[i+2:])
+			}
+		}
+	}
+	return nil, words
 }
 
 // once lists an entry that several tables' records have under the first of them.

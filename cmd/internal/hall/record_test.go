@@ -40,6 +40,10 @@ func TestRulingsArriveToTheByteAndOnce(t *testing.T) {
 	p.book.rule(t, "the second", 0)
 	eventually(t, "the second is there", func() bool { return r.tile(t, "7").Rulings == 2 })
 
+	r.invite(t, "2")
+	require.Equal(t, "2", r.tile(t, "2").Table)
+	assert.Empty(t, found(t, r, "jo table 2"), "range 2 is no table")
+	assert.Len(t, found(t, r, "jo range 2"), 2)
 	list := found(t, r, "table 7 FIRST jo")
 	require.Len(t, list, 1)
 	assert.Empty(t, list[0].Problem)

@@ -36,6 +36,7 @@ type table struct {
 	shown    event.Clock           // of the newest state
 	resent   time.Time             // when the table was last asked to send its record again
 	alike    map[*table]int        // the rulings that another table's record has, too
+	callLost time.Duration         // when its program was first heard again without what it had held for a judge; 0: never
 }
 
 // view is a state of a table, as it came.
@@ -102,6 +103,12 @@ func (h *Hall) heard(name string, m *nats.Msg) {
 			t.turns = h.up()
 		}
 		t.before = t.read.Session
+		if t.health.Call != nil && is.Call == nil {
+			t.callLost = h.up()
+		}
+	}
+	if is.Call != nil {
+		t.callLost = 0
 	}
 	t.health, t.read, t.came, t.heard = is, read, h.up(), time.Now()
 	if read.Session != t.clock.session {
@@ -117,6 +124,7 @@ const (
 	healthMost   = 16 << 10
 	stateMost    = 512 << 10
 	troubleShown = 10 * time.Second
+	callLostFor  = 10 * time.Minute // a judge is on the way
 )
 
 // cannotRead notes that a table said what cannot be read. The log is told once in a while. The

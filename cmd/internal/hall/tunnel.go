@@ -56,6 +56,10 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 		target += "?" + r.URL.RawQuery
 	}
 	answer, err := h.ask(r.Context(), name, r.Method, target, h.guard.Session(r), r.Header, body)
+	if errors.Is(err, errSilent) {
+		http.Error(w, "Table "+name+" does not answer, and was not asked.", http.StatusBadGateway)
+		return
+	}
 	if err != nil {
 		http.Error(w, "Table "+name+" does not answer. Nothing is known of whether it did what you asked: look at the table.",
 			http.StatusBadGateway)
@@ -79,13 +83,38 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(page)
 }
 
+// errSilent says that a table was not heard for so long that it is asked nothing: what it was asked
+// could reach it much later.
+var errSilent = errors.New("hall: the table was not heard of late")
+
+// until returns what a table's steady clock reads when the hall no longer waits for its answer.
+func (h *Hall) until(name string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t, known := h.tables[name]
+	if !known {
+		return "", errSilent
+	}
+	now := h.up()
+	up, ok := t.clock.reads(now+tunnelWithin, now)
+	if !ok {
+		return "", errSilent
+	}
+	return event.Until(t.clock.session, up), nil
+}
+
 // ask asks a table for one of its addresses.
 func (h *Hall) ask(ctx context.Context, name, method, target string, who access.Session, header http.Header,
 	body []byte) (*nats.Msg, error) {
+	until, err := h.until(name)
+	if err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithTimeout(ctx, tunnelWithin)
 	defer stop()
 	m := nats.NewMsg(event.SubjectsOf(h.event, name).Ask(event.AskHTTP))
 	m.Header.Set(event.HeaderMethod, method)
+	m.Header.Set(event.HeaderUntil, until)
 	m.Header.Set(event.HeaderPath, target)
 	m.Header.Set(event.HeaderRole, who.Role.String())
 	m.Header.Set(event.HeaderName, who.Name)

@@ -22,7 +22,8 @@ type HoldRequest struct {
 	AskJudge bool // it is held for a judge who is asked for
 
 	// Restart says that the program is about to be restarted: nothing is released, and nothing can
-	// be held for RestartWithin. It is refused while something is held.
+	// be held for RestartWithin. It is refused while something is held, or was released though a judge
+	// was to look at it and can be held again.
 	Restart bool
 }
 
@@ -34,7 +35,7 @@ const RestartWithin = 20 * time.Second
 var (
 	ErrRestarting = &Refusal{ErrOvertaken, "The program is restarted in a moment, and what it held would be lost. Leave everything as " +
 		"it lies, and ask again after that."}
-	ErrHeld = &Refusal{ErrOvertaken, "A picture is held, and a restart would lose it."}
+	ErrHeld = &Refusal{ErrOvertaken, "A picture is held for a judge, and a restart would lose it."}
 )
 
 // NameMost is how many characters a name has at most.

@@ -204,7 +204,7 @@ type pictureJSON struct {
 	Height     int               `json:"height"`
 	From       string            `json:"calibrated_by"` // table, markers, corners; "": not calibrated
 	SigmaMM    *float64          `json:"sigma_mm"`      // of a base's place at the mat's middle, 1 sigma
-	CornerMM   *float64          `json:"corner_sigma_mm"`
+	WorstMM    *float64          `json:"worst_sigma_mm"`
 	Camera     *cameraJSON       `json:"camera"`
 	MatMM      [2]float64        `json:"mat_mm"`
 	Wires      map[string][]wire `json:"wires"`
@@ -228,8 +228,8 @@ func (d *Desk) describe(w http.ResponseWriter, _ *http.Request, p *picture) {
 	if table != nil {
 		out.Camera = cameraOf(table)
 		out.MatMM = out.Camera.MatMM
-		middle, corner := sureTo(table)
-		out.SigmaMM, out.CornerMM = &middle, &corner
+		middle, worst := sureTo(table)
+		out.SigmaMM, out.WorstMM = &middle, &worst
 	}
 	profile, err := engine.ProfileNamed(rules.Profile)
 	if err != nil {

@@ -119,6 +119,11 @@ func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 	got = b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam), "sigma_px": 6})
 	require.NoError(t, json.Unmarshal(got.Body.Bytes(), &rough))
 	assert.Greater(t, *rough.SigmaMM, 1.5**p.SigmaMM, "corners that a finger tapped from afar")
+
+	var bent pictureJSON
+	got = b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam)[:4]})
+	require.NoError(t, json.Unmarshal(got.Body.Bytes(), &bent))
+	assert.Greater(t, *bent.WorstMM, 2**p.WorstMM, "four corners alone leave the lens's bend open between them")
 	b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam)})
 
 	got = b.post(at+"/answer", request)
@@ -306,7 +311,7 @@ func TestAPhotographIsCalibratedByItsMarkers(t *testing.T) {
 	var p pictureJSON
 	require.NoError(t, json.Unmarshal(b.do("POST", "/api/outline/pictures", buf.Bytes()).Body.Bytes(), &p))
 	assert.Equal(t, "markers", p.From)
-	assert.Less(t, *p.CornerMM, 1.0)
+	assert.Less(t, *p.WorstMM, 1.0)
 	known, _, _ := b.desk.shelf.get(p.ID, b.now).calibration()
 	for _, at := range []geom.Point{{X: 100, Y: 100}, {X: 457, Y: 457}, {X: 800, Y: 500}} {
 		px, _ := table.Camera.PixelOf(at, 4)

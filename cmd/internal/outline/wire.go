@@ -95,20 +95,23 @@ func cameraOf(t *calibration.Table) *cameraJSON {
 	return c
 }
 
-// sureTo returns the sigma of a base's place at the mat's middle and at its worst corner, mm, 1 sigma.
-func sureTo(t *calibration.Table) (middle, corner float64) {
+// sureTo returns the sigma of a base's place at the mat's middle and at its worst place, mm, 1 sigma. The worst need not be a
+// corner: four corners alone do not say how the lens bends between them.
+func sureTo(t *calibration.Table) (middle, worst float64) {
 	b := calibration.NewBudget(*t, calibration.Uncertainty{})
 	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
-	at := func(p geom.Point) float64 {
-		terms, ok := b.At(p, token.BaseTop)
+	at := func(x, y float64) float64 {
+		terms, ok := b.At(geom.Point{X: x, Y: y}, token.BaseTop)
 		if !ok {
 			return math.Inf(1)
 		}
 		return float64(calibration.LargestSigma(terms.Total(1)))
 	}
-	const in = 20
-	for _, p := range [...]geom.Point{{X: in, Y: in}, {X: w - in, Y: in}, {X: w - in, Y: h - in}, {X: in, Y: h - in}} {
-		corner = max(corner, at(p))
+	const in, steps = 20, 12 // mm from the edge; places along each side
+	for i := range steps + 1 {
+		for k := range steps + 1 {
+			worst = max(worst, at(in+(w-2*in)*float64(k)/steps, in+(h-2*in)*float64(i)/steps))
+		}
 	}
-	return at(geom.Point{X: w / 2, Y: h / 2}), corner
+	return at(w/2, h/2), worst
 }

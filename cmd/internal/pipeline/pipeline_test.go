@@ -20,6 +20,7 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/racetest"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
@@ -247,7 +248,7 @@ func TestAnUnpluggedCameraIsSaidAndComesBack(t *testing.T) {
 	b.status.State, b.status.Err = capture.FeedOpening, "no such device"
 	v := b.wait(3 * time.Second)
 	assert.Equal(t, live.NoCamera, v.Health.Code)
-	assert.Equal(t, "/dev/video0: no such device", v.Health.Detail)
+	assert.Equal(t, "/dev/video0 gives no pictures: no such device", v.Health.Detail)
 	assert.NotEmpty(t, v.Health.Advice)
 	assert.Equal(t, "no camera", v.Panel.Reason)
 	b.status.State, b.status.Err = capture.FeedLive, ""
@@ -342,6 +343,7 @@ func (b *bench) quiet(n int) (v live.State) {
 const tenth = 100 * time.Millisecond
 
 func TestACameraThatMovedIsNoticedAndRegisteredAgain(t *testing.T) {
+	racetest.Skip(t)
 	for _, shift := range []float64{0.5, 3, 40} { // mm: seen where it is expected, just not, and far off
 		b := newBench(t, nil)
 		first := b.quiet(20)
@@ -367,6 +369,7 @@ func TestACameraThatMovedIsNoticedAndRegisteredAgain(t *testing.T) {
 }
 
 func TestQuietPicturesAreNotSearchedWhole(t *testing.T) {
+	racetest.Skip(t)
 	b := newBench(t, nil)
 	b.quiet(100)
 	assert.Equal(t, 1, b.searches, "once, to register")
@@ -389,6 +392,7 @@ func TestAMarkerThatWasDisturbedOnceIsNoMove(t *testing.T) {
 }
 
 func TestHandsOverSomeMarkersWidenTheAnswers(t *testing.T) {
+	racetest.Skip(t)
 	b := newBench(t, nil)
 	before := b.quiet(30)
 	b.hidden = 4
@@ -410,6 +414,7 @@ func TestHandsOverSomeMarkersWidenTheAnswers(t *testing.T) {
 }
 
 func TestHandsOverAllMarkersStopTheAnswersUntilTheyAreGone(t *testing.T) {
+	racetest.Skip(t)
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.hidden = 8
@@ -431,6 +436,7 @@ func TestHandsOverAllMarkersStopTheAnswersUntilTheyAreGone(t *testing.T) {
 }
 
 func TestAfterAMoveTooFewMarkersAreSaidAndTriedAgain(t *testing.T) {
+	racetest.Skip(t)
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.camera, b.hidden = overhead(1), 5
@@ -446,6 +452,7 @@ func TestAfterAMoveTooFewMarkersAreSaidAndTriedAgain(t *testing.T) {
 }
 
 func TestABumpedMarkerIsNamedAndLeftOut(t *testing.T) {
+	racetest.Skip(t)
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.bumped = map[int]geom.Point{6: {X: 1.5}, 2: {Y: 25}} // one tracked, one found only by a search
@@ -459,6 +466,7 @@ func TestABumpedMarkerIsNamedAndLeftOut(t *testing.T) {
 }
 
 func TestARefocusedLensAsksForACalibration(t *testing.T) {
+	racetest.Skip(t)
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.camera.Fx, b.camera.Fy = b.camera.Fx*1.004, b.camera.Fy*1.004
@@ -490,6 +498,7 @@ func TestMarkersThatFitWorseAfterAMoveCallTheLensInQuestion(t *testing.T) {
 }
 
 func TestACalibrationFileIsWatchedAsSoonAsItsMarkersAreSeen(t *testing.T) {
+	racetest.Skip(t)
 	file := func(b *bench, o *benchParts) {
 		table := calibration.Table{Camera: overhead(0), Layout: o.Layout, Hash: "00112233", Integrity: calibration.Edited}
 		o.File = CalibrationFile{Table: &table, Name: "table.json"}
@@ -676,6 +685,7 @@ func TestPicturesOfAnotherSizeAreRegisteredAnew(t *testing.T) {
 }
 
 func TestAFrozenCameraGivesNoAnswers(t *testing.T) {
+	racetest.Skip(t)
 	b := newBench(t, func(_ *bench, o *benchParts) { o.FrozenAfter = 2 * time.Second })
 	b.quiet(30)
 	b.look = "frozen"
@@ -745,6 +755,7 @@ func TestThePicturesOfADirectoryCountThoughTheyAreNotNewer(t *testing.T) {
 }
 
 func TestNoAnswerRestsOnWhatCannotBeUsedAnyMore(t *testing.T) {
+	racetest.Skip(t)
 	fails := false
 	b := newBench(t, func(b *bench, o *benchParts) {
 		o.NewLocator = func(calibration.Table) (Locator, error) {

@@ -26,7 +26,13 @@ func Lower(s string) string {
 }
 
 // Of returns an error as a sentence: "Measuring: expected …, got …."
-func Of(err error) string { return Upper(strings.TrimSuffix(err.Error(), ".")) + "." }
+func Of(err error) string {
+	text := Upper(err.Error())
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}
 
 // Invisible reports whether people do not see a character: a control character other
 // than a new line and a tab, or one of format (Unicode's Cf), such as those by which

@@ -14,6 +14,7 @@ func TestSentences(t *testing.T) {
 	assert.Empty(t, Upper("")+Lower(""))
 	assert.Equal(t, "The file is gone.", Of(errors.New("the file is gone")))
 	assert.Equal(t, "The file is gone.", Of(errors.New("The file is gone.")))
+	assert.Equal(t, "Is it gone?", Of(errors.New("is it gone?")))
 }
 
 func TestInvisibleCharacters(t *testing.T) {

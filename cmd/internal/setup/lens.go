@@ -147,6 +147,8 @@ func (m *Machine) refuse(step lens.GuideStep) {
 // solver to say: it refuses views that do not fix a lens.
 func (m *Machine) solve() (Work, error) {
 	switch {
+	case m.state.Step == Lens && (m.state.Lens.Phase == Solving || m.state.Lens.Phase == Ready):
+		return nil, nil // it was tapped twice
 	case m.state.Step != Lens || m.state.Lens.Phase != Looking:
 		return nil, notNow("No views are being taken.")
 	case len(m.state.Lens.Views) < lens.MinViews:
@@ -200,6 +202,10 @@ func (m *Machine) more() error {
 		return m.anotherView()
 	}
 	l := &m.state.Lens
+	if t := &m.state.Table; m.state.Step == Table && t.Quick && t.Phase == Looking && len(m.views) > 0 ||
+		m.state.Step == Lens && m.guide != nil && l.Phase == Looking {
+		return nil // it was tapped twice
+	}
 	if m.state.Step != Lens || m.guide == nil || (l.Phase != Ready && l.Phase != Saved) {
 		return notNow("There is no lens that more views could better.")
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -40,9 +41,30 @@ func (m *Machine) resetPrint() {
 }
 
 // bars takes the measured bars of a sheet.
-func (m *Machine) bars(x, y geom.Length) (err error) {
-	m.state.Print, err = m.state.Print.Measured(x, y)
-	return err
+func (m *Machine) bars(in Intent) error {
+	drawn, err := m.state.Print.Drawn(in.ScaleX, in.ScaleY)
+	if err != nil {
+		return err
+	}
+	after, err := drawn.Measured(in.BarX, in.BarY)
+	if err != nil {
+		return err
+	}
+	m.state.Print = after
+	return nil
+}
+
+// Drawn returns p as it was when the sheet that was measured was drawn: for a printer of this
+// scale, or for what p knows where x and y are 0. So bars that are sent twice count once.
+func (p PrintState) Drawn(x, y float64) (PrintState, error) {
+	if x == 0 && y == 0 {
+		return p, nil
+	}
+	if _, err := sheet.ParsePrinterScale(x, y); err != nil {
+		return p, wrong("No sheet is drawn for such a printer: %v.", err)
+	}
+	p.ScaleX, p.ScaleY = cmp.Or(x, 1), cmp.Or(y, 1)
+	return p, nil
 }
 
 // Measured returns what is known of the printer when the bars of a sheet measure x and y

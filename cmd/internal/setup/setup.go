@@ -192,9 +192,11 @@ const (
 // Intent is what somebody wants.
 type Intent struct {
 	Do         Action
-	Step       Step         // of Go
-	Board      string       // of Capture, as calibration.ParseBoard reads it
-	BarX, BarY geom.Length  // of Bars
+	Step       Step        // of Go
+	Board      string      // of Capture, as calibration.ParseBoard reads it
+	BarX, BarY geom.Length // of Bars
+	ScaleX     float64     // of Bars: the printer's scale for which the measured sheet was drawn; 0: the newest
+	ScaleY     float64
 	Card       CardMeasures // of Measure
 }
 
@@ -272,6 +274,9 @@ func (m *Machine) Do(in Intent) (Work, error) {
 	if !slices.Contains(actions[:], in.Do) {
 		return nil, wrong("There is no action %q.", in.Do)
 	}
+	if !m.state.Active && (in.Do == Cancel || in.Do == Finish) {
+		return nil, nil // it was tapped twice
+	}
 	if !m.state.Active {
 		return nil, notNow("No calibration is running: start one first.")
 	}
@@ -285,7 +290,7 @@ func (m *Machine) Do(in Intent) (Work, error) {
 		m.quick()
 		return nil, nil
 	case Bars:
-		return nil, m.bars(in.BarX, in.BarY)
+		return nil, m.bars(in)
 	case Capture:
 		return nil, m.capture(in.Board)
 	case Solve:
@@ -345,7 +350,11 @@ func (m *Machine) bestLens() (calibration.Intrinsics, bool) {
 	return calibration.Intrinsics{}, false
 }
 
+// save asks for the present step's result to be saved. Once it is saved, there is nothing more to do.
 func (m *Machine) save() (Work, error) {
+	if m.state.Step != Print && m.state.Phase(m.state.Step) == Saved {
+		return nil, nil
+	}
 	switch m.state.Step {
 	case Lens:
 		if m.state.Lens.Phase != Ready || m.lens == nil {

@@ -225,7 +225,7 @@ func TestTheWholeWay(t *testing.T) {
 
 func TestWhatComesAtTheWrongTimeIsRefusedInASentence(t *testing.T) {
 	b := newBench(t)
-	for _, do := range []setup.Action{setup.Cancel, setup.Go, setup.Save, setup.Capture, setup.Bars, setup.Solve} {
+	for _, do := range []setup.Action{setup.Go, setup.Save, setup.Capture, setup.Bars, setup.Solve} {
 		b.refuses(setup.Intent{Do: do, Step: setup.Lens, Board: spec}, "No calibration is running")
 	}
 	_, err := b.m.Do(setup.Intent{Do: "dance"})
@@ -279,6 +279,49 @@ func TestBarsSetTheScaleOfTheSheets(t *testing.T) {
 	p = b.m.State().Print
 	assert.Equal(t, setup.Saved, p.Phase)
 	assert.InDelta(t, 0.986, p.ScaleY, 1e-12, "good sheets are left as they are")
+}
+
+// TestAButtonThatIsTappedTwiceIsTappedOnce: the second tap of an impatient finger, or of another
+// browser, is neither refused nor does it anything more.
+func TestAButtonThatIsTappedTwiceIsTappedOnce(t *testing.T) {
+	b := newBench(t)
+	twice := func(in setup.Intent) {
+		t.Helper()
+		b.do(in)
+		before := b.m.State()
+		work := b.pending
+		b.do(in)
+		assert.Equal(t, before, b.m.State(), "%+v", in)
+		assert.Equal(t, work, b.pending, "%+v", in)
+	}
+	twice(setup.Intent{Do: setup.Start})
+	twice(setup.Intent{Do: setup.Bars, BarX: 99, BarY: 98.9, ScaleX: 1, ScaleY: 1})
+	assert.InDelta(t, 0.99, b.m.State().Print.ScaleX, 1e-12, "the sheet that was measured was drawn before")
+	twice(setup.Intent{Do: setup.Bars, BarX: 101, BarY: 100, ScaleX: 0.99, ScaleY: 0.989})
+	assert.InDelta(t, 0.99*1.01, b.m.State().Print.ScaleX, 1e-12)
+	_, err := b.m.Do(setup.Intent{Do: setup.Bars, BarX: 101, BarY: 100, ScaleX: 2, ScaleY: 1})
+	require.ErrorContains(t, err, "No sheet is drawn for such a printer")
+
+	b.solvedLens()
+	b.do(setup.Intent{Do: setup.Solve}) // it is solved
+	twice(setup.Intent{Do: setup.Save})
+	b.m.Saved(b.pending, nil)
+	twice(setup.Intent{Do: setup.Save})
+	twice(setup.Intent{Do: setup.More})
+
+	twice(setup.Intent{Do: setup.Quick})
+	for range 12 {
+		b.show(b.markers())
+	}
+	twice(setup.Intent{Do: setup.More})
+	for range 12 {
+		b.show(b.markers())
+	}
+	twice(setup.Intent{Do: setup.Save})
+	b.m.Saved(b.pending, nil)
+	twice(setup.Intent{Do: setup.Save})
+	twice(setup.Intent{Do: setup.Finish})
+	twice(setup.Intent{Do: setup.Cancel})
 }
 
 // A user who never tilts the board gets advice, and no calibration.

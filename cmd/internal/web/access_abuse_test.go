@@ -109,8 +109,12 @@ func TestNoBodyIsTooLargeToBeRefused(t *testing.T) {
 			assert.True(t, answer.StatusCode >= 400 || path == "/api/unpair" || path == "/overlay/token", // which read none
 				"%s: %d", r.Pattern, answer.StatusCode)
 		}
+		least := int64(size / 2)
+		if path == "/api/outline/pictures" {
+			least = size / 4 // a photograph of 32 MB is taken
+		}
 		left := body.left.Load() // the client may still be sending
-		assert.Greater(t, left, int64(size/2), "%s: the server read %d MB of it", r.Pattern, (size-left)>>20)
+		assert.Greater(t, left, least, "%s: the server read %d MB of it", r.Pattern, (size-left)>>20)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"sync"
 	"testing"
@@ -229,6 +230,37 @@ func TestARulingIsAnsweredInAFullHouse(t *testing.T) {
 			assert.Less(t, answer.StatusCode, 300)
 		})
 	}
+}
+
+// deadlines notes what a client is given time for.
+type deadlines struct {
+	httptest.ResponseRecorder
+	log []string
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.log = append(d.log, fmt.Sprint("time ", time.Until(at) > time.Second))
+	return nil
+}
+
+func (d *deadlines) Write(data []byte) (int, error) {
+	d.log = append(d.log, string(data))
+	return d.ResponseRecorder.Write(data)
+}
+
+// A client has its time for each write, however long its answer was in the making, and for
+// what is left to be sent at the end.
+func TestAClientsTimeBeginsWithEachWrite(t *testing.T) {
+	slow := slowRulings{begun: make(chan struct{}), end: make(chan struct{})}
+	_, s := everything(t, func(o *web.Options) { o.Rulings = slow })
+	close(slow.end)
+	r := httptest.NewRequest(http.MethodGet, "/api/rulings.zip", nil)
+	r.RemoteAddr, r.Host = someMachine, "localhost"
+	r.AddCookie(&http.Cookie{Name: "sightline", Value: s.Cookie(access.Judge, "Zoe", time.Now())})
+	d := &deadlines{ResponseRecorder: *httptest.NewRecorder()}
+	s.ServeHTTP(d, r)
+	assert.Equal(t, http.StatusOK, d.Code)
+	assert.Equal(t, []string{"time true", "zip", "time true"}, d.log)
 }
 
 func TestAServerThatHangsDoesNotAnswer(t *testing.T) {

@@ -17,10 +17,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/enrol"
+	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/outline"
 	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/projector"
 	"sightline/cmd/internal/rulings"
@@ -58,6 +61,12 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 	o.Routes = append(o.Routes, projector.New(projector.Options{Hub: f.hub, Path: filepath.Join(t.TempDir(), "projector.json"), Now: time.Now,
 		Log: slog.New(slog.DiscardHandler)}).Routes()...)
 	o.Routes = append(o.Routes, enrol.New(enrol.Options{Hub: f.hub, Dir: filepath.Join(t.TempDir(), "looks"), Now: time.Now}).Routes()...)
+	o.Routes = append(o.Routes, firstDesk(t, first.Facts{Camera: "/dev/video0", Live: true, Height: 1080},
+		first.Kept{Version: 1, Paper: "a4", Ships: "A1"}).Routes()...)
+	o.Routes = append(o.Routes, outline.New(outline.Options{Hub: f.hub,
+		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		Rules:  func() outline.Rules { return outline.Rules{Sigmas: 3} }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Hold: func(live.Held, live.Choice) (uint64, error) { return 1, nil }}).Routes()...)
 	for _, c := range change {
 		c(&o)
 	}
@@ -92,50 +101,66 @@ type routeLine struct {
 
 // routeLines holds a line for every route: whoever adds a route says here who may ask.
 var routeLines = map[string]routeLine{
-	"GET /":                      {least: access.Nobody},
-	"GET /healthz":               {least: access.Nobody},
-	"GET /livez":                 {least: access.Nobody},
-	"GET /metrics":               {least: access.Reader},
-	"GET /status":                {least: access.Nobody},
-	"GET /status.js":             {least: access.Nobody},
-	"GET /status.css":            {least: access.Nobody},
-	"GET /api/status":            {least: access.Reader},
-	"GET /director":              {least: access.Nobody},
-	"GET /director.js":           {least: access.Nobody},
-	"GET /director.css":          {least: access.Nobody},
-	"PATCH /api/director":        {least: access.Player, body: `{"frozen":false}`},
-	"GET /projector":             {least: access.Nobody},
-	"GET /projector.js":          {least: access.Nobody},
-	"GET /projector.css":         {least: access.Nobody},
-	"GET /api/projector":         {least: access.Reader},
-	"POST /api/projector":        {least: access.Player, body: `{"do":"cancel"}`},
-	"POST /api/projector/screen": {least: access.Player, body: `{"id":"abcd","width_px":1920,"height_px":1080,"shown":1}`},
-	"GET /pair":                  {least: access.Nobody},
-	"GET /pair/{code}":           {least: access.Nobody, path: "/pair/K4MWQX"},
-	"GET /PAIR/{code}":           {least: access.Nobody, path: "/PAIR/K4MWQX"},
-	"GET /api/pair":              {least: access.Player, here: true},
-	"POST /api/pair":             {least: access.Nobody, body: `{}`, status: 400},
-	"POST /api/unpair":           {least: access.Nobody, status: 204},
-	"GET /api/me":                {least: access.Nobody},
-	"GET /api/openapi.json":      {least: access.Nobody},
-	"GET /api/state":             {least: access.Reader},
-	"GET /api/events":            {least: access.Reader},
-	"GET /api/scene":             {least: access.Reader},
-	"GET /api/measure":           {least: access.Reader},
-	"GET /api/table.json":        {least: access.Reader, status: 404},
-	"GET /api/picture.jpg":       {least: access.Reader},
-	"GET /api/display.png":       {least: access.Reader},
-	"PATCH /api/choice":          {least: access.Player, body: `{"from":"A1"}`, status: 204},
-	"PATCH /api/match":           {least: access.Player, body: `{"round":"3"}`, status: 204},
-	"POST /api/try":              {least: access.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
-	"POST /api/ships":            {least: access.Player, body: `{"id":"A1"}`, status: 404},
-	"POST /api/policy":           {least: access.Player, body: `{"measuring":"never"}`, status: 400},
-	"POST /api/declare":          {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
-	"GET /judge":                 {least: access.Nobody},
-	"GET /remote":                {least: access.Nobody},
-	"GET /api/held":              {least: access.Judge, status: 404},
-	"GET /api/held.png":          {least: access.Judge, status: 404},
-	"POST /api/freeze":           {least: access.Player, body: `{"hold":false}`},
+	"GET /":                                 {least: access.Nobody},
+	"GET /healthz":                          {least: access.Nobody},
+	"GET /livez":                            {least: access.Nobody},
+	"GET /metrics":                          {least: access.Reader},
+	"GET /status":                           {least: access.Nobody},
+	"GET /status.js":                        {least: access.Nobody},
+	"GET /status.css":                       {least: access.Nobody},
+	"GET /api/status":                       {least: access.Reader},
+	"GET /director":                         {least: access.Nobody},
+	"GET /director.js":                      {least: access.Nobody},
+	"GET /director.css":                     {least: access.Nobody},
+	"PATCH /api/director":                   {least: access.Player, body: `{"frozen":false}`},
+	"GET /projector":                        {least: access.Nobody},
+	"GET /projector.js":                     {least: access.Nobody},
+	"GET /projector.css":                    {least: access.Nobody},
+	"GET /api/projector":                    {least: access.Reader},
+	"POST /api/projector":                   {least: access.Player, body: `{"do":"cancel"}`},
+	"POST /api/projector/screen":            {least: access.Player, body: `{"id":"abcd","width_px":1920,"height_px":1080,"shown":1}`},
+	"GET /first":                            {least: access.Nobody},
+	"GET /first.js":                         {least: access.Nobody},
+	"GET /first.css":                        {least: access.Nobody},
+	"GET /api/first":                        {least: access.Reader},
+	"POST /api/first":                       {least: access.Player, body: `{"do":"way","quick":true}`},
+	"GET /api/first/camera.jpg":             {least: access.Player, path: "/api/first/camera.jpg?source=/dev/video9", status: 404},
+	"GET /api/first/sheets.pdf":             {least: access.Reader},
+	"GET /outline":                          {least: access.Nobody},
+	"GET /outline/{file}":                   {least: access.Nobody, path: "/outline/outline.js"},
+	"POST /api/outline/pictures":            {least: access.Player, path: "/api/outline/pictures?from=live"},
+	"GET /api/outline/pictures/{id}":        {least: access.Player, path: "/api/outline/pictures/9", status: 404},
+	"GET /api/outline/pictures/{id}/pixels": {least: access.Player, path: "/api/outline/pictures/9/pixels", status: 404},
+	"POST /api/outline/pictures/{id}/calibration": {least: access.Player, path: "/api/outline/pictures/9/calibration", status: 404},
+	"POST /api/outline/pictures/{id}/snap":        {least: access.Player, path: "/api/outline/pictures/9/snap", status: 404},
+	"POST /api/outline/pictures/{id}/answer":      {least: access.Player, path: "/api/outline/pictures/9/answer", status: 404},
+	"POST /api/outline/pictures/{id}/hold":        {least: access.Player, path: "/api/outline/pictures/9/hold", status: 404},
+	"GET /pair":                                   {least: access.Nobody},
+	"GET /pair/{code}":                            {least: access.Nobody, path: "/pair/K4MWQX"},
+	"GET /PAIR/{code}":                            {least: access.Nobody, path: "/PAIR/K4MWQX"},
+	"GET /api/pair":                               {least: access.Player, here: true},
+	"POST /api/pair":                              {least: access.Nobody, body: `{}`, status: 400},
+	"POST /api/unpair":                            {least: access.Nobody, status: 204},
+	"GET /api/me":                                 {least: access.Nobody},
+	"GET /api/openapi.json":                       {least: access.Nobody},
+	"GET /api/state":                              {least: access.Reader},
+	"GET /api/events":                             {least: access.Reader},
+	"GET /api/scene":                              {least: access.Reader},
+	"GET /api/measure":                            {least: access.Reader},
+	"GET /api/table.json":                         {least: access.Reader, status: 404},
+	"GET /api/picture.jpg":                        {least: access.Reader},
+	"GET /api/display.png":                        {least: access.Reader},
+	"PATCH /api/choice":                           {least: access.Player, body: `{"from":"A1"}`, status: 204},
+	"PATCH /api/match":                            {least: access.Player, body: `{"round":"3"}`, status: 204},
+	"POST /api/try":                               {least: access.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
+	"POST /api/ships":                             {least: access.Player, body: `{"id":"A1"}`, status: 404},
+	"POST /api/policy":                            {least: access.Player, body: `{"measuring":"never"}`, status: 400},
+	"POST /api/declare":                           {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
+	"GET /judge":                                  {least: access.Nobody},
+	"GET /remote":                                 {least: access.Nobody},
+	"GET /api/held":                               {least: access.Judge, status: 404},
+	"GET /api/held.png":                           {least: access.Judge, status: 404},
+	"POST /api/freeze":                            {least: access.Player, body: `{"hold":false}`},
 	// asked rightly it would hold the picture for the others
 	"POST /api/ask-judge":               {least: access.Player, body: `[]`, status: 400},
 	"POST /api/rulings":                 {least: access.Judge, body: `{}`, status: 400},

@@ -22,32 +22,52 @@ import (
 // goodBodies holds for every route that changes something a body that it takes; "" for the
 // routes that take none.
 var goodBodies = map[string]string{
-	"POST /api/pair":             `{"judge_secret":"correct horse battery","name":"Jo"}`,
-	"POST /api/unpair":           "",
-	"POST /overlay/token":        "",
-	"PATCH /api/choice":          `{"from":"A1","to":"B1","arc":"front"}`,
-	"PATCH /api/match":           `{"title":"Cup","round":"3","sides":[{"name":"Ada","score":7},{}]}`,
-	"PATCH /api/director":        `{"pair":{"from":"A1","to":"B1","arc":"front"}}`,
-	"POST /api/projector":        `{"do":"cancel"}`,
-	"POST /api/try":              `{"ship":"A1","maneuver":"straight 1"}`,
-	"POST /api/ships":            `{"id":"A5","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`,
-	"POST /api/policy":           `{"measuring":"judge"}`,
-	"POST /api/declare":          `{"doing":"done"}`,
-	"POST /api/freeze":           `{"hold":true}`,
-	"POST /api/ask-judge":        `{"by":"player 2"}`,
-	"POST /api/rulings":          `{"held":1700000000001,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`,
-	"POST /api/calibration":      `{"do":"start"}`,
-	"POST /api/projector/screen": `{"id":"abcd","width_px":1920,"height_px":1080,"shown":1}`,
-	"POST /api/looks":            `{"do":"show","ships":"A1","base":"small"}`,
-	"POST /api/obstacles":        `{"do":"trace","top_mm":2}`,
-	"POST /api/game/do":          `{"kind":"changed","ship":"A1","status":"fled"}`,
-	"POST /api/game/start":       `{"edition":"2.5","players":[{"name":"Ada","squad":` + squadText + `},{"squad":` + squadText + `}]}`,
+	"POST /api/pair":                              `{"judge_secret":"correct horse battery","name":"Jo"}`,
+	"POST /api/unpair":                            "",
+	"POST /overlay/token":                         "",
+	"PATCH /api/choice":                           `{"from":"A1","to":"B1","arc":"front"}`,
+	"PATCH /api/match":                            `{"title":"Cup","round":"3","sides":[{"name":"Ada","score":7},{}]}`,
+	"PATCH /api/director":                         `{"pair":{"from":"A1","to":"B1","arc":"front"}}`,
+	"POST /api/projector":                         `{"do":"cancel"}`,
+	"POST /api/try":                               `{"ship":"A1","maneuver":"straight 1"}`,
+	"POST /api/ships":                             `{"id":"A5","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`,
+	"POST /api/policy":                            `{"measuring":"judge"}`,
+	"POST /api/declare":                           `{"doing":"done"}`,
+	"POST /api/freeze":                            `{"hold":true}`,
+	"POST /api/ask-judge":                         `{"by":"player 2"}`,
+	"POST /api/rulings":                           `{"held":1700000000001,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`,
+	"POST /api/calibration":                       `{"do":"start"}`,
+	"POST /api/projector/screen":                  `{"id":"abcd","width_px":1920,"height_px":1080,"shown":1}`,
+	"POST /api/looks":                             `{"do":"show","ships":"A1","base":"small"}`,
+	"POST /api/obstacles":                         `{"do":"trace","top_mm":2}`,
+	"POST /api/first":                             `{"do":"sheets","paper":"letter","ships":"A1"}`,
+	"POST /api/outline/pictures/{id}/calibration": `{"corners_px":[[310,680],[950,675],[860,210],[420,215]],"mat_mm":[914.4,914.4]}`,
+	"POST /api/outline/pictures/{id}/snap":        `{"base":"small","x_mm":300,"y_mm":200,"heading_deg":90}`,
+	"POST /api/outline/pictures/{id}/answer":      markedText,
+	"POST /api/outline/pictures/{id}/hold":        markedText,
+	"POST /api/game/do":                           `{"kind":"changed","ship":"A1","status":"fled"}`,
+	"POST /api/game/start":                        `{"edition":"2.5","players":[{"name":"Ada","squad":` + squadText + `},{"squad":` + squadText + `}]}`,
 	"PUT /api/obstacles/catalogue.json": `{"version":1,"outlines":[{"name":"rock1","kind":"asteroid","outline_mm":[[0,0],[20,0],[20,20],[0,` +
 		`20]]}]}`,
 }
 
 // squadText is a squad in a JSON text.
 const squadText = `"{\"faction\":\"rebelalliance\",\"pilots\":[{\"id\":\"wedgeantilles\"}]}"`
+
+// markedText is two bases that a person marked.
+const markedText = `{"ships":[{"id":"A1","base":"small","tries":[{"x_mm":300,"y_mm":200,"heading_deg":0}]},` +
+	`{"id":"B1","base":"small","tries":[{"x_mm":300,"y_mm":400,"heading_deg":180}]}],"from":"A1","to":"B1","arc":"front"}`
+
+// marking returns the path of a route; of a route of a picture to mark, with the id of the live one.
+func marking(t *testing.T, s *web.Server, path string) string {
+	if !strings.Contains(path, "{id}") {
+		return path
+	}
+	var picture struct{ ID string }
+	answer := ask(s, http.MethodPost, "/api/outline/pictures?from=live", "", loopback, "")
+	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &picture), answer.Body)
+	return strings.Replace(path, "{id}", picture.ID, 1)
+}
 
 // badBodies makes of a good body what none should be.
 func badBodies(t *testing.T, good string) map[string]string {
@@ -113,9 +133,10 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 	ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "") // so that there is something to rule on
 	for _, r := range s.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
-		if method == http.MethodGet {
+		if method == http.MethodGet || path == "/api/outline/pictures" { // its body is a photograph
 			continue
 		}
+		path = marking(t, s, path)
 		good, known := goodBodies[r.Pattern]
 		if !assert.True(t, known, "goodBodies says nothing of %s", r.Pattern) {
 			continue
@@ -136,6 +157,9 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 		}
 	}
 	for pattern, good := range goodBodies {
+		if strings.Contains(pattern, "/outline/") {
+			continue // this table's picture is not calibrated: package outline asks with one that is
+		}
 		s, changes := changeable(t) // each on its own: one lets go what another needs
 		ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "")
 		method, path, _ := strings.Cut(pattern, " ")
@@ -145,7 +169,8 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 		before := changes()
 		answer := ask(s, method, path, good, loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 		assert.Less(t, answer.Code, 300, "%s: %s", pattern, answer.Body)
-		if good != "" && !slices.Contains([]string{"POST /api/pair", "POST /api/try", "POST /api/projector", "POST /api/looks"}, pattern) {
+		if good != "" && !slices.Contains([]string{"POST /api/pair", "POST /api/try", "POST /api/projector", "POST /api/looks",
+			"POST /api/first"}, pattern) {
 			assert.NotEqual(t, before, changes(), "%s: the test counts what it changes", pattern)
 		}
 	}

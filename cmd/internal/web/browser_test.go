@@ -16,6 +16,8 @@ import (
 	"sightline/cmd/internal/live"
 )
 
+func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
+
 func TestThePageAnswersForAChosenPair(t *testing.T) {
 	f := newFakeTable(t)
 	server := steady(t, f)
@@ -60,17 +62,20 @@ func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 	server := serve(t, f)
 	ctx := browsertest.New(t, time.Minute)
 	f.change(func(state *live.State) {
-		state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Plug it in."}
+		state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device",
+			Advice: "Plug it in. The page /first lists the cameras of this machine."}
 	})
-	var text, lost string
+	var text, lost, link string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Navigate(server.URL),
 		chromedp.WaitVisible("#banner"),
 		chromedp.Text("#banner", &text),
+		chromedp.Text(`#banner a[href="/first"]`, &link),
 	))
+	assert.Equal(t, "/first", link)
+	assert.Contains(t, text, "Plug it in. The page /first lists the cameras of this machine.")
 	assert.Contains(t, text, "No camera")
 	assert.Contains(t, text, "/dev/video0: no such device")
-	assert.Contains(t, text, "Plug it in.")
 
 	// Nothing more is heard: the watchdog says so, whatever the last state was.
 	require.NoError(t, chromedp.Run(ctx,

@@ -121,6 +121,9 @@ type intentJSON struct {
 	BarX  float64      `json:"bar_x_mm"`
 	BarY  float64      `json:"bar_y_mm"`
 
+	ScaleX float64 `json:"scale_x"` // that the measured sheet was drawn for
+	ScaleY float64 `json:"scale_y"`
+
 	CardBar   float64 `json:"card_bar_mm"`
 	Thickness float64 `json:"card_thickness_mm"`
 	BaseTop   float64 `json:"base_top_mm"`
@@ -140,7 +143,7 @@ func readIntent(body io.Reader) (in setup.Intent, confirmed bool, problem string
 	}
 	return setup.Intent{
 		Do: raw.Do, Step: raw.Step, Board: raw.Board,
-		BarX: geom.Length(raw.BarX) * geom.Millimeter, BarY: geom.Length(raw.BarY) * geom.Millimeter,
+		BarX: geom.Length(raw.BarX) * geom.Millimeter, BarY: geom.Length(raw.BarY) * geom.Millimeter, ScaleX: raw.ScaleX, ScaleY: raw.ScaleY,
 		Card: setup.CardMeasures{
 			Bar: geom.Length(raw.CardBar) * geom.Millimeter, Thickness: geom.Length(raw.Thickness) * geom.Millimeter,
 			BaseTop: geom.Length(raw.BaseTop) * geom.Millimeter,

@@ -79,7 +79,7 @@ func TestCalibrationRequestsThatMakeNoSense(t *testing.T) {
 		"a long board":         {`{"do":"capture","board":"` + strings.Repeat("9", 100) + `"}`, 400, "at most 64 characters"},
 		"a step before start":  {`{"do":"go","step":"lens"}`, 409, "No calibration is running"},
 		"saving before start":  {`{"do":"save"}`, 409, "No calibration is running"},
-		"finish before start":  {`{"do":"finish"}`, 409, "No calibration is running"},
+		"save before start":    {`{"do":"save"}`, 409, "No calibration is running"},
 		"measure before start": {`{"do":"card","card_bar_mm":220}`, 409, "No calibration is running"},
 	} {
 		t.Run(name, func(t *testing.T) {

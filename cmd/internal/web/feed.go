@@ -294,7 +294,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	state := s.o.Hub.Newest()
 	newest, err := s.feed.at(&state)
-	if err != nil || send(w, control, s.o.Now(), first) != nil || send(w, control, s.o.Now(), form(newest)) != nil {
+	if err != nil || send(w, control, first) != nil || send(w, control, form(newest)) != nil {
 		return
 	}
 	ticker := time.NewTicker(pingEvery)
@@ -311,7 +311,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			}
 			newest, text = e, form(e)
 		}
-		if send(w, control, s.o.Now(), text) != nil {
+		if send(w, control, text) != nil {
 			return
 		}
 	}

@@ -34,7 +34,15 @@ func firstPages() []pageCase {
 
 // firstServer serves the page with two cameras, one of them in use by another program.
 func firstServer(t *testing.T, facts first.Facts, kept first.Kept) *httptest.Server {
-	desk := first.New(first.Options{
+	_, s := everything(t, func(o *web.Options) { o.Routes = firstDesk(t, facts, kept).Routes() })
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// firstDesk is a desk with two cameras, one of which is busy.
+func firstDesk(t testing.TB, facts first.Facts, kept first.Kept) *first.Desk {
+	return first.New(first.Options{
 		Path: filepath.Join(t.TempDir(), "first-table.json"), Facts: func() first.Facts { return facts }, Board: "chessboard:9x6:25mm",
 		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), ScaleX: 1, ScaleY: 1,
 		Frame: fakePicture, UseCamera: func(first.Camera) {},
@@ -54,8 +62,4 @@ func firstServer(t *testing.T, facts first.Facts, kept first.Kept) *httptest.Ser
 			Now: time.Now,
 		},
 	}, kept)
-	_, s := everything(t, func(o *web.Options) { o.Routes = desk.Routes() })
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	return server
 }

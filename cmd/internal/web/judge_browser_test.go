@@ -193,6 +193,14 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	assert.Equal(t, c.held(), ruling.Held)
 	assert.Equal(t, "Jo", ruling.Judge)
 
+	// A page that was opened again while its ruling was on its way does not call it another's.
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`sessionStorage.setItem("sightline.ruling-after", 2)`, nil)))
+	_, err = c.judges.Rule(live.RuleRequest{Held: c.held(), After: 2, Choice: live.Choice{From: "A2", To: "B1", Arc: engine.ArcFront},
+		Judge: "Jo"})
+	require.NoError(t, err)
+	require.NoError(t, chromedp.Run(ctx, chromedp.WaitVisible(`#log li[value="3"]`),
+		browsertest.Poll(`document.getElementById("banner").textContent.includes("Ruling 3 is recorded.")`, nil)))
+
 	// What is held is let go under the judge: nothing more can be ruled.
 	require.NoError(t, c.judges.freeze(live.HoldRequest{Judge: true}))
 	var hold string

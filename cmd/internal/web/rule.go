@@ -294,7 +294,7 @@ func (s *Server) rulingsZip(w http.ResponseWriter, _ *http.Request) {
 	begun := &lateHeader{w: w, start: func() {
 		w.Header().Set("Content-Type", "application/zip")
 		w.Header().Set("Content-Disposition", `attachment; filename="rulings.zip"`)
-	}, each: http.NewResponseController(w), s: s}
+	}}
 	if err := s.o.Rulings.ExportAll(begun); err != nil && !begun.started {
 		ruleError(w, err)
 	} else if err != nil {
@@ -308,8 +308,6 @@ type lateHeader struct {
 	w       io.Writer
 	start   func()
 	started bool
-	each    *http.ResponseController // with it each write has its own time: a log may be long
-	s       *Server
 }
 
 // Write implements io.Writer.
@@ -317,11 +315,6 @@ func (l *lateHeader) Write(p []byte) (int, error) {
 	if !l.started {
 		l.start()
 		l.started = true
-	}
-	if l.each != nil {
-		if err := l.each.SetWriteDeadline(l.s.o.Now().Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return 0, err
-		}
 	}
 	return l.w.Write(p)
 }

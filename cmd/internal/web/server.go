@@ -77,7 +77,7 @@ type Options struct {
 // Times and sizes that keep one bad client from harming the others.
 const (
 	pingEvery    = 15 * time.Second
-	writeWithin  = 10 * time.Second // an event, a page or a picture
+	writeWithin  = 10 * time.Second // for each write of an answer
 	bodyMost     = 4 << 10          // of a request: a choice of three short words
 	shutdownTime = 2 * time.Second
 )
@@ -185,7 +185,35 @@ func (s *Server) Allow(role access.Role, next http.HandlerFunc) *access.Guarded 
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := patient{w, http.NewResponseController(w)}
+	defer p.allow() // for what is still buffered
+	s.handler.ServeHTTP(p, r)
+}
+
+// patient gives a client writeWithin to take each write, however long its answer was in the making.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// allow begins the client's time. A writer without deadlines needs none.
+func (p patient) allow() { _ = p.control.SetWriteDeadline(time.Now().Add(writeWithin)) }
+
+// Unwrap leads http.ResponseController to the writer below.
+func (p patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (p patient) WriteHeader(status int) {
+	p.allow()
+	p.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (p patient) Write(data []byte) (int, error) {
+	p.allow()
+	return p.ResponseWriter.Write(data)
+}
 
 // Answers asks the server for its health in place of a client, by no connection. It returns
 // an error when no answer comes before ctx ends: the server hangs, however many clients
@@ -255,7 +283,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler:           s,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      writeWithin, // events move it on with each event
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -342,7 +369,7 @@ func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen fun
 	defer stop()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	if send(w, control, s.o.Now(), firstPlain) != nil {
+	if send(w, control, firstPlain) != nil {
 		return
 	}
 	for {
@@ -356,7 +383,7 @@ func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen fun
 		case v := <-values:
 			text, err = event(v)
 		}
-		if err != nil || send(w, control, s.o.Now(), []byte(text)) != nil {
+		if err != nil || send(w, control, []byte(text)) != nil {
 			return
 		}
 	}
@@ -369,11 +396,8 @@ func stateEvent(seq uint64, state any) (string, error) {
 	return fmt.Sprintf("event: state\nid: %d-%d\ndata: %s\n\n", seq, time.Now().UnixMilli(), data), err
 }
 
-// send writes one event and gives the client a limited time to take it.
-func send(w io.Writer, control *http.ResponseController, now time.Time, text []byte) error {
-	if err := control.SetWriteDeadline(now.Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
+// send writes one event at once.
+func send(w io.Writer, control *http.ResponseController, text []byte) error {
 	if _, err := w.Write(text); err != nil {
 		return err
 	}

@@ -107,6 +107,19 @@ func TestSceneAndMeasureAreTheContracts(t *testing.T) {
 	_, result := get(t, s.URL+"/api/measure")
 	assert.Contains(t, result, `"from":"A1","to":"B1"`)
 	assert.Contains(t, result, `"distance_mm"`)
+
+	answer, one := get(t, s.URL+"/api/measure?from=A1&to=B1")
+	assert.Equal(t, http.StatusOK, answer.StatusCode)
+	assert.Equal(t, 1, strings.Count(one, `"from":"A1","to":"B1"`))
+	assert.NotContains(t, one, `"to":"B2"`)
+	assert.NotContains(t, one, `"from":"B1"`)
+	answer, one = get(t, s.URL+"/api/measure?from=A1")
+	assert.Equal(t, http.StatusOK, answer.StatusCode)
+	assert.Contains(t, one, `"to":"B2"`)
+	assert.NotContains(t, one, `"from":"B1"`)
+	answer, one = get(t, s.URL+"/api/measure?from=A1&to=Z9")
+	assert.Equal(t, http.StatusNotFound, answer.StatusCode)
+	assert.Contains(t, one, `nothing is measured from "A1" to "Z9"`)
 }
 
 func TestAnOldSceneIsNotGivenOut(t *testing.T) {

@@ -86,16 +86,13 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 				continue
 			}
 			head := fmt.Sprintf("--picture\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", len(data))
-			if control.SetWriteDeadline(s.o.Now().Add(writeWithin)) != nil {
-				return
-			}
 			if _, err := w.Write([]byte(head)); err != nil {
 				return
 			}
 			if _, err := w.Write(data); err != nil {
 				return
 			}
-			if send(w, control, s.o.Now(), []byte("\r\n")) != nil {
+			if send(w, control, []byte("\r\n")) != nil {
 				return
 			}
 		}

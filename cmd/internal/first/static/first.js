@@ -114,7 +114,7 @@ function more(id, box) {
   });
   byId("bars").addEventListener("submit", (event) => {
     event.preventDefault();
-    want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value) });
+    want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value), scale_x: state.scale_x, scale_y: state.scale_y });
   });
 }
 

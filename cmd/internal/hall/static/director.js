@@ -35,7 +35,7 @@ function show(now) {
   for (const button of box.children) {
     const tile = tables.find((t) => t.table === button.dataset.table);
     const names = tile?.names.filter(Boolean).join(" – ");
-    const sign = tile?.live ? (tile.health.code === "ok" ? "live" : tile.health.title) : tile?.health && tile.age_ms >= 0 ? `silent for ${age(tile.age_ms)}` : "not heard";
+    const sign = tile?.live ? (tile.health.code !== "ok" ? tile.health.title : tile.health.held ? "held" : "live") : tile?.health && tile.age_ms >= 0 ? `silent for ${age(tile.age_ms)}` : "not heard";
     const lines = tile ? [`Table ${tile.table}`, names, tile.round, sign].filter(Boolean) : ["No table"];
     const joined = lines.join("\n");
     button.dataset.live = String(!tile || tile.live);

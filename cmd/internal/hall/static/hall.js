@@ -11,7 +11,7 @@ function stateOf(tile) {
   if (!tile.live) return ["silent", health.code === "ok" ? "" : health.title];
   if (health.call) return ["call", "a judge is asked"];
   if (tile.problems.length > 0 || health.rulings_trouble || health.code !== "ok") return ["trouble", health.title];
-  return ["ok", "live"];
+  return health.held ? ["held", "held"] : ["ok", "live"];
 }
 
 // lastSign says when a table was last heard.

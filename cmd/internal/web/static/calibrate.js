@@ -160,7 +160,7 @@ function showTable(t) {
   show("markers", t.markers.length > 0);
   show("table-save", t.phase === "ready");
   show("table-next", t.phase === "saved");
-  say("table-saved", t.phase === "saved" ? `Saved as ${t.saved_as}, and in use from now on.` : "");
+  say("table-saved", t.phase === "saved" ? `Saved as ${t.saved_as}. It is in use when you finish.` : "");
   const heat = state.step === "table" && t.heat !== "";
   show("heat", heat);
   if (heat) set(byId("heat-img"), { src: t.heat });
@@ -224,7 +224,7 @@ byId("capture").addEventListener("click", () => want({ do: "capture", board: spe
 byId("solve").addEventListener("click", () => want({ do: "solve" }));
 byId("bars").addEventListener("submit", (event) => {
   event.preventDefault();
-  want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value) });
+  want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value), scale_x: state.print.scale_x, scale_y: state.print.scale_y });
 });
 byId("card").addEventListener("submit", (event) => {
   event.preventDefault();

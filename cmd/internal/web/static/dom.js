@@ -11,6 +11,24 @@ export function setText(element, english) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// Paths of this program's pages in a text.
+const pages = /(?<![\w/.:])\/(?:calibrate|first|looks|obstacles|outline|pair|projector|status)(?![\w/])/g;
+
+// setLinked does so with a text whose paths lead to their pages.
+export function setLinked(element, english) {
+  const text = say(english);
+  if (element.textContent === text) return;
+  let from = 0;
+  element.replaceChildren();
+  for (const { 0: path, index } of text.matchAll(pages)) {
+    const link = document.createElement("a");
+    link.href = link.textContent = path;
+    element.append(text.slice(from, index), link);
+    from = index + path.length;
+  }
+  element.append(text.slice(from));
+}
+
 // svg makes an SVG element with attributes.
 export function svg(name, attributes = {}, parent = null) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);

@@ -1,7 +1,7 @@
 // What a table without ships says: what is seen, why nothing is recognised, and the next
 // steps. "0 ships" alone does not help.
 
-import { byId, setText } from "./dom.js";
+import { byId, setLinked, setText } from "./dom.js";
 import { say } from "./texts.js";
 
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -85,6 +85,6 @@ export function showEmpty(state) {
   if (!empty) return;
   const [title, why] = whyOf(state);
   setText(byId("empty-title"), `${title}.`);
-  setText(byId("empty-why"), why);
+  setLinked(byId("empty-why"), why);
   showSteps(stepsOf(state));
 }

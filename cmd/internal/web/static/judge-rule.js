@@ -113,6 +113,11 @@ function showOpen(open) {
 // isOwn reports whether a ruling was made here, or may have been: it is on its way.
 export const isOwn = (number) => sending || number === own;
 
+// A page that is opened again while its ruling is on its way does not know the answer: then a
+// ruling after the same one may be its own.
+const underWay = "sightline.ruling-after";
+export const mayBeOwn = (number) => sessionStorage.getItem(underWay) === String(number - 1);
+
 // showForm says what would be confirmed; nothing can be ruled without a judgement.
 export function showForm(judgement) {
   const pair = judgement && judgement.choice.from && judgement.choice.to;
@@ -156,6 +161,7 @@ async function record(event) {
   sending = true;
   byId("record").disabled = true;
   byId("done").hidden = true;
+  sessionStorage.setItem(underWay, after);
   try {
     const ruling = await ask("/api/rulings", "POST", {
       held: judgement.held, after, ...choice, decision: how,
@@ -169,6 +175,7 @@ async function record(event) {
     problem(error.message);
   } finally {
     sending = false;
+    sessionStorage.removeItem(underWay);
     byId("record").disabled = false;
   }
 }

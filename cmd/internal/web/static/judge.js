@@ -7,7 +7,7 @@ import { listen } from "./live.js";
 import { ask, onRefused } from "./judge-ask.js";
 import { showVerdicts, chosenVerdict } from "./judge-verdicts.js";
 import { showSure } from "./judge-sure.js";
-import { isOwn, showForm, showLog, startRuling } from "./judge-rule.js";
+import { isOwn, mayBeOwn, showForm, showLog, startRuling } from "./judge-rule.js";
 import { followPair, goTo, showHeld, showLive, startView } from "./judge-view.js";
 
 let state = null;
@@ -214,7 +214,9 @@ function showStatus() {
 // tellOfRuling says that another judge has ruled while this one was at it.
 function tellOfRuling() {
   const number = state.ruling?.number ?? 0;
-  if (toldOf !== null && number !== toldOf && number > 0 && !isOwn(number)) banner(`Ruling ${number} was made by someone else.`, state.ruling.text);
+  if (toldOf !== null && number !== toldOf && number > 0 && !isOwn(number)) {
+    banner(mayBeOwn(number) ? `Ruling ${number} is recorded.` : `Ruling ${number} was made by someone else.`, state.ruling.text);
+  }
   toldOf = number;
 }
 

@@ -1,7 +1,7 @@
 // The page: each state that arrives is drawn whole. Nothing is computed here that
 // the server knows.
 
-import { byId, set, setText } from "./dom.js";
+import { byId, set, setLinked, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { ask, remembered } from "./ask.js";
 import { startKeys } from "./keys.js";
@@ -26,8 +26,8 @@ let lost = false;
 function banner(title, detail, advice) {
   const element = byId("banner");
   setText(byId("banner-title"), title);
-  setText(byId("banner-detail"), detail);
-  setText(byId("banner-advice"), advice);
+  setLinked(byId("banner-detail"), detail);
+  setLinked(byId("banner-advice"), advice);
   element.hidden = !title;
 }
 
@@ -95,12 +95,12 @@ function showHeld() {
 }
 
 let closed = 0; // when the ruling was made that was read on this device: a new record counts from 1
-let since = { ruling: 0, seen: 0 }; // the ruling that is shown, and when this device saw it first
+let since = { ruling: 0, seen: 0 }; // the ruling that is shown, and when it was made by this device's clock
 const rulingSeconds = 60;
 
 function showRuling() {
   const r = state.ruling;
-  if (r && since.ruling !== r.at_unix_ms) since = { ruling: r.at_unix_ms, seen: Date.now() };
+  if (r && since.ruling !== r.at_unix_ms) since = { ruling: r.at_unix_ms, seen: Date.now() - Math.max(0, state.at_unix_ms - r.at_unix_ms) };
   const left = r ? rulingSeconds - (Date.now() - since.seen) / 1000 : 0;
   if (r && left <= 0) closed = r.at_unix_ms;
   byId("ruling").hidden = r === null || r.at_unix_ms === closed;
