@@ -19,6 +19,6 @@
 // folder may cut it off, or rewrite all of it. A head (number and hash) that
 // was written down elsewhere shows that; see [Head] and [Log.Verify].
 //
-// Lengths are millimetres, and the frame is that of package geom. The package keeps no
-// clock: times come in with a ruling.
+// Lengths are millimetres, and the frame is that of package geom. Times come in with a
+// ruling. Only the age of pictures is measured here, by the clock and by the machine's uptime.
 package rulings
