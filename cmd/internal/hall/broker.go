@@ -135,12 +135,13 @@ func newDoor(invites *Invites, own, event string, log *slog.Logger) *door {
 // A table sends seven messages a second, and many small rulings at once after it was alone. One
 // that sends more than floodMost in a second, twice in a row, stays out for floodOut.
 const (
-	floodMost = 20_000
-	floodOut  = time.Minute
-	freedIn   = 10 // tries, freedEvery apart, for a connection that ends to be gone
+	floodOut = time.Minute
+	freedIn  = 10 // tries, freedEvery apart, for a connection that ends to be gone
 
 	freedEvery = 100 * time.Millisecond
 )
+
+var floodMost int64 = 20_000 // tests have less
 
 var _ server.Authentication = (*door)(nil)
 
@@ -341,7 +342,7 @@ func (b *broker) connect(key nkeys.KeyPair) (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nats.Connect("", nats.InProcessServer(b.server), nats.Nkey(public, key.Sign), nats.MaxReconnects(-1), nats.Name("hall"))
+	return nats.Connect("", nats.InProcessServer(b.server), nats.Nkey(public, key.Sign), nats.Timeout(readyWithin), nats.MaxReconnects(-1), nats.Name("hall"))
 }
 
 // brokerLog hands on what the broker says.

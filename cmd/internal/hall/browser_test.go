@@ -290,7 +290,7 @@ func TestWhatATableSaysIsTextOnThePage(t *testing.T) {
 		"ruling":{"number":1,"title":"E"},"call":{"held":1,"up_ms":-90071992547409910000000,"asked":"E"},"record":{"hash":"E"},
 		"match":{"round":"E","sides":[{"name":"E","score":12},{"name":"E"}]},"game":{"id":1,"round":1,"phase":"E","players":["E","E"]}}`
 	health = strings.NewReplacer(`"E"`, `"`+strings.ReplaceAll(evil, `"`, `\"`)+`"`, "-90071992547409910000000", "-5000").Replace(health)
-	conn, err := dial(i, make(chan error, 10))
+	conn, err := dial(i)
 	require.NoError(t, err)
 	defer conn.Close()
 	s := event.SubjectsOf(i.Event, "7")

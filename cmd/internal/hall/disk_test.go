@@ -50,8 +50,7 @@ func TestAFullDiskAtTheHallLosesNothing(t *testing.T) {
 	eventually(t, "all are acknowledged", func() bool { return k.client.Sent() == 4 })
 	eventually(t, "all are there", func() bool { return p.tile(t, "7").Rulings == 4 })
 	assert.Empty(t, p.tile(t, "7").Problems)
-	status, _ = p.get(t, "/healthz")
-	assert.Equal(t, http.StatusOK, status)
+	eventually(t, "the monitors say so", p.well(t))
 }
 
 // trouble is what the hall says is wrong with itself.

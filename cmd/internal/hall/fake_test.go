@@ -279,6 +279,27 @@ func eventually(t testing.TB, what string, is func() bool) {
 	t.Fatalf("never: %s", what)
 }
 
+// hears waits until people were told something, whatever else they are told before.
+func hears(t testing.TB, told <-chan string, want string) {
+	t.Helper()
+	end := time.After(3 * time.Minute)
+	for {
+		select {
+		case text := <-told:
+			if strings.Contains(text, want) {
+				return
+			}
+		case <-end:
+			t.Fatalf("nobody is told: %s", want)
+		}
+	}
+}
+
+// well says whether the hall tells monitors that it is well.
+func (r *running) well(t testing.TB) func() bool {
+	return func() bool { status, _ := r.get(t, "/healthz"); return status == http.StatusOK }
+}
+
 // asJudge is a client that is paired as a judge.
 func asJudge(t testing.TB, r *running) *http.Client {
 	t.Helper()

@@ -183,14 +183,18 @@ func (h *Hall) join() (url string, err error) {
 	return url, h.invites.SetBroker(url, fingerprint)
 }
 
-// otherPing is how often another program's broker is asked whether it is there.
-const otherPing = 2 * time.Second
+// otherPing is how often another program's broker is asked whether it is there, otherWithin how
+// long connecting to it may take.
+const (
+	otherPing   = 2 * time.Second
+	otherWithin = 10 * time.Second
+)
 
 // joinOther connects to another program's broker.
 func (h *Hall) joinOther(key nkeys.KeyPair, public string) (string, error) {
 	url := h.o.Broker
 	options := []nats.Option{nats.Nkey(public, key.Sign), nats.MaxReconnects(-1), nats.Name("hall"), nats.IgnoreAuthErrorAbort(),
-		nats.PingInterval(otherPing), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
+		nats.Timeout(otherWithin), nats.PingInterval(otherPing), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { h.o.Log.Warn("hall: the broker is gone", "url", url, "err", err) }),
 		nats.ReconnectHandler(func(*nats.Conn) { h.o.Log.Info("hall: the broker is back", "url", url) })}
 	if strings.HasPrefix(url, "tls:") {
@@ -342,6 +346,8 @@ func (g *Game) has(words []string) bool {
 
 // readGames reads the games of the event.
 func (h *Hall) readGames(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, openWithin)
+	defer stop()
 	keys, err := h.games.Keys(ctx)
 	if errors.Is(err, jetstream.ErrNoKeysFound) {
 		return nil

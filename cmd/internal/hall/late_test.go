@@ -23,9 +23,7 @@ func asHall(t testing.TB, r *running, fingerprint string) *nats.Conn {
 	t.Helper()
 	key, err := hall.HallKey(r.dir)
 	require.NoError(t, err)
-	public, err := key.PublicKey()
-	require.NoError(t, err)
-	conn, err := nats.Connect(r.tables, nats.Nkey(public, key.Sign), nats.Secure(event.TLSConfig(fingerprint)), nats.TLSHandshakeFirst())
+	conn, err := connected(r.tables, fingerprint, key)
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
 	return conn
@@ -76,7 +74,7 @@ func TestATableThatIsNotHeardIsAskedNothing(t *testing.T) {
 	t.Parallel()
 	r := run(t, t.TempDir())
 	i := r.invite(t, "7")
-	conn, err := dial(i, make(chan error, 10))
+	conn, err := dial(i)
 	require.NoError(t, err)
 	defer conn.Close()
 	var asked atomic.Int64
@@ -142,7 +140,7 @@ func TestOldMessagesOfATableChangeNothing(t *testing.T) {
 	eventually(t, "it is over", func() bool { return !r.tile(t, "7").Live && time.Since(last) > time.Second+staleFor })
 	shown = len(seen())
 
-	conn, err := dial(i, make(chan error, 10))
+	conn, err := dial(i)
 	require.NoError(t, err)
 	for _, m := range captured {
 		require.NoError(t, conn.PublishMsg(&nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}))

@@ -243,12 +243,14 @@ func TestAStateIsSentOnlyWhileSomebodyWatches(t *testing.T) {
 	eventually(t, "somebody watches", func() bool { return len(asked) > 3 })
 	cancel()
 	answer.Body.Close()
-	time.Sleep(event.Lease + time.Second)
-	for len(asked) > 0 {
-		<-asked
-	}
-	time.Sleep(time.Second)
-	assert.Empty(t, asked, "no one watches any more")
+	time.Sleep(event.Lease)
+	eventually(t, "no one watches any more", func() bool { // whoever is watched is asked five times a second
+		for len(asked) > 0 {
+			<-asked
+		}
+		time.Sleep(2 * time.Second)
+		return len(asked) == 0
+	})
 }
 
 // TestTheProgramSwitchesAndItsAddressStays: a client of the table on air gets the other table's
@@ -301,9 +303,10 @@ func TestTheProgramSwitchesAndItsAddressStays(t *testing.T) {
 func TestCallsAreListedTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	r := run(t, t.TempDir())
+	began := time.Now()
 	for n, ago := range []time.Duration{10 * time.Second, 100 * time.Second, 0} {
 		p := join(t, r.invite(t, fmt.Sprint(n+1)))
-		at := time.Now().Add(-ago)
+		at := began.Add(-ago)
 		p.hub.Update(func(s live.State) live.State {
 			if ago > 0 {
 				s.Hold = &live.Held{Number: uint64(n + 1), At: at, Asked: "Ada"}
@@ -323,7 +326,7 @@ func TestCallsAreListedTheOldestFirst(t *testing.T) {
 		return len(is.Calls) == 2 && r.tile(t, "1").Live && r.tile(t, "2").Live
 	})
 	assert.Equal(t, []string{"2", "1"}, []string{is.Calls[0].Table, is.Calls[1].Table})
-	assert.InDelta(t, 102e3, is.Calls[0].Waiting, 8e3)
+	assert.InDelta(t, 100e3+float64(time.Since(began).Milliseconds()), is.Calls[0].Waiting, 10e3+float64(late.Load())/1e6)
 	assert.Equal(t, "/t/2/judge", is.Calls[0].Page)
 	_, figures := r.get(t, "/metrics")
 	assert.Contains(t, string(figures), "sightline_hall_calls 2\n")

@@ -21,6 +21,7 @@ const (
 	streamHeartbeat = 3 * time.Second  // twice without one, and the stream is followed again from where it was
 	streamQuiet     = 10 * time.Second // nothing came for so long: what was counted and did not come is not there
 	streamAnswers   = 2 * time.Second
+	openWithin      = time.Minute // for the broker to open a stream: its disk may be slow
 	lossShown       = 10 * time.Minute
 )
 
@@ -35,7 +36,9 @@ type opened struct {
 // what was read before is forgotten.
 func (h *Hall) openStreams(ctx context.Context) error {
 	all := event.SubjectsOf(h.event, "*")
-	stream, err := h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	opening, stop := context.WithTimeout(ctx, openWithin)
+	defer stop()
+	stream, err := h.js.CreateOrUpdateStream(opening, jetstream.StreamConfig{
 		Name: event.Stream(h.event), Description: streamName, Subjects: []string{all.Rulings(), all.Pictures()},
 		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1, MaxBytes: -1,
 		MaxMsgs: -1, DenyDelete: true, DenyPurge: true, MaxMsgSize: event.PayloadMost,
@@ -43,14 +46,14 @@ func (h *Hall) openStreams(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("hall: the stream of rulings: %w", err)
 	}
-	games, err := h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: event.Stream(h.event) + "_games"})
+	games, err := h.js.CreateOrUpdateKeyValue(opening, jetstream.KeyValueConfig{Bucket: event.Stream(h.event) + "_games"})
 	if err != nil {
 		return fmt.Errorf("hall: the games: %w", err)
 	}
 	if h.stream == nil { // the first ones serve ever after: they know the streams by their names
 		h.stream, h.games = stream, games
 	}
-	info, err := stream.Info(ctx)
+	info, err := stream.Info(opening)
 	if err != nil {
 		return fmt.Errorf("hall: the stream of rulings: %w", err)
 	}
@@ -75,14 +78,16 @@ func (h *Hall) openStreams(ctx context.Context) error {
 
 // readRulings reads the whole stream of rulings, then each new one.
 func (h *Hall) readRulings(ctx context.Context, stream jetstream.Stream) error {
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+	opening, stop := context.WithTimeout(ctx, openWithin)
+	defer stop()
+	consumer, err := stream.OrderedConsumer(opening, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{event.SubjectsOf(h.event, "*").Rulings()}, DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
 	if err != nil {
 		return fmt.Errorf("hall: the stream of rulings: %w", err)
 	}
 	waiting := uint64(0)
-	if c, err := consumer.Info(ctx); err == nil {
+	if c, err := consumer.Info(opening); err == nil {
 		waiting = c.NumPending
 	}
 	read, came, done := uint64(0), make(chan struct{}, 1), make(chan struct{})
