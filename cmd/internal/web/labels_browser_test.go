@@ -25,6 +25,7 @@ func TestNames(t *testing.T) {
 	t.Run("a name goes to the first place that is free", func(t *testing.T) { namePlaces(t, ctx) })
 	t.Run("no two names overlap on the judge's page where bases touch, and its table fits a phone", func(t *testing.T) { judgeNames(t, ctx) })
 	t.Run("the distance of a short line lies on no name", func(t *testing.T) { distanceFree(t, ctx) })
+	t.Run("names find their places again on a screen that is turned", func(t *testing.T) { namesTurned(t, ctx) })
 	t.Run("no name lies under a card of the overlay", func(t *testing.T) { overlayNames(t, ctx) })
 }
 
@@ -136,6 +137,25 @@ func distanceFree(t *testing.T, ctx context.Context) {
 		keep(t, fmt.Sprintf("names-distance-%d.png", width), shot)
 		assert.Less(t, got[1], 6.0, "px by which the distance and a name overlap, %d px wide", width)
 	}
+}
+
+// namesTurned: no state comes after the screen has another size.
+func namesTurned(t *testing.T, ctx context.Context) {
+	f := newFakeTable(t)
+	f.change(crowd())
+	f.choose(live.Choice{From: "A1", To: "B4", Arc: engine.ArcFront})
+	server := serve(t, f)
+	places := func(out *string) chromedp.Action {
+		return chromedp.Tasks{chromedp.WaitVisible("#table .measure text"), chromedp.Evaluate(settled, nil, awaiting),
+			chromedp.Evaluate(`[...document.querySelectorAll("#table .tag, #table .measure text")]`+
+				`.map((e) => [e.textContent, Math.round(e.getAttribute("x")), Math.round(e.getAttribute("y"))]).join(" ")`, out)}
+	}
+	var desk, turned, fresh string
+	within(t, ctx, "the names", screen(deskWide, "dark"), chromedp.Navigate(server.URL), places(&desk),
+		screen(phoneWide, "dark"), places(&turned),
+		chromedp.Navigate(server.URL), places(&fresh))
+	assert.NotEqual(t, desk, turned)
+	assert.Equal(t, fresh, turned)
 }
 
 func overlayNames(t *testing.T, ctx context.Context) {

@@ -7,7 +7,8 @@ import { drawPicture } from "./picture.js";
 import { roleOf } from "./table.js";
 
 const outlines = byId("outlines");
-const keep = keepUnit(outlines);
+const keep = keepUnit(outlines, () => drawn && showOutlines(drawn));
+let drawn = null; // the state that is shown
 
 // showThings draws the obstacles that were found.
 function showThings(state, unit) {
@@ -26,6 +27,7 @@ function showThings(state, unit) {
 }
 
 function showOutlines(state) {
+  drawn = state;
   const unit = keep();
   outlines.replaceChildren();
   showThings(state, unit);

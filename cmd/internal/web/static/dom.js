@@ -68,8 +68,9 @@ export const mm = (x, digits = 1) => `${x.toFixed(digits)} mm`;
 
 // keepUnit keeps --u, the length of one screen pixel in the drawing's own units,
 // so that labels keep their size on the screen however large the drawing is. It
-// returns the function that works it out, which also gives it back.
-export function keepUnit(drawing) {
+// returns the function that works it out, which also gives it back. redraw is called
+// when another size has made it another: places that were worked out with it are wrong.
+export function keepUnit(drawing, redraw) {
   let unit = 1;
   const update = () => {
     const { width, height } = drawing.viewBox.baseVal ?? {};
@@ -79,6 +80,9 @@ export function keepUnit(drawing) {
     }
     return unit;
   };
-  new ResizeObserver(update).observe(drawing);
+  new ResizeObserver(() => {
+    const before = unit;
+    if (update() !== before) redraw();
+  }).observe(drawing);
   return update;
 }

@@ -10,7 +10,7 @@ import { say, showTraced, want, words } from "./obstacles-learn.js";
 
 const steps = ["mat", "tokens", "try"];
 const shapes = byId("shapes");
-const keep = keepUnit(shapes);
+const keep = keepUnit(shapes, () => state && showPicture());
 let state = null;
 let lost = false;
 let step = steps.includes(location.hash.slice(1)) ? location.hash.slice(1) : "mat";

@@ -5,7 +5,8 @@ import { byId, keepUnit, set, setText, svg } from "./dom.js";
 import { clearPicture, drawPicture } from "./picture.js";
 
 const overlay = byId("overlay");
-const keep = keepUnit(overlay);
+const keep = keepUnit(overlay, () => drawn && showPicture(drawn));
+let drawn = null; // the state that is shown
 
 // A pixel's centre is at whole numbers; the drawing's pixel 0 begins at 0.
 const place = ([x, y]) => [x + 0.5, y + 0.5];
@@ -63,6 +64,7 @@ function showMarkers(table, w, named) {
 
 // showPicture draws a state's picture and what was found in it.
 export function showPicture(state) {
+  drawn = state;
   const { width_px: w, height_px: h, picture_seq: seq, lost } = state.camera;
   if (w > 0) {
     set(overlay, { viewBox: `0 0 ${w} ${h}` });

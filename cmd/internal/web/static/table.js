@@ -11,7 +11,7 @@ const margin = 34; // mm round the mat, for the edges' names
 const drawing = byId("table");
 const parts = {};
 const ships = new Map(); // id → elements; kept, so that the focus is
-let keep = () => 1;
+const keep = keepUnit(drawing, () => drawn && showTable(drawn));
 let size = "";
 let height = 0;
 
@@ -41,7 +41,6 @@ function build(mat) {
   parts.ships = svg("g", { class: "ships" }, drawing);
   parts.names = svg("g", {}, drawing);
   parts.measure = svg("g", { class: "measure" }, drawing);
-  keep = keepUnit(drawing);
   keep();
 }
 
