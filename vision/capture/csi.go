@@ -66,8 +66,10 @@ func ParseCSISpec(spec string, o CSIOptions) (CSIOptions, error) {
 	return o, nil
 }
 
-// csiGrace is how long the child may take to end after SIGTERM before it is killed.
-const csiGrace = time.Second
+const (
+	csiGrace = time.Second      // for the child to end after SIGTERM, before it is killed
+	csiEnds  = 20 * time.Second // for it to be over after it closed its output, on a machine with much to do
+)
 
 // OpenCSI starts the child process and returns the source that reads its pictures.
 // The caller closes the source; that ends the child and waits for it.
@@ -93,7 +95,7 @@ func startCSI(name string, o CSIOptions) (*csi, error) {
 	c.cmd = exec.Command(o.Command, o.args()...)
 	c.cmd.Stdout, c.cmd.Stderr = w, &c.complaints
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that a script's children end with it
-	c.cmd.WaitDelay = csiGrace                              // for grandchildren that keep stderr open
+	c.cmd.WaitDelay = 5 * csiGrace                          // for grandchildren that keep stderr open
 	err = c.cmd.Start()
 	w.Close()
 	if err != nil {
@@ -179,7 +181,7 @@ func (c *csi) next(ctx context.Context) (vision.Frame, error) {
 	case ctx.Err() != nil:
 		return vision.Frame{}, ctx.Err()
 	case err != nil:
-		return vision.Frame{}, fmt.Errorf("vision: source %q: %w", c.name, c.explain(err))
+		return vision.Frame{}, fmt.Errorf("vision: source %q: %w", c.name, c.explain(ctx, err))
 	}
 	f.Captured = time.Now()
 	return f, nil
@@ -205,7 +207,7 @@ func (c *csi) read() (vision.Frame, error) {
 }
 
 // explain turns the end of the pipe into what the child said about it.
-func (c *csi) explain(err error) error {
+func (c *csi) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
@@ -216,7 +218,8 @@ func (c *csi) explain(err error) error {
 		if c.exit != nil {
 			how += " (" + c.exit.Error() + ")"
 		}
-	case <-time.After(csiGrace):
+	case <-ctx.Done():
+	case <-time.After(csiEnds):
 	}
 	if said := c.complaints.last(); said != "" {
 		return fmt.Errorf("%s %s: %s", c.o.Command, how, said)

@@ -23,7 +23,7 @@ func TestASourceLeavesNoMatOpen(t *testing.T) {
 		_, err = Open(t.Context(), "/dev/null", OpenOptions{})
 		require.Error(t, err)
 
-		s, err = Open(t.Context(), srv.URL+"/stream.mjpg", OpenOptions{ReadTimeout: 300 * time.Millisecond})
+		s, err = Open(t.Context(), srv.URL+"/stream.mjpg", OpenOptions{OpenTimeout: patient.OpenTimeout, ReadTimeout: 300 * time.Millisecond})
 		require.NoError(t, err)
 		done := make(chan struct{})
 		go func() {
