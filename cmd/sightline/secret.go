@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/terminal"
@@ -20,7 +21,7 @@ func (c *secretCmd) Run() error {
 		return err
 	}
 	secret, path, err := app.JudgeSecret(config.Web)
-	return printSecret(secret, path, "at the page under /pair", err)
+	return printSecret(secret, path, "at "+strings.TrimSuffix(config.Web.PageURL(config.Web.Listen), "/")+"/pair, or from another device at its address there", err)
 }
 
 // printSecret prints a judge's secret to standard output alone, and where it is kept and typed to standard error.

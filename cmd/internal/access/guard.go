@@ -235,7 +235,7 @@ func (g *Guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // refusals say what is missing for each role.
 var refusals = [...]string{
-	Reader: "This table is shown to paired devices only. Open /pair and type the code that the box's display shows under \"page address\".",
-	Player: "This needs a paired device. Open /pair and type the code that the box's display shows under \"page address\".",
+	Reader: "This table is shown to paired devices only. Open /pair and type the table's code: whoever runs the table sees it on that page.",
+	Player: "This needs a paired device. Open /pair and type the table's code: whoever runs the table sees it on that page.",
 	Judge:  "This needs a judge. Open /pair and type the judge's secret.",
 }

@@ -289,7 +289,7 @@ func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) b
 	}
 	if !same(secret, g.o.JudgeSecret) {
 		g.counts.wrongCodes.Add(1)
-		hint := "On the box, \"sightline judge-secret\" says it."
+		hint := "On the table's computer, \"sightline judge-secret\" says it."
 		if g.o.Hall {
 			hint = "On the hall's machine, \"sightline hall judge-secret\" says it."
 		}

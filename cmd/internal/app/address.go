@@ -78,5 +78,5 @@ func (p *pageAddress) own() net.IP {
 // no display.
 func tellPairing(log *slog.Logger, address, code string) {
 	log.Info("phones pair at this address with this code, good once and for five minutes; "+
-		"a newer one is on the box's display and, in a browser on this machine, at /pair", "address", address+"pair", "code", code)
+		"a newer one is at /pair in a browser on this machine, and on the display if there is one", "address", address+"pair", "code", code)
 }

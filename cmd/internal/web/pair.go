@@ -127,7 +127,7 @@ func readPairing(body io.Reader) (in pairJSON, problem string) {
 	case utf8.RuneCountInString(in.Name) > nameMost || strings.ContainsFunc(in.Name, sentence.Unprintable):
 		return pairJSON{}, fmt.Sprintf("A name has at most %d characters, all of them printable.", nameMost)
 	case (in.Code == "") == (in.Secret == ""):
-		return pairJSON{}, "Type the code that the box's display shows, or the judge's secret."
+		return pairJSON{}, "Type the table's code, or the judge's secret."
 	case len(in.Secret) > secretMost:
 		return pairJSON{}, fmt.Sprintf("A judge's secret has at most %d bytes.", secretMost)
 	}
@@ -168,7 +168,7 @@ type codeJSON struct {
 func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
 	if who := s.guard.Session(r); !who.Here && who.Role < access.Judge {
 		w.Header().Set("Sightline-Needs", access.Judge.String())
-		http.Error(w, "The code is shown on a box's display, to the machine itself and to judges.", http.StatusForbidden)
+		http.Error(w, "Only the table's own computer and judges see the code here.", http.StatusForbidden)
 		return
 	}
 	code, until := s.guard.Code()

@@ -63,10 +63,42 @@ func TestTheRemote(t *testing.T) {
 	var missing, title string
 	require.NoError(t, chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Navigate(server.URL+"/remote"),
 		chromedp.WaitVisible(`#answer[data-kind="shot"]`), chromedp.Text("#title", &title),
-		notOnScreen(&missing, `["#title", "#band", "#from-back", "#from-next", "#to-back", "#to-next", "#arc", "#swap", "#ask-judge"]`),
+		notOnScreen(&missing, `["#title", "#band", "#from-back", "#from-next", "#to-back", "#to-next", "#arc-name", "#arc-back", "#arc-next", "#swap", "#ask-judge"]`),
 		chromedp.Click("#to-next"), browsertest.Poll(`document.getElementById("to-name").textContent === "B2"`, nil),
 		chromedp.Click("#swap"), browsertest.Poll(`document.getElementById("from-name").textContent === "B2"`, nil)))
 	assert.Equal(t, "In range 2, in the front arc", title)
 	assert.Empty(t, missing)
 	assert.Equal(t, "A1", f.hub.Newest().Choice.To)
+
+	var arc, asked, ruled string
+	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#arc-next"),
+		browsertest.Poll(`document.getElementById("arc-name").textContent !== "front"`, nil), chromedp.Text("#arc-name", &arc),
+		chromedp.Click("#arc-back"), browsertest.Poll(`document.getElementById("arc-name").textContent === "front"`, nil)))
+	assert.Equal(t, f.hub.Newest().Choice.Arc, engine.ArcFront)
+	assert.NotEmpty(t, arc)
+	f.change(func(s *live.State) { s.Held, s.Hold = true, &live.Held{Number: 1, At: s.At, Asked: "Anna"} })
+	require.NoError(t, chromedp.Run(ctx, chromedp.WaitVisible("#held"), chromedp.Text("#held-text", &asked),
+		browsertest.Poll(`document.getElementById("ask-judge").disabled`, nil)))
+	assert.Contains(t, asked, "by Anna. ")
+	f.change(func(s *live.State) {
+		s.Held, s.Hold, s.Ruling = false, nil, &live.Ruling{Number: 3, At: s.At, From: "A1", To: "B1", Title: "In range 2"}
+	})
+	require.NoError(t, chromedp.Run(ctx, chromedp.WaitNotVisible("#held"), chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling-title", &ruled)))
+	assert.Equal(t, "Ruling 3, A1 to B1: In range 2", ruled)
+}
+
+// A remote that is not paired shows the answer, and says how its buttons come to work.
+func TestTheRemoteOfAStranger(t *testing.T) {
+	f, _, address := served(t, stranger)
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	ctx := browsertest.New(t, time.Minute)
+	var pressable int
+	var to string
+	require.NoError(t, chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Navigate("http://"+address+"/remote"),
+		chromedp.WaitVisible(`#answer[data-kind="shot"]`), chromedp.WaitVisible("#unpaired"),
+		browsertest.Poll(`document.getElementById("from-name").textContent === "A1"`, nil),
+		chromedp.Evaluate(`document.querySelectorAll("#pads button:enabled").length`, &pressable),
+		chromedp.Click("#unpaired a"), chromedp.WaitVisible("#code"), chromedp.Location(&to)))
+	assert.Zero(t, pressable)
+	assert.Contains(t, to, "/pair?next=/remote")
 }

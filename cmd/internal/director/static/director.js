@@ -29,7 +29,7 @@ function fill(select, ids) {
 function show() {
   const lost = state === null || direction === null;
   for (const button of document.querySelectorAll(".key")) button.disabled = lost;
-  if (lost) return setText(byId("air-note"), "The box does not answer.");
+  if (lost) return setText(byId("air-note"), "The program does not answer.");
   const ids = state.ships.map((s) => s.id);
   const first = pair.from.options.length === 0;
   fill(pair.from, ids);
@@ -64,7 +64,7 @@ function change(body) {
       if (answer.ok) direction = await answer.json();
       setText(byId("said"), answer.ok ? "" : await answer.text());
     } catch (error) {
-      setText(byId("said"), "The box does not answer. What is set comes back with it.");
+      setText(byId("said"), "The program does not answer. What is set comes back with it.");
     }
     answered++;
     show();

@@ -73,9 +73,9 @@ export function cycleTarget(by) {
   if (to) send({ to });
 }
 
-export function cycleArc() {
-  const at = state.arcs.indexOf(state.choice.arc);
-  if (state.arcs.length) send({ arc: state.arcs[(at + 1) % state.arcs.length] });
+export function cycleArc(by) {
+  const arc = step(state.arcs, state.choice.arc, by, null);
+  if (arc) send({ arc });
 }
 
 export function swap() {
@@ -87,7 +87,7 @@ const keys = {
   d: () => cycleAttacker(1),
   arrowleft: () => cycleTarget(-1),
   arrowright: () => cycleTarget(1),
-  w: cycleArc,
+  w: () => cycleArc(1),
   s: swap,
   escape: () => {
     if (pending !== null) click(pending);

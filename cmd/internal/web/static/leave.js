@@ -1,6 +1,6 @@
 // Messages that leave after a stated time.
 
-import { setText } from "./dom.js";
+import { setLinked, setText } from "./dom.js";
 
 const seconds = 15;
 const timers = new Map();
@@ -8,6 +8,6 @@ const timers = new Map();
 // leave shows a text in an element, says when it leaves, and takes it away then.
 export function leave(element, text) {
   clearTimeout(timers.get(element));
-  setText(element, text ? `${text} (leaves in ${seconds} s)` : "");
+  setLinked(element, text ? `${text} (leaves in ${seconds} s)` : "");
   if (text) timers.set(element, setTimeout(() => setText(element, ""), 1000 * seconds));
 }

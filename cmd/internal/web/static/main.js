@@ -16,6 +16,7 @@ import { showAnswer } from "./answer.js";
 import { showNaming, startNaming } from "./name.js";
 import { showEmpty } from "./empty.js";
 import { showPolicy, startPolicy } from "./policy.js";
+import { heldAt, showHeld, showRuling, startRuling } from "./ruling.js";
 import { showSeen } from "./seen.js";
 import { showObjects, showTargets } from "./targets.js";
 import { showTry, startTry } from "./try.js";
@@ -73,42 +74,16 @@ function showNote() {
   setText(byId("note-left"), `leaves in ${Math.ceil(left)} s`);
 }
 
-const heldAt = () => new Date(state.held.at_unix_ms).toLocaleTimeString();
-
 // heldSince is what the pill says while nothing is live.
 const heldSince = () => `held ${new Date(state.held.at_unix_ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}${state.held.asked ? ", judge asked" : ""}`;
 
-// showHeld says that what is seen is not live, and whose ruling is awaited: in the strip at
-// the top, and where a judge is asked for.
-function showHeld() {
-  byId("held").hidden = state.held === null;
+// showAsked says where a judge is asked for that one is, and what is held meanwhile.
+function showAsked() {
   const asked = Boolean(state.held?.asked);
   byId("ask-judge").disabled = asked || lost || (state.health.code !== "ok" && state.held === null);
   setText(byId("ask-judge"), asked ? "A judge is asked for" : "Ask for a judge");
-  setText(byId("asked"), state.held ? `${asked ? "A judge is asked for. " : ""}Picture and answers of ${heldAt()} are held.` : "");
+  setText(byId("asked"), state.held ? `${asked ? "A judge is asked for. " : ""}Picture and answers of ${heldAt(state)} are held.` : "");
   if (byId("let-go").open && String(state.held?.number) !== byId("let-go").dataset.held) byId("let-go").close();
-  if (!state.held) return;
-  const at = heldAt();
-  const by = state.held.asked;
-  setText(byId("held-title"), by ? "A judge is asked for" : "Held");
-  setText(byId("held-text"), `${by && by !== "the table" ? `by ${by}. ` : ""}Picture and answers are those of ${at}, until someone releases them.`);
-}
-
-let closed = 0; // when the ruling was made that was read on this device: a new record counts from 1
-let since = { ruling: 0, seen: 0 }; // the ruling that is shown, and when it was made by this device's clock
-const rulingSeconds = 60;
-
-function showRuling() {
-  const r = state.ruling;
-  if (r && since.ruling !== r.at_unix_ms) since = { ruling: r.at_unix_ms, seen: Date.now() - Math.max(0, state.at_unix_ms - r.at_unix_ms) };
-  const left = r ? rulingSeconds - (Date.now() - since.seen) / 1000 : 0;
-  if (r && left <= 0) closed = r.at_unix_ms;
-  byId("ruling").hidden = r === null || r.at_unix_ms === closed;
-  if (r === null) return;
-  setText(byId("ruling-left"), `leaves in ${Math.ceil(Math.max(0, left))} s`);
-  byId("ruling").dataset.at = r.at_unix_ms;
-  setText(byId("ruling-title"), `Ruling ${r.number}, ${r.from} to ${r.to}: ${r.title}`);
-  setText(byId("ruling-text"), [r.decision === "as_measured" ? "" : `Measured: ${r.measured}. ${r.overruled ? "Overruled" : "Decided"}: ${r.reason}`, new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
 }
 
 // unheard is a state that is heard of no more: how the table stood, and no answer.
@@ -138,8 +113,9 @@ function show() {
   showSeen(state);
   showNaming(state);
   followDeclaration();
-  showHeld();
-  showRuling();
+  showHeld(state);
+  showAsked();
+  showRuling(state);
   showNote();
 }
 
@@ -147,7 +123,7 @@ function show() {
 function goOn() {
   const held = state.held;
   if (!held?.guarded) return post("/api/freeze", { hold: false });
-  const who = held.asked ? `A judge was asked for by ${held.asked} at ${heldAt()}` : `A judge held this at ${heldAt()}`;
+  const who = held.asked ? `A judge was asked for by ${held.asked} at ${heldAt(state)}` : `A judge held this at ${heldAt(state)}`;
   const pair = state.choice.from && state.choice.to ? ` (${state.choice.from} to ${state.choice.to})` : "";
   setText(byId("let-go-text"), `${who}${pair}, and there is no ruling yet. Releasing takes the picture and the answers from everyone; the judge's page keeps them for an hour.`);
   byId("let-go").dataset.held = held.number;
@@ -191,10 +167,6 @@ function startSwitches() {
     post("/api/freeze", { hold: false, held: Number(byId("let-go").dataset.held) });
     byId("let-go").close();
   });
-  byId("ruling-close").addEventListener("click", () => {
-    closed = Number(byId("ruling").dataset.at);
-    show();
-  });
 }
 
 startChoosing();
@@ -204,6 +176,7 @@ ready.then(startTry);
 startPolicy();
 startNaming();
 startSwitches();
+startRuling();
 document.addEventListener("pending", show);
 ready.then(() =>
   listen(

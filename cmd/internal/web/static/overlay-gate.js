@@ -1,5 +1,5 @@
 // What an overlay may show: a function of the newest state, the one that the director froze,
-// the box's clock and the options, and of nothing else. Plain ES2018, as all of the overlay: OBS brings an old
+// the program's clock and the options, and of nothing else. Plain ES2018, as all of the overlay: OBS brings an old
 // browser.
 
 export const staleAfter = 3000; // ms; the box says something at least every second
@@ -25,7 +25,7 @@ export function froze(state, kept) {
 }
 
 // decide returns what may be shown, and in why what may not and for what reason.
-// now is the box's clock in ms, or null while it is not known. Of what is frozen the table,
+// now is the program's clock in ms, or null while it is not known. Of what is frozen the table,
 // pair and ruling are kept's; the match is written by people, and always the newest.
 export function decide(input) {
   const show = current(input);
@@ -67,9 +67,9 @@ function current(input) {
   const { state, now, lost, ttl } = input;
   const show = { known: false, table: false, places: false, pair: false, ruling: false, match: false, last: false, held: false, frozen: false, why: [] };
   const no = (reason) => (show.why.push(reason), show);
-  if (lost) return no("the box does not answer");
+  if (lost) return no("the program does not answer");
   if (!state) return no("no state has come yet");
-  if (now === null) return no("the box's clock is not known yet");
+  if (now === null) return no("the program's clock is not known yet");
   const age = now - state.at_unix_ms;
   if (age > staleAfter) return no(`the newest state is ${(age / 1000).toFixed(1)} s old`);
   if (age < -ahead) return no(`the newest state is ${(-age / 1000).toFixed(1)} s ahead of the clock`);

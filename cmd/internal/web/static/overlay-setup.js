@@ -111,7 +111,7 @@ async function sendMatch() {
     said.textContent = answer.ok ? "It is shown." : await answer.text();
     said.dataset.bad = !answer.ok;
   } catch (error) {
-    said.textContent = "The box does not answer.";
+    said.textContent = "The program does not answer.";
     said.dataset.bad = true;
   }
 }

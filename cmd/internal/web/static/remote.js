@@ -3,14 +3,42 @@
 import { ask } from "./ask.js";
 import { cycleArc, cycleAttacker, cycleTarget, know, swap } from "./choose.js";
 import { byId, set, setText } from "./dom.js";
+import { label } from "./label.js";
 import { leave } from "./leave.js";
 import { listen } from "./live.js";
+import { showHeld, showRuling, startRuling } from "./ruling.js";
 import { speaking, speakState, startSpeaking } from "./speak.js";
 import { ready } from "./texts.js";
 
 const signs = { no_shot: "✕", close: "≈" };
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 let state = null;
+let lost = false;
+let paired = true; // until the server says otherwise
+
+// named is a ship with its pilot; one whose name is not certain as those that it may be.
+function named(id) {
+  const ship = state.ships.find((s) => s.id === id);
+  if (!ship) return id || "–";
+  return ship.name_doubt.length > 0 ? label(ship) : ship.name;
+}
+
+// showPads lets only those buttons be pressed that do something.
+function showPads() {
+  byId("unpaired").hidden = paired;
+  const ships = state && paired && !lost ? state.ships.length : 0;
+  for (const button of byId("pads").children) if (button.tagName === "BUTTON") button.disabled = ships === 0;
+  byId("swap").disabled ||= !state.choice.from || !state.choice.to;
+  byId("ask-judge").disabled = !state || !paired || lost || Boolean(state.held?.asked) || (state.health.code !== "ok" && state.held === null);
+  setText(byId("ask-judge"), state?.held?.asked ? "A judge is asked for" : "Ask for a judge");
+}
+
+// who asks whether this device may choose.
+async function who() {
+  const [me] = await ask("/api/me");
+  if (me) paired = me.role === "player" || me.role === "judge";
+  showPads();
+}
 
 function show() {
   const { headline, obstruction } = state.answer;
@@ -22,9 +50,12 @@ function show() {
   setText(byId("band"), headline.band || signs[headline.kind] || "–");
   set(byId("band"), { "data-long": headline.band.length > 2 ? "true" : null });
   setText(byId("obstruction"), ["shot", "close"].includes(headline.kind) ? upper(obstruction.text) : "");
-  setText(byId("from-name"), state.choice.from || "–");
-  setText(byId("to-name"), state.choice.to || "–");
-  byId("ask-judge").disabled = Boolean(state.held?.asked) || code !== "ok";
+  setText(byId("from-name"), named(state.choice.from));
+  setText(byId("to-name"), named(state.choice.to));
+  setText(byId("arc-name"), state.choice.arc.replaceAll("_", " "));
+  showHeld(state);
+  showRuling(state);
+  showPads();
   speakState(state);
 }
 
@@ -33,16 +64,21 @@ for (const [id, act] of Object.entries({
   "from-next": () => cycleAttacker(1),
   "to-back": () => cycleTarget(-1),
   "to-next": () => cycleTarget(1),
-  arc: cycleArc,
+  "arc-back": () => cycleArc(-1),
+  "arc-next": () => cycleArc(1),
   swap,
   "ask-judge": async () => {
     const [, refused] = await ask("/api/ask-judge", { by: "" });
     leave(byId("refused"), refused);
+    if (refused) who();
   },
 })) {
   byId(id).addEventListener("click", () => state && act());
 }
 startSpeaking();
+startRuling();
+who();
+document.addEventListener("visibilitychange", () => document.hidden || who());
 ready.then(() =>
   listen(
     (now) => {
@@ -50,15 +86,16 @@ ready.then(() =>
       know(now);
       show();
     },
-    (lost) => {
-      if (!lost) return;
+    (now) => {
+      lost = now;
+      showPads();
+      if (!lost) return who();
       set(byId("status"), { "data-code": "lost" });
       setText(byId("status-text"), "connection lost");
       set(byId("answer"), { "data-kind": "no_view" });
       setText(byId("title"), "Connection lost");
       setText(byId("band"), "–");
       setText(byId("obstruction"), "");
-      byId("ask-judge").disabled = true;
     },
     "/api/events",
     speaking,
