@@ -21,7 +21,8 @@ func (c *secretCmd) Run() error {
 		return err
 	}
 	secret, path, err := app.JudgeSecret(config.Web)
-	return printSecret(secret, path, "at "+strings.TrimSuffix(config.Web.PageURL(config.Web.Listen), "/")+"/pair, or from another device at its address there", err)
+	here := strings.TrimSuffix(config.Web.PageURL(config.Web.Listen), "/") + "/pair"
+	return printSecret(secret, path, "at "+here+" or, on another device, at the address that this page names", err)
 }
 
 // printSecret prints a judge's secret to standard output alone, and where it is kept and typed to standard error.

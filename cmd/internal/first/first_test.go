@@ -83,6 +83,9 @@ func TestTheWayFollowsFromWhatIsKnown(t *testing.T) {
 	quick.Table, quick.Lens, quick.Rough, quick.RoughTable = f.Table, true, true, true
 	assert.Equal(t, []State{d, d, k, d, n, o, o, k}, statesOf(quick))
 	assert.Contains(t, Steps(quick)[2].Does, "Do better")
+	exact := quick
+	exact.Rough, exact.RoughTable = false, false
+	assert.Equal(t, []State{d, d, d, d, n, o, o, o}, statesOf(exact), "what is exact already can be verified")
 	quick.Quick = false
 	assert.Equal(t, []State{d, d, n, o, o, o, o, o}, statesOf(quick), "the exact way makes lens and place again")
 }

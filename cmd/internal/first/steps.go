@@ -175,7 +175,8 @@ func (f Facts) markers(g gains) Step {
 		if f.Missing > 0 {
 			s.Now += fmt.Sprintf(" %d of the others are not seen.", f.Missing)
 		}
-		s.Gain = fmt.Sprintf("It leaves %s over 300 mm. A distance measured between two markers makes the scale surer: %s now.",
+		s.Gain = fmt.Sprintf("Of 300 mm, the camera's place leaves %s open, and the scale of the printed markers, apart from that, %s. "+
+			"A distance measured between two markers lowers the latter.",
 			millimetres(g.place), millimetres(g.scale))
 	case !f.Live:
 		return s.needs("a camera that gives pictures")
@@ -245,7 +246,7 @@ func (f Facts) verify(g gains) Step {
 		s.Now = fmt.Sprintf("Passed, largest error %.2f mm.", f.WorstError)
 	case f.Table == nil:
 		return s.needs("the markers")
-	case f.Quick:
+	case f.Quick && (f.Rough || f.RoughTable):
 		s.State, s.Now = Skipped, "The quick way leaves it out."
 	case f.Verified:
 		s.Now = "The last verification did not pass: " + f.Outcome + "."

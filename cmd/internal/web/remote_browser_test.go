@@ -83,7 +83,8 @@ func TestTheRemote(t *testing.T) {
 	f.change(func(s *live.State) {
 		s.Held, s.Hold, s.Ruling = false, nil, &live.Ruling{Number: 3, At: s.At, From: "A1", To: "B1", Title: "In range 2"}
 	})
-	require.NoError(t, chromedp.Run(ctx, chromedp.WaitNotVisible("#held"), chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling-title", &ruled)))
+	require.NoError(t, chromedp.Run(ctx, chromedp.WaitNotVisible("#held"), chromedp.WaitVisible("#ruling"),
+		chromedp.Text("#ruling-title", &ruled)))
 	assert.Equal(t, "Ruling 3, A1 to B1: In range 2", ruled)
 }
 

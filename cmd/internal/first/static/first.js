@@ -10,15 +10,25 @@ let state = null;
 
 function say(text, problem) {
   byId("anyway").hidden = true;
+  if (byId("print-says")) byId("print-says").hidden = true;
   setText(byId("problem"), problem);
   byId("problem").hidden = problem === "";
   setText(byId("says"), text);
   byId("says").hidden = text === "";
 }
 
-async function want(intent) {
+// sayOfPrint says what came of a button of the sheets right below it.
+function sayOfPrint(text, problem) {
+  say("", "");
+  const box = byId("print-says");
+  setText(box, problem || text);
+  box.className = problem ? "problem" : "saved";
+  box.hidden = !box.textContent;
+}
+
+async function want(intent, told = say) {
   const [answer, problem] = await ask("/api/first", intent);
-  say(answer?.says ?? "", problem);
+  told(answer?.says ?? "", problem);
   await look();
   return answer !== null;
 }
@@ -98,7 +108,7 @@ function drawPrint() {
   set(byId("pdf"), { href: state.sheets });
 }
 
-const sheets = () => want({ do: "sheets", paper: byId("paper").value, ships: byId("ships").value });
+const sheets = () => want({ do: "sheets", paper: byId("paper").value, ships: byId("ships").value }, sayOfPrint);
 
 // more builds what only one step has.
 function more(id, box) {
@@ -114,7 +124,7 @@ function more(id, box) {
   });
   byId("bars").addEventListener("submit", (event) => {
     event.preventDefault();
-    want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value), scale_x: state.scale_x, scale_y: state.scale_y });
+    want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value), scale_x: state.scale_x, scale_y: state.scale_y }, sayOfPrint);
   });
 }
 
@@ -129,8 +139,9 @@ function drawStep(step, i) {
     more(step.id, item.querySelector(".more"));
   }
   const box = item.querySelector("details");
-  // What is done is folded away once; whoever opens it again finds it open.
-  if (box && item.dataset.state !== step.state) box.open = step.state !== "done";
+  // What is done is folded away once, but not under the verdict that it is done; whoever opens it again
+  // finds it open.
+  if (box && item.dataset.state !== step.state && !box.querySelector(".saved:not([hidden])")) box.open = step.state !== "done";
   set(item, { "data-state": step.state, "aria-current": step.state === "next" ? "step" : null });
   const title = item.querySelector("h2");
   set(title, { "data-number": i + 1 });
