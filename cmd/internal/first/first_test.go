@@ -86,7 +86,9 @@ func TestTheWayFollowsFromWhatIsKnown(t *testing.T) {
 	exact := quick
 	exact.Rough, exact.RoughTable = false, false
 	assert.Equal(t, []State{d, d, d, d, n, o, o, o}, statesOf(exact), "what is exact already can be verified")
-	quick.Quick = false
+	quick.Busy = true
+	assert.Equal(t, "/calibrate", Steps(quick)[3].Href, "what was saved counts once the calibration is finished")
+	quick.Busy, quick.Quick = false, false
 	assert.Equal(t, []State{d, d, n, o, o, o, o, o}, statesOf(quick), "the exact way makes lens and place again")
 }
 

@@ -164,6 +164,8 @@ func (f Facts) markers(g gains) Step {
 		s.Does, s.Href = "Estimate lens and place", "/calibrate#quick"
 	}
 	switch {
+	case f.Busy:
+		s.Now, s.Does, s.Href = "A calibration is open: finish it, and what it saved counts.", "Go on with the calibration", "/calibrate"
 	case f.Table != nil && f.RoughTable && !f.Quick:
 		s.Now = "The camera's place is that of the quick way. Find it again with the lens from the board."
 	case f.Table != nil:

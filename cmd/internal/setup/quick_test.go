@@ -31,7 +31,7 @@ func TestTheQuickWayEstimatesTheLensFromTheMarkers(t *testing.T) {
 	s = b.m.State()
 	require.Equal(t, setup.Ready, s.Table.Phase, s.Table.Problem)
 	assert.Equal(t, 1, s.Table.Views)
-	one := s.Table.FocalSigma
+	one, middle := s.Table.FocalSigma, s.Table.MiddleSigma
 	require.Positive(t, one)
 	off := math.Abs(s.Table.Table.Fx/b.camera.Fx - 1)
 	assert.Less(t, off, 3*one, "focal length off by %.4f", off)
@@ -49,6 +49,8 @@ func TestTheQuickWayEstimatesTheLensFromTheMarkers(t *testing.T) {
 	require.Equal(t, setup.Ready, s.Table.Phase, s.Table.Problem)
 	assert.Equal(t, 2, s.Table.Views)
 	assert.Less(t, s.Table.FocalSigma, one)
+	assert.Positive(t, s.Table.MiddleSigma)
+	assert.Less(t, s.Table.MiddleSigma, middle)
 	assert.InDelta(t, b.camera.Center()[1], s.Table.Table.Center()[1], 25, "the camera's place is the last one")
 
 	b.do(setup.Intent{Do: setup.Save})

@@ -10,6 +10,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/quick"
 	"sightline/engine/geom"
+	"sightline/vision/token"
 )
 
 // TableState is the step of the table.
@@ -22,6 +23,8 @@ type TableState struct {
 	Quick      bool    // the lens is estimated with the place
 	Views      int     // places of the camera that the estimate rests on
 	FocalSigma float64 // of the estimated lens, relative
+
+	MiddleSigma geom.Length // of a distance of 300 mm in the middle of the mat, by the result; 0: none yet
 
 	Table   *calibration.Table // the result; nil: none yet
 	Advice  string             // what could be better, in words
@@ -120,8 +123,19 @@ func (m *Machine) offerMarkers(s Sighting) {
 	t.Advice, t.Markers = m.markerAdvice(s.Markers, &table), m.markers(s.Markers, &table)
 	if t.Frames >= tableFrames {
 		m.table, t.Phase, m.seen = &table, Ready, nil
+		t.MiddleSigma = middleSigma(table)
 		m.resetVerify()
 	}
+}
+
+// middleSigma is what a table states of a distance of 300 mm in the middle of the mat.
+func middleSigma(t calibration.Table) geom.Length {
+	x, y := float64(t.Layout.Width)/2, float64(t.Layout.Height)/2
+	end := func(by float64) calibration.Spot {
+		return calibration.Spot{Point: geom.Point{X: x + by, Y: y}, Z: token.BaseTop}
+	}
+	sigma, _ := calibration.NewBudget(t, calibration.Uncertainty{}).Distance(end(-150), end(150), 1)
+	return sigma
 }
 
 // markers says how the markers of the layout are seen and how they fit the table.

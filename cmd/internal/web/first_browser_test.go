@@ -51,7 +51,8 @@ func TestTheQuickWayLeadsToAnAnswer(t *testing.T) {
 	u.press("#step-markers button")
 	u.press("#table-save")
 	u.picture("quick")
-	u.press("#table-done")
+	u.do(chromedp.WaitNotVisible("#cancel")) // nothing is left that could be cancelled
+	u.press(`header nav a[href="/first"]`)   // who leaves once all is saved has finished
 	u.do(chromedp.WaitVisible(`#step-markers[data-state="done"]`), chromedp.WaitVisible(`#step-ships[data-state="done"]`))
 	took, actions := time.Since(began), u.actions
 	u.do(chromedp.Navigate(u.url+"/"),

@@ -123,10 +123,11 @@ type tableStepJSON struct {
 	Markers []markerJSON    `json:"markers"`
 	RMSPx   float64         `json:"rms_px"`
 	Height  float64         `json:"camera_height_mm"`
-	Quick   bool            `json:"quick"`       // the lens is estimated with the place
-	Views   int             `json:"views"`       // places of the camera that the estimate rests on
-	Focal   float64         `json:"focal_sigma"` // of the estimated focal length, relative
-	Heat    string          `json:"heat"`        // address of the picture of sigma over the mat; "": none yet
+	Quick   bool            `json:"quick"`           // the lens is estimated with the place
+	Views   int             `json:"views"`           // places of the camera that the estimate rests on
+	Focal   float64         `json:"focal_sigma"`     // of the estimated focal length, relative
+	Middle  float64         `json:"middle_sigma_mm"` // of 300 mm in the middle of the mat; 0: there is no result yet
+	Heat    string          `json:"heat"`            // address of the picture of sigma over the mat; "": none yet
 	Left    []rejectionJSON `json:"left_out"`
 	Advice  string          `json:"advice"`
 	SavedAs string          `json:"saved_as"`
@@ -256,7 +257,7 @@ func tableStepOf(t *setup.TableState) tableStepJSON {
 	j := tableStepJSON{
 		Phase: t.Phase, Frames: t.Frames, Wanted: t.Wanted, Left: []rejectionJSON{},
 		Advice: t.Advice, SavedAs: t.SavedAs, Problem: t.Problem,
-		Quick: t.Quick, Views: t.Views, Focal: t.FocalSigma,
+		Quick: t.Quick, Views: t.Views, Focal: t.FocalSigma, Middle: t.MiddleSigma.Millimeters(),
 	}
 	j.Markers = markersOf(t.Markers)
 	if t.Table != nil {

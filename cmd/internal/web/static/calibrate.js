@@ -136,7 +136,7 @@ function showTable(t) {
   };
   if (t.quick && t.focal_sigma > 0 && (t.phase === "ready" || t.phase === "saved")) {
     said[t.phase] = `lens and place are estimated from ${t.views === 1 ? "one view" : `${t.views} views`}`;
-    t.advice = `The focal length is known to ± ${(100 * t.focal_sigma).toFixed(1)} %. The map shows what that leaves on the mat; another view, from an angle, makes it less. ${t.advice}`;
+    t.advice = `A distance of 300 mm in the middle of the mat is known to ± ${t.middle_sigma_mm.toFixed(2)} mm; the map shows every other place. Another view, from an angle, makes it surer. ${t.advice}`;
   }
   show("table-quick", t.quick);
   show("table-more", t.quick && t.phase === "ready");
@@ -202,7 +202,8 @@ function draw() {
   show("intro", !active);
   show("steps-nav", active);
   show("ends", active || !byId("problem").hidden);
-  show("cancel", active);
+  show("cancel", active && !(allSaved() && (state.step === "verify" || (state.step === "table" && state.table.phase === "saved")))); // there is a button to finish
+  if (sure === null) calm();
   for (const step of steps) show(`step-${step}`, active && state.step === step);
   show("view", active && state.step !== "print");
   set(byId("wizard"), { "data-step": active ? state.step : "intro" });
@@ -242,25 +243,41 @@ byId("table-done").addEventListener("click", async () => {
 
 byId("confirm").addEventListener("click", () => unconfirmed && want({ ...unconfirmed, confirm: true }));
 
+// unsaved reports whether something would be lost if the calibration ended now.
+const unsaved = () => state !== null && ((state.lens.views.length > 0 && state.lens.phase !== "saved") || state.table.phase === "ready" || (state.verify.result !== null && state.verify.phase !== "saved"));
+
+// allSaved reports whether it can end as it is: what was done is saved.
+const allSaved = () => state?.active && !unsaved() && state.steps.some(({ name, phase }) => name !== "print" && phase === "saved");
+
+// Who leaves by a link once all is saved has finished: what was saved is then in use.
+for (const link of document.querySelectorAll("header nav a")) {
+  link.addEventListener("click", async (event) => {
+    if (!allSaved() || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    await want({ do: "finish" });
+    location.href = link.href;
+  });
+}
+
 // What is not saved is lost with a cancelled calibration: then it takes two clicks.
 const cancel = byId("cancel");
 let sure = null;
 cancel.addEventListener("click", () => {
-  const unsaved = state && (state.lens.views.length > 0 || state.table.phase === "ready") && !(state.lens.phase === "saved" && state.table.phase === "saved");
-  if (unsaved && sure === null) {
+  if (unsaved() && sure === null) {
     setText(cancel, "Really cancel? What is not saved is lost.");
     cancel.classList.add("sure");
     sure = setTimeout(calm, 6000);
     return;
   }
+  const all = allSaved();
   calm();
-  want({ do: "cancel" });
+  want({ do: all ? "finish" : "cancel" });
 });
 function calm() {
   clearTimeout(sure);
   sure = null;
   cancel.classList.remove("sure");
-  setText(cancel, "Cancel the calibration");
+  setText(cancel, allSaved() ? "Finish the calibration" : "Cancel the calibration");
 }
 
 listen(

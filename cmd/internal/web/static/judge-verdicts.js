@@ -17,6 +17,12 @@ const element = (name, text = "", className = "") => {
 // The words next to the mark, so that no colour speaks alone.
 const marks = { yes: "✓", no: "✕", too_close: "≈", no_view: "?", choose: "⇄" };
 
+// markOf is a verdict's mark. A clear line is no failure, and an obstacle on it no success.
+function markOf(v) {
+  if (v.key.endsWith("_obstruction") && (v.outcome === "yes" || v.outcome === "no")) return v.outcome === "yes" ? "●" : "○";
+  return marks[v.outcome] ?? "–";
+}
+
 function figures(v) {
   if (v.distance_mm !== null) return `${v.distance_mm.toFixed(2)} ± ${v.sigma_mm.toFixed(2)} mm`;
   if (v.sigma_mm !== null) return `${mm(Math.abs(v.margin_mm), 2)} ± ${v.sigma_mm.toFixed(2)} ${v.margin_mm < 0 ? "outside" : "inside"}`;
@@ -70,7 +76,7 @@ function line(v) {
   const button = element("button");
   button.type = "button";
   button.setAttribute("aria-expanded", v.key === selected);
-  const mark = element("span", marks[v.outcome] ?? "–", "mark");
+  const mark = element("span", markOf(v), "mark");
   mark.setAttribute("aria-hidden", "true");
   const name = element("span", v.name, "name");
   const title = element("b", v.title);
