@@ -59,8 +59,8 @@ func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.Plac
 		var occupied *pipeline.OccupiedError
 		switch {
 		case errors.Is(err, pipeline.ErrNoEdges):
-			p.miss("no %v base shows its edges within %.0f mm of (%.0f, %.0f): %s is not located", s.Base, float64(pipeline.PlacedReach), s.Pose.X,
-				s.Pose.Y, s.ID)
+			p.miss("no %v base shows its edges within %.0f mm of (%.0f, %.0f): %s is not located; where its miniature hides them, --mark says "+
+				"where its front edge is", s.Base, float64(pipeline.PlacedReach), s.Pose.X, s.Pose.Y, s.ID)
 		case errors.As(err, &occupied):
 			p.miss("%s stands where --at puts %s: it is not located", occupied.By, s.ID)
 		case err != nil:

@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
 	"sightline/engine"
+	"sightline/engine/geom"
 	"sightline/vision/locate"
 	"sightline/vision/ship"
 	"sightline/vision/token"
@@ -82,7 +83,20 @@ func (p *picture) markAll(l *locate.Locator, marked []markedShip) {
 			p.miss("%s stands where --mark puts %s: it is not located", other, m.id)
 			continue
 		}
+		view := l.MarkView(m.id, m.Base, s)
+		fmt.Fprintf(p.warn, "%s: --mark of %s: its nose points %s in the picture, and its base is centred at (%.0f, %.0f); if it points the "+
+			"other way, swap the corners: left and right are the ship's own\n", p.name, m.id, noseOf(view.Outline), s.Pose.X, s.Pose.Y)
 		p.Scene.Ships = append(p.Scene.Ships, ship.MarkShip(m.id, m.player, m.Base, s))
-		p.Located.Ships = append(p.Located.Ships, l.MarkView(m.id, m.Base, s))
+		p.Located.Ships = append(p.Located.Ships, view)
 	}
+}
+
+// noseOf says in which direction of the picture a base points whose corners are front left, front right, rear
+// right and rear left.
+func noseOf(corners [4]geom.Pixel) string {
+	x := corners[0].X + corners[1].X - corners[2].X - corners[3].X
+	y := corners[0].Y + corners[1].Y - corners[2].Y - corners[3].Y
+	ways := [...]string{"up", "up and right", "right", "down and right", "down", "down and left", "left", "up and left"}
+	eighth := int(math.Round(math.Atan2(x, -y) / (math.Pi / 4)))
+	return ways[(eighth+8)%8]
 }

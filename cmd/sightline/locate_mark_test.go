@@ -117,3 +117,39 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 	assert.Len(t, got.Scene.Ships, 1)
 	assert.Contains(t, warn, "--mark is not needed")
 }
+
+// The order of two corners decides which way a ship points, and nothing in the picture contradicts the other
+// one: the answer says what was understood.
+func TestWhichWayAMarkedShipPointsIsSaid(t *testing.T) {
+	px := func(x, y float64) geom.Pixel { return geom.Pixel{X: x, Y: y} }
+	for want, corners := range map[string][4]geom.Pixel{
+		"up":             {px(10, 10), px(20, 10), px(20, 20), px(10, 20)},
+		"down":           {px(20, 20), px(10, 20), px(10, 10), px(20, 10)},
+		"right":          {px(20, 10), px(20, 20), px(10, 20), px(10, 10)},
+		"left":           {px(10, 20), px(10, 10), px(20, 10), px(20, 20)},
+		"up and left":    {px(0, 10), px(10, 0), px(20, 10), px(10, 20)},
+		"down and right": {px(20, 10), px(10, 20), px(0, 10), px(10, 0)},
+	} {
+		assert.Equal(t, want, noseOf(corners))
+	}
+}
+
+// A table for people says what is known of a base without a certain name, and asks only for what is not.
+func TestATableSaysWhoAShipMayBe(t *testing.T) {
+	card := engine.Ship{ID: "?1", Base: engine.Small, Seen: "look", Look: "x", NameDoubt: []string{"A1", "A2"}}
+	edges := engine.Ship{ID: "?2", Base: engine.Small, Seen: "edges", Quarters: true}
+	mark := engine.Ship{ID: "B1", Base: engine.Small, Seen: "mark"}
+	var out strings.Builder
+	require.NoError(t, printScenes(&out, []scene{{Scene: engine.Scene{Ships: []engine.Ship{card, mark}}, name: "x.png"}}))
+	assert.Contains(t, out.String(), "x.png: 1 ship, and 1 base whose card other ships carry too")
+	assert.Contains(t, out.String(), "look, may be A1 or A2")
+	assert.NotContains(t, out.String(), "which way it points")
+	assert.Regexp(t, `B1 .* –  +mark`, out.String())
+	assert.Equal(t, "0 ships, and 1 base whose code is not read: --at says which ship it is, and which way it points",
+		shipsText([]engine.Ship{edges}))
+	var warn strings.Builder
+	tellTokens(&warn, []scene{{name: "x.png"}})
+	for _, way := range []string{"print tokens", "--looks", "--at", "--mark"} {
+		assert.Contains(t, warn.String(), way)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"sightline/calibration/verify"
@@ -49,12 +50,13 @@ func (c *locateCmd) print(out io.Writer, scenes []scene, answer *verify.AnswerJS
 // tellTokens says what makes a ship visible when no picture shows any.
 func tellTokens(warn io.Writer, scenes []scene) {
 	for _, s := range scenes {
-		if s.refused != nil || slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !token.Unidentified(p.ID) }) {
+		named := func(p engine.Ship) bool { return !token.Unidentified(p.ID) || p.Look != "" }
+		if s.refused != nil || slices.ContainsFunc(s.Ships, named) {
 			return
 		}
 	}
-	fmt.Fprintln(warn, "hint: a ship is found by the printed token with a code in its base: sightline print tokens makes them "+
-		"(docs/printing.md)")
+	fmt.Fprintln(warn, "hint: a ship is found by the printed token with a code in its base (sightline print tokens), by its own card "+
+		"with --looks (sightline looks learn), or where you say that it stands, with --at or --mark (sightline locate --help)")
 }
 
 // printScenes prints a table for people, one for each picture.
@@ -67,18 +69,7 @@ func printScenes(out io.Writer, scenes []scene) error {
 			fmt.Fprintf(out, "%s: no answer\n", s.name)
 			continue
 		}
-		unnamed := 0
-		for _, p := range s.Ships {
-			if token.Unidentified(p.ID) {
-				unnamed++
-			}
-		}
-		fmt.Fprintf(out, "%s: %d ships", s.name, len(s.Ships)-unnamed)
-		if unnamed > 0 {
-			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points",
-				sentence.Counted(unnamed, "base"))
-		}
-		fmt.Fprintln(out)
+		fmt.Fprintf(out, "%s: %s\n", s.name, shipsText(s.Ships))
 		if err := printShips(out, s.Ships); err != nil {
 			return err
 		}
@@ -89,6 +80,32 @@ func printScenes(out io.Writer, scenes []scene) error {
 		}
 	}
 	return nil
+}
+
+// shipsText says how many ships there are, and what names those that have none.
+func shipsText(ships []engine.Ship) string {
+	unread, unsure, turned := 0, 0, false
+	for _, p := range ships {
+		switch {
+		case !token.Unidentified(p.ID):
+		case p.Look != "":
+			unsure++
+		default:
+			unread++
+			turned = turned || p.Quarters
+		}
+	}
+	text := sentence.Counted(len(ships)-unread-unsure, "ship")
+	if unread > 0 {
+		text += fmt.Sprintf(", and %s whose code is not read: --at says which ship it is", sentence.Counted(unread, "base"))
+		if turned {
+			text += ", and which way it points"
+		}
+	}
+	if unsure > 0 {
+		text += fmt.Sprintf(", and %s whose card other ships carry too: --at says which ship it is", sentence.Counted(unsure, "base"))
+	}
+	return text
 }
 
 // printObstacles prints what was found of obstacles, and whether that is all.
@@ -131,12 +148,18 @@ func printShips(out io.Writer, ships []engine.Ship) error {
 	for _, p := range ships {
 		c := p.Covariance
 		sigma := max(c[0], c[4])
-		heading := fmt.Sprintf("%.2f°", p.Pose.Heading.Degrees())
+		heading, visible, seen := fmt.Sprintf("%.2f°", p.Pose.Heading.Degrees()), fmt.Sprintf("%.0f %%", 100*p.Visible), p.Seen
+		if p.Seen == "mark" { // of which only two corners were looked at
+			visible = "–"
+		}
+		if len(p.NameDoubt) > 0 {
+			seen += ", may be " + strings.Join(p.NameDoubt, " or ")
+		}
 		if p.Quarters {
 			heading += " or a quarter turn from it"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
-			p.Pose.X, p.Pose.Y, heading, math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%.2f\t%s\t%s\t\n", p.ID, p.Base,
+			p.Pose.X, p.Pose.Y, heading, math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), visible, seen)
 	}
 	return w.Flush()
 }

@@ -266,6 +266,9 @@ func (c *measureCmd) printResult(w io.Writer, r *engine.Result) {
 		fmt.Fprintln(w)
 		c.printPairs(w, r.Pairs)
 		fmt.Fprint(w, c.legend())
+		if unseen(r.Pairs) {
+			fmt.Fprint(w, noViewLegend)
+		}
 	}
 	if len(r.Objects) > 0 {
 		fmt.Fprintln(w)
@@ -319,6 +322,22 @@ DISTANCE: from base to base. Ships and things touch, and are in contact, by thei
 MARGIN: how far the distance is from another band, or the guides from touching.
 ±: one standard deviation; what is nearer than %g of them is too close to call.
 `, c.Sigmas)
+}
+
+// noViewLegend says what is behind an obstruction that is not answered.
+const noViewLegend = `no view: nothing says what obstacles lie there. locate finds them with --catalogue and --empty-mat (sightline
+obstacles --help); where they were looked for, something hides the place.
+`
+
+// unseen reports whether an obstruction has no answer because obstacles are not seen.
+func unseen(pairs []engine.PairVerdict) bool {
+	at := func(a engine.ArcVerdict) bool {
+		return a.Attack != nil && a.Attack.Obstruction.Verdict == engine.NoView.String()
+	}
+	return slices.ContainsFunc(pairs, func(p engine.PairVerdict) bool {
+		return slices.ContainsFunc(p.Arcs, at) ||
+			slices.ContainsFunc(p.Sections, func(s engine.SectionVerdict) bool { return slices.ContainsFunc(s.Arcs, at) })
+	})
 }
 
 // printStanding prints what ships may not do where they stand.

@@ -92,6 +92,7 @@ func runWith(ctx context.Context, c Config, kept first.Kept, o Options, listener
 	ctx, restart := context.WithCancelCause(ctx)
 	defer restart(nil)
 	c = withSavedCalibration(c, &kept, o.Log)
+	tellLens(c, o.Log)
 	limitGarbage(c)
 	encrypted, err := tlsOf(c.Web)
 	if err != nil {

@@ -319,6 +319,15 @@ func withSavedCalibration(c Config, kept *first.Kept, log *slog.Logger) Config {
 	return c
 }
 
+// tellLens says what makes a lens where a camera has none.
+func tellLens(c Config, log *slog.Logger) {
+	if c.Camera.Source == "" || strings.HasPrefix(c.Camera.Source, "sim:") || c.Camera.Lens != "" || c.Table.Calibration != "" {
+		return
+	}
+	log.Info("calibration: no lens is known yet; the page /first leads to one, or the command",
+		"command", "sightline calibrate lens --board chessboard:9x6:25mm --source "+c.Camera.Source+" -o "+DefaultLensPath)
+}
+
 // calibratorOptions returns the parts of a program's guided calibration but the marker
 // detector. known is the lens that is known; what is saved goes to adopted.
 func calibratorOptions(c Config, frames pipeline.Frames, known func() (calibration.Intrinsics, bool), adopted *pipeline.Adopted,

@@ -47,7 +47,7 @@ function showFigures(a, inches) {
     small.textContent = ` = ${(range.distance_mm / 25.4).toFixed(2)} in`;
     distance.append(small);
   }
-  setText(byId("margin"), a.attack ? "" : `margin ${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)}`);
+  setText(byId("margin"), a.attack ? "" : `${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)} from another range`);
 }
 
 // showDoubts says what is too close to call and what would decide it.
