@@ -88,7 +88,7 @@ func (p PrintState) Measured(x, y geom.Length) (PrintState, error) {
 	}
 	p.Phase = Waiting
 	p.ScaleX, p.ScaleY = sx, sy
-	p.Verdict = fmt.Sprintf("This printer makes 100 mm %.2f mm across and %.2f mm along. The sheets below are now drawn so that they come "+
+	p.Verdict = fmt.Sprintf("This printer makes 100 mm %.2f mm across and %.2f mm along. The sheets are now drawn so that they come "+
 		"out true: print them again and measure again.",
 		100*p.ScaleX, 100*p.ScaleY)
 	return p, nil

@@ -22,14 +22,14 @@ function sayOfPrint(text, problem) {
   say("", "");
   const box = byId("print-says");
   setText(box, problem || text);
-  box.className = problem ? "problem" : "saved";
+  box.className = problem ? "problem" : state.print?.good ? "saved" : "hint";
   box.hidden = !box.textContent;
 }
 
 async function want(intent, told = say) {
   const [answer, problem] = await ask("/api/first", intent);
-  told(answer?.says ?? "", problem);
   await look();
+  told(answer?.says ?? "", problem);
   return answer !== null;
 }
 
@@ -139,9 +139,9 @@ function drawStep(step, i) {
     more(step.id, item.querySelector(".more"));
   }
   const box = item.querySelector("details");
-  // What is done is folded away once, but not under the verdict that it is done; whoever opens it again
-  // finds it open.
-  if (box && item.dataset.state !== step.state && !box.querySelector(".saved:not([hidden])")) box.open = step.state !== "done";
+  // What is done is folded away once, but not the sheets under who has just measured one: the verdict
+  // stands there. Whoever opens it again finds it open.
+  if (box && item.dataset.state !== step.state && !(step.id === "print" && item.dataset.state)) box.open = step.state !== "done";
   set(item, { "data-state": step.state, "aria-current": step.state === "next" ? "step" : null });
   const title = item.querySelector("h2");
   set(title, { "data-number": i + 1 });

@@ -43,7 +43,7 @@ async function who() {
 function show() {
   const { headline, obstruction } = state.answer;
   const { code, title } = state.health;
-  set(byId("status"), { "data-code": code });
+  set(byId("status"), { "data-code": code === "ok" && state.held ? "held" : code, "data-held": state.held ? "true" : null });
   setText(byId("status-text"), code === "ok" ? (state.held ? "held" : "live") : title.toLowerCase());
   set(byId("answer"), { "data-kind": headline.kind });
   setText(byId("title"), headline.text);
