@@ -44,11 +44,18 @@ func (s *hallState) invites() (*hall.Invites, error) {
 	return hall.OpenInvites(dir, time.Now)
 }
 
+// notRunning says to a person that no hall runs with the folder, which may be the wrong one.
+func (s *hallState) notRunning() {
+	if dir, err := app.HallDir(s.State); err == nil && !hall.Runs(dir) {
+		fmt.Fprintf(os.Stderr, "sightline: no hall runs with the folder %s now; if yours runs with another --state, name that one here\n", dir)
+	}
+}
+
 // hallRunCmd runs a hall until it is told to stop.
 type hallRunCmd struct {
 	hallState
-	Listen string   `default:"localhost:8090" help:"Address of the pages. Default: ${default}, for this machine only; :8090 for everyone." placeholder:"HOST:PORT"`
-	Tables string   `without:"broker" default:":4222" help:"Address of the tables' broker. Default: ${default}." placeholder:"HOST:PORT"`
+	Listen string   `default:"localhost:8090" help:"Address of the pages alone. Default: ${default}, for this machine only; :8090 for everyone." placeholder:"HOST:PORT"`
+	Tables string   `without:"broker" default:":4222" help:"Address of the tables' broker. Default: ${default}, for everyone in the network, of whom only invited tables get in; localhost:4222 for tables on this machine." placeholder:"HOST:PORT"`
 	URL    string   `help:"Under which tables reach the broker, tls://HOST:PORT; without it, this machine's first address." placeholder:"URL"`
 	Broker string   `help:"Another NATS broker with JetStream, in place of the embedded one." placeholder:"URL"`
 	SHA256 string   `needs:"broker" name:"sha256" help:"Fingerprint of the other broker's certificate; without it, an authority must vouch for it." placeholder:"HEX"`
@@ -58,14 +65,18 @@ type hallRunCmd struct {
 
 // Run implements the command.
 func (c *hallRunCmd) Run(ctx context.Context) error {
+	state := ""
+	if c.State != "" {
+		state = " --state " + c.State
+	}
 	return app.RunHall(ctx, app.HallOptions{
 		State: c.State, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Web: app.Web{Listen: c.Listen, Names: c.Names, Read: c.Read},
 		Hall: hall.Options{
 			Listen: c.Listen, Tables: c.Tables, URL: c.URL, Broker: c.Broker, SHA256: c.SHA256, Version: version,
 			Ready: func(pages, tables string) {
-				fmt.Fprintf(os.Stderr, "sightline: the hall is on http://%s/, and tables join at %s; sightline hall invite 7 invites table 7\n", pages,
-					tables)
+				fmt.Fprintf(os.Stderr, "sightline: the hall is on http://%s/, and tables join at %s; sightline hall invite 7%s invites table 7\n",
+					pages, tables, state)
 			},
 		},
 	})
@@ -106,6 +117,7 @@ func (c *hallInviteCmd) Run() error {
 	}
 	fmt.Fprintf(os.Stderr, "%ssightline: table %s may join until %s. Keep this secret: whoever has it speaks as the table.\n",
 		terminalQR(rows), i.Table, i.Expires.Local().Format("2 January 15:04"))
+	c.notRunning()
 	if c.PNG != "" {
 		data, err := pngQR(rows)
 		if err == nil {
@@ -184,6 +196,7 @@ func (c *hallRevokeCmd) Run() error {
 		return fmt.Errorf("revoke: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "sightline: table %s is no longer invited; a running hall sends it home within a second\n", c.Table)
+	c.notRunning()
 	return nil
 }
 
@@ -200,6 +213,10 @@ func (c *hallTablesCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	if len(valid) == 0 {
+		fmt.Fprintln(os.Stderr, "sightline: no table is invited")
+	}
+	c.notRunning()
 	for _, i := range valid {
 		fmt.Printf("%s\tuntil %s\n", i.Table, i.Expires.Local().Format("2006-01-02 15:04"))
 	}
@@ -215,5 +232,6 @@ func (c *hallSecretCmd) Run() error {
 	if errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("--state: %w", err)
 	}
+	c.notRunning()
 	return printSecret(secret, path, "on the hall's page", err)
 }

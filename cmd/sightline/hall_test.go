@@ -22,7 +22,8 @@ func TestATableIsInvitedAndRevoked(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, _, stderr := called(t, "hall", "invite", "7", "--state", "hall")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "start sightline hall first, or name it with --url")
+	assert.Contains(t, stderr, "no hall has run with the folder hall, so its address is not known: start sightline hall first; if yours runs "+
+		"with --state, name that here too; or name the hall's address with --url")
 
 	const url = "tls://192.168.7.1:4222"
 	code, stdout, stderr := called(t, "hall", "invite", "7", "--state", "hall", "--url", url, "--for", "48h", "--png", "7.png")
@@ -31,6 +32,7 @@ func TestATableIsInvitedAndRevoked(t *testing.T) {
 	require.NoError(t, err, stdout)
 	assert.Equal(t, "7", i.Table)
 	assert.Contains(t, stderr, "Keep this secret")
+	assert.Contains(t, stderr, "no hall runs with the folder hall now; if yours runs with another --state, name that one here")
 	assert.Contains(t, stderr, "█")
 	raw, err := os.ReadFile("7.png")
 	require.NoError(t, err)

@@ -36,7 +36,11 @@ func RunHall(ctx context.Context, o HallOptions) error {
 	if err != nil {
 		return fmt.Errorf("hall: %w", err)
 	}
-	if o.Hall.Access, err = accessOf(o.Web, dir, nil, "sightline hall judge-secret", o.Log); err != nil {
+	says := "sightline hall judge-secret"
+	if o.State != "" {
+		says += " --state " + o.State
+	}
+	if o.Hall.Access, err = accessOf(o.Web, dir, nil, says, o.Log); err != nil {
 		return err
 	}
 	o.Hall.Dir, o.Hall.Log = dir, o.Log

@@ -203,10 +203,13 @@ func TestATableThatFloodsIsSentHome(t *testing.T) {
 func TestAHallHasItsFolderToItself(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	assert.False(t, hall.Runs(dir))
 	r := run(t, dir)
+	assert.True(t, hall.Runs(dir))
 	err := hall.Run(t.Context(), hall.Options{Dir: dir, Listen: "127.0.0.1:0", Tables: "127.0.0.1:0"})
 	assert.ErrorContains(t, err, "another hall runs with the folder "+dir)
 	r.stop()
+	assert.False(t, hall.Runs(dir))
 	run(t, dir)
 }
 

@@ -79,6 +79,9 @@ const (
 	lockFile    = "hall.lock"
 	programFile = "program.json"
 	smallMost   = 4 << 10 // bytes of the two
+
+	lockTries = 20
+	lockPause = 50 * time.Millisecond
 )
 
 // Run runs a hall until ctx is cancelled.
@@ -145,11 +148,24 @@ func lockFolder(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hall: %w", err)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		lock.Close()
-		return nil, fmt.Errorf("hall: another hall runs with the folder %s; end it, or choose another with --state", dir)
+	for try := 0; syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; try++ {
+		if try == lockTries {
+			lock.Close()
+			return nil, fmt.Errorf("hall: another hall runs with the folder %s; end it, or choose another with --state", dir)
+		}
+		time.Sleep(lockPause) // a program may look just now whether a hall runs
 	}
 	return lock, nil
+}
+
+// Runs reports whether a hall runs with a state folder.
+func Runs(dir string) bool {
+	lock, err := os.Open(filepath.Join(dir, lockFile))
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	return errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // join starts the embedded broker, or goes to the other one, and returns where tables reach it.

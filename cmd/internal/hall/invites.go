@@ -199,7 +199,8 @@ func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitati
 			said, url = b.URL, b.URL
 		}
 		if url == "" {
-			return errors.New("the hall's address is not known yet: start sightline hall first, or name it with --url tls://HOST:PORT")
+			return fmt.Errorf("no hall has run with the folder %s, so its address is not known: start sightline hall first; if yours runs with "+
+				"--state, name that here too; or name the hall's address with --url tls://HOST:PORT", filepath.Dir(v.path))
 		}
 		out = event.Invitation{URL: url, Event: b.Event, Table: table, Seed: string(seed), Fingerprint: b.SHA256,
 			Expires: v.now().Add(holds).Truncate(time.Second)}
@@ -234,7 +235,7 @@ func (v *Invites) Revoke(table string) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("no table %q is invited", table)
+			return fmt.Errorf("no table %q is invited in the folder %s", table, filepath.Dir(v.path))
 		}
 		return nil
 	})
