@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -64,14 +65,12 @@ func table(events []round.Event) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
+// formulas are where a spreadsheet may begin a formula: at the beginning, and after a semicolon,
+// at which many countries' spreadsheets part what commas part here.
+var formulas = regexp.MustCompile(`(^|;)(\s*)([=+@-])`)
+
 // plain keeps spreadsheets from taking a text for a formula, and terminals for a command.
-func plain(s string) string {
-	s = printable(s)
-	if s != "" && strings.ContainsAny(s[:1], "=+-@\t\r") {
-		return "'" + s
-	}
-	return s
-}
+func plain(s string) string { return formulas.ReplaceAllString(printable(s), "$1$2'$3") }
 
 //go:embed export.html
 var exportText string
