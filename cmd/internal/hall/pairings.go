@@ -3,6 +3,7 @@ package hall
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"sightline/calibration/atomicfile"
@@ -42,17 +44,19 @@ const (
 
 // ParsePairings reads a file of pairings: CSV with a heading that names the columns table,
 // player1 and player2, and perhaps round; JSON as the hall writes them, {"pairings": [{"table":
-// "7", "round": "Round 3", "players": ["Ada", "Ben"]}]}; or a tournament as List Fortress gives
-// it, or as other programs export it for List Fortress. Its errors say what was expected.
+// "7", "round": "Round 3", "players": ["Ada", "Ben"]}]}, or that list alone; or a tournament as List
+// Fortress gives it, or as other programs export it for List Fortress. Its errors say what was expected.
 func ParsePairings(raw []byte) (list []Pairing, err error) {
 	if len(raw) > PairingsMost {
 		return nil, fmt.Errorf("pairings: expected at most %d bytes, got %d", PairingsMost, len(raw))
 	}
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	raw = bytes.TrimPrefix(fromUTF16(raw), []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(raw) {
 		return nil, errors.New("pairings: expected text in UTF-8: save a spreadsheet as \"CSV UTF-8\"")
 	}
 	switch text := bytes.TrimSpace(raw); {
+	case len(text) == 0:
+		err = errors.New("the file is empty")
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")):
 		list, err = pairingsJSON(text)
 	case bytes.HasPrefix(text, []byte("<")):
@@ -66,7 +70,26 @@ func ParsePairings(raw []byte) (list []Pairing, err error) {
 	return list, checkPairings(list)
 }
 
-// checkPairings checks what every pairing must hold.
+// fromUTF16 reads what Excel calls "Unicode Text", which its first character tells; all else it
+// returns as it is.
+func fromUTF16(raw []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(raw, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return raw
+	}
+	var units []uint16
+	for i := 2; i+1 < len(raw); i += 2 {
+		units = append(units, order.Uint16(raw[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
+// checkPairings makes texts fit for a line of a page, and checks what every pairing must hold.
 func checkPairings(list []Pairing) error {
 	if len(list) == 0 {
 		return errors.New("pairings: there are none in it")
@@ -75,23 +98,20 @@ func checkPairings(list []Pairing) error {
 		return fmt.Errorf("pairings: expected at most %d, got %d", pairingsMany, len(list))
 	}
 	at := map[string]int{}
-	for i, p := range list {
+	for i := range list {
+		p := &list[i]
+		p.Round = short(p.Round, roundMost)
+		for side := range p.Players {
+			p.Players[side] = short(p.Players[side], nameMost)
+		}
 		where := fmt.Sprintf("pairings: pairing %d", i+1)
-		if err := event.CheckName(where+": table", p.Table); err != nil {
+		if err := event.CheckName(where+": table", sentence.Shorten(p.Table)); err != nil {
 			return err
 		}
 		if before := at[p.Table]; before > 0 {
 			return fmt.Errorf("%s: table %s has pairing %d already", where, p.Table, before)
 		}
 		at[p.Table] = i + 1
-		for _, text := range []struct {
-			what, is string
-			most     int
-		}{{"round", p.Round, roundMost}, {"player 1", p.Players[0], nameMost}, {"player 2", p.Players[1], nameMost}} {
-			if utf8.RuneCountInString(text.is) > text.most || strings.ContainsFunc(text.is, sentence.Unprintable) {
-				return fmt.Errorf("%s: %s: expected at most %d printable characters, got %q", where, text.what, text.most, text.is)
-			}
-		}
 		if p.Players[0] == "" {
 			return fmt.Errorf("%s: player 1 has no name", where)
 		}
@@ -158,7 +178,18 @@ func pairingsJSON(raw []byte) ([]Pairing, error) {
 		tournament
 		Nested *tournament `json:"tournament"` // as TableTop.TO writes it
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
+	var err error
+	if raw[0] == '[' {
+		err = json.Unmarshal(raw, &in.Pairings)
+	} else {
+		err = json.Unmarshal(raw, &in)
+	}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, fmt.Errorf("it is in none of the forms that the hall reads: %s is a JSON %s", cmp.Or(wrong.Field, "an entry of the list"),
+			wrong.Value)
+	case err != nil:
 		return nil, fmt.Errorf("it is in none of the forms that the hall reads: %w", err)
 	}
 	t := &in.tournament
@@ -184,7 +215,7 @@ func keys(raw []byte) string {
 	}
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, strconv.Quote(short(key)))
+		out = append(out, strconv.Quote(short(key, nameMost)))
 	}
 	if len(out) > keysNamed {
 		out = append(out[:keysNamed], "…")
@@ -240,7 +271,7 @@ func (l *label) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &n); err != nil {
-		return fmt.Errorf("expected an id as text or number, got %s", short(string(raw)))
+		return fmt.Errorf("expected an id as text or number, got %s", short(string(raw), nameMost))
 	}
 	*l = label(n)
 	return nil
@@ -257,7 +288,7 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 	}
 	i, err := strconv.Atoi(string(l))
 	if err != nil {
-		return fmt.Errorf("expected a number, got %s", short(string(raw)))
+		return fmt.Errorf("expected a number, got %s", short(string(raw), nameMost))
 	}
 	*n = number(i)
 	return nil
@@ -301,7 +332,7 @@ func (t *tournament) byID(m match) (names [2]string, bye bool, err error) {
 		known := false
 		for _, p := range t.Participants {
 			if p.ID == id {
-				names[i], known = short(p.Name), true
+				names[i], known = short(p.Name, nameMost), true
 			}
 		}
 		if !known {
@@ -322,19 +353,19 @@ func (t *tournament) byName() func(match) (names [2]string, bye bool, err error)
 	}
 	return func(m match) (names [2]string, bye bool, err error) {
 		for i, is := range []player{{m.Own1, m.Name1}, {m.Own2, m.Name2}} {
-			names[i] = short(cmp.Or(strings.TrimSpace(is.Name), known[is.ID], string(is.ID)))
+			names[i] = short(cmp.Or(strings.TrimSpace(is.Name), known[is.ID], string(is.ID)), nameMost)
 		}
 		return names, names[1] == "" || strings.EqualFold(names[1], "bye"), nil
 	}
 }
 
-// short cuts a name to what a stream's line holds.
-func short(name string) string {
-	name = sentence.Printable(strings.TrimSpace(name), ' ')
-	if r := []rune(name); len(r) > nameMost {
-		return string(r[:nameMost-1]) + "…"
+// short cuts a text to what a stream's line holds, without what cannot be printed there.
+func short(text string, most int) string {
+	text = strings.TrimSpace(sentence.Printable(text, ' '))
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
 	}
-	return name
+	return text
 }
 
 // pairingsJSONOut is the hall's own form.

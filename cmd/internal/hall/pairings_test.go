@@ -1,12 +1,14 @@
 package hall_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -98,10 +100,15 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 	t.Parallel()
 	ada, cleo := pairing("1", "Round 3", "Ada", "Ben"), pairing("2", "Round 3", "Cleo", "Dan, the elder")
 	for name, text := range map[string]string{
-		"commas":       "table,round,player1,player2\n1,3,Ada,Ben\n2,3,Cleo,\"Dan, the elder\"\n",
-		"semicolons":   "\ufeffPlayer 1;Player 2;Table;Round\r\nAda;Ben;1;3\r\nCleo;Dan, the elder;2;Round 3\r\n",
-		"tabs":         "table\tplayer_1\tplayer_2\tround\n1\tAda\tBen\t3\n2\tCleo\tDan, the elder\t3",
-		"our own JSON": `{"pairings":[{"table":"1","round":"Round 3","players":["Ada","Ben"]},{"table":"2","round":"Round 3","players":["Cleo","Dan, the elder"]}]}`,
+		"commas":                "table,round,player1,player2\n1,3,Ada,Ben\n2,3,Cleo,\"Dan, the elder\"\n",
+		"semicolons":            "\ufeffPlayer 1;Player 2;Table;Round\r\nAda;Ben;1;3\r\nCleo;Dan, the elder;2;Round 3\r\n",
+		"tabs":                  "table\tplayer_1\tplayer_2\tround\n1\tAda\tBen\t3\n2\tCleo\tDan, the elder\t3",
+		"a list of our own":     `[{"table":"1","round":"Round 3","players":["Ada","Ben"]},{"table":"2","round":"Round 3","players":["Cleo","Dan, the elder"]}]`,
+		"Unicode text of Excel": "\xff\xfe" + utf16le("table\tplayer1\tplayer2\tround\r\n1\tAda\tBen\t3\r\n2\tCleo\tDan, the elder\t3\r\n"),
+		"marks that nobody sees, and ends of lines": "table,round,player1,player2\n" +
+			"1,3,\u200fAda\u200f,\"Ben\n\"\n2,3,Cleo,\"Dan,\u2028the elder\"\n",
+		"our own JSON": `{"pairings":[{"table":"1","round":"Round 3","players":["Ada","Ben"]},` +
+			`{"table":"2","round":"Round 3","players":["Cleo","Dan, the elder"]}]}`,
 	} {
 		list, err := hall.ParsePairings([]byte(text))
 		require.NoError(t, err, name)
@@ -118,23 +125,43 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"id":338,"matches":[{"player1":{"username":"ada"}}]}`: `expected "pairings", or a tournament with "participants" or "players" and "rounds"; found "id", "matches"`,
-		`{"ladder":[],"waitlist":[]}`:                           `found "ladder", "waitlist"`, `{}`: "found nothing", `[{"player1":"Ada"}]`: "in none of the forms",
+		`{"ladder":[],"waitlist":[]}`:                           `found "ladder", "waitlist"`, `{}`: "found nothing",
+		`[{"player1":"Ada"}]`: "pairing 1: table: expected", `["Ada"]`: "an entry of the list is a JSON string", `[`: "unexpected end",
 		`{"players":[],"rounds":[{"matches":[{"player1":{"name":"Ada"}}]}]}`: "in none of the forms",
 		`{"players":[{}],"rounds":[{"matches":[{"player2":"Ben"}]}]}`:        "pairing 1: player 1 has no name",
 		`{"players":[{}]}`: "the tournament has no rounds", "<!doctype html><table>": "this is a web page",
-		"": "expected a heading", "a,b\n": "there is no table", "table,player1,player2\n": "there are none in it",
-		"table,player1,player2\n1,Ada,Ben\n1,Cleo,Dan\n": "pairing 2: table 1 has pairing 1 already",
-		"table,player1,player2\n1.5,Ada,Ben\n":           "pairing 1: table: expected 1 to 16 letters",
-		"table,player1,player2\n1,,Ben\n":                "player 1 has no name",
-		"table,player1,player2\n1,Ada\n":                 "wrong number of fields",
-		"table,player1,player2\n1,A\x07da,Ben\n":         "printable characters",
-		"{":                                              "in none of the forms", `{"participants":[],"rounds":[]}`: "has no rounds",
+		"": "the file is empty", "\ufeff\n": "the file is empty", "a,b\n": "there is no table", "table,player1,player2\n": "there are none in it",
+		"table,player1,player2\n1,Ada,Ben\n1,Cleo,Dan\n":                       "pairing 2: table 1 has pairing 1 already",
+		"table,player1,player2\n1.5,Ada,Ben\n":                                 "pairing 1: table: expected 1 to 16 letters",
+		"table,player1,player2\n1,,Ben\n":                                      "player 1 has no name",
+		"table,player1,player2\n1,Ada\n":                                       "wrong number of fields",
+		"table,player1,player2\n1,\u202e\x07,Ben\n":                            "player 1 has no name",
+		"table,player1,player2\n" + strings.Repeat("7", 10_000) + ",Ada,Ben\n": `got "7777777777777777777777777777777777777777…"`,
+		"{": "in none of the forms", `{"participants":[],"rounds":[]}`: "has no rounds",
 		`{"participants":[],"rounds":[{"matches":[{"player1_id":1,"player2_id":2}]}]}`: "participant 1 is not among the participants",
 		"\xff": "UTF-8", strings.Repeat("x", hall.PairingsMost+1): "expected at most",
 	} {
 		_, err := hall.ParsePairings([]byte(text))
 		assert.ErrorContains(t, err, want, text[:min(len(text), 60)])
 	}
+}
+
+// TestALongNameIsCut: one name of a whole round that is too long for a line keeps nobody's pairing out.
+func TestALongNameIsCut(t *testing.T) {
+	t.Parallel()
+	list, err := hall.ParsePairings([]byte("table,round,player1,player2\n1," +
+		strings.Repeat("r", 10_000) + "," + strings.Repeat("é", 10_000) + ",Ben\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []hall.Pairing{pairing("1", strings.Repeat("r", 23)+"…", strings.Repeat("é", 31)+"…", "Ben")}, list)
+}
+
+// utf16le is a text as UTF-16, the low byte first.
+func utf16le(text string) string {
+	var raw []byte
+	for _, u := range utf16.Encode([]rune(text)) {
+		raw = binary.LittleEndian.AppendUint16(raw, u)
+	}
+	return string(raw)
 }
 
 func FuzzParsePairings(f *testing.F) {
