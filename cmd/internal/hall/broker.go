@@ -107,10 +107,14 @@ type door struct {
 	event   string
 	server  *server.Server
 
-	mu     sync.Mutex        // guards what follows
-	inside map[uint64]*guest // connected tables
-	sent   map[string]sentHome
-	second map[string]sentHome
+	mu       sync.Mutex        // guards what follows
+	inside   map[uint64]*guest // connected tables
+	sent     map[string]sentHome
+	second   map[string]sentHome
+	stranger struct { // the last program whose key no invitation has
+		at   time.Time
+		from string
+	}
 }
 
 // guest is a connected table.
@@ -156,8 +160,13 @@ func (d *door) Check(c server.ClientAuthentication) bool {
 		return true
 	}
 	i, problem := d.invites.byKey(o.Nkey)
-	if problem == "" {
+	switch problem {
+	case "":
 		problem = d.enter(c, i)
+	case unknownKey:
+		d.mu.Lock()
+		d.stranger.at, d.stranger.from = time.Now(), hostOf(c.RemoteAddress())
+		d.mu.Unlock()
 	}
 	if problem != "" {
 		d.log.Warn("hall: a table is refused", "from", c.RemoteAddress(), "table", i.Table, "why", problem)
@@ -201,6 +210,25 @@ func (d *door) enter(c server.ClientAuthentication, i Invite) (problem string) {
 		d.mu.Unlock()
 		time.Sleep(freedEvery) // a program that ended a moment ago is still being seen off
 	}
+}
+
+// hostOf is an address without its port.
+func hostOf(a net.Addr) string {
+	if host, _, err := net.SplitHostPort(a.String()); err == nil {
+		return host
+	}
+	return a.String()
+}
+
+// unknown says that a program was refused a moment ago whose key no invitation has; "": none was.
+func (d *door) unknown() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stranger.from == "" || time.Since(d.stranger.at) >= troubleShown {
+		return ""
+	}
+	return fmt.Sprintf("A program at %s was refused: no table was invited with its key. If it is a table's, invite that table again.",
+		d.stranger.from)
 }
 
 // problems says what is wrong with a table's programs.
@@ -342,7 +370,8 @@ func (b *broker) connect(key nkeys.KeyPair) (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nats.Connect("", nats.InProcessServer(b.server), nats.Nkey(public, key.Sign), nats.Timeout(readyWithin), nats.MaxReconnects(-1), nats.Name("hall"))
+	return nats.Connect("", nats.InProcessServer(b.server), nats.Nkey(public, key.Sign), nats.Timeout(readyWithin), nats.MaxReconnects(-1),
+		nats.Name("hall"))
 }
 
 // brokerLog hands on what the broker says.

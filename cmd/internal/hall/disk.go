@@ -43,6 +43,9 @@ func (h *Hall) trouble() string {
 	if free, err := room(h.o.Dir); err == nil && free < roomWanted {
 		return fmt.Sprintf("Only %d MB are free on the disk of %s.", free>>20, h.o.Dir)
 	}
+	if h.broker != nil {
+		return h.broker.door.unknown()
+	}
 	return ""
 }
 

@@ -314,5 +314,8 @@ func (v *Invites) byKey(key string) (i Invite, problem string) {
 			return i, i.refused(v.now())
 		}
 	}
-	return i, "its key is a stranger's"
+	return i, unknownKey
 }
+
+// unknownKey is what is wrong with a key that no invitation has.
+const unknownKey = "its key is a stranger's"

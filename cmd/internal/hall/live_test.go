@@ -22,14 +22,20 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// wifi stands between tables and the hall's broker. While it is stalled it hands on nothing and
-// closes nothing, as a Wi-Fi does.
+// wifi stands between tables and the hall's broker. While a direction of it is stalled it hands
+// on nothing there and closes nothing, as a Wi-Fi does.
 type wifi struct {
 	address string
 
 	mu      sync.Mutex
-	stalled chan struct{} // closed when it is over; nil: it is not stalled
+	stalled [2]chan struct{} // each direction's, closed when it is over; nil: it is not stalled
 }
+
+// The directions of a wifi.
+const (
+	toHall = iota
+	toTable
+)
 
 func newWifi(t testing.TB, to string) *wifi {
 	t.Helper()
@@ -51,23 +57,24 @@ func newWifi(t testing.TB, to string) *wifi {
 
 func (w *wifi) carry(c net.Conn, to string) {
 	defer c.Close()
-	w.wait()
+	w.wait(toHall)
+	w.wait(toTable)
 	d, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
 	defer d.Close()
-	go w.copy(c, d)
-	w.copy(d, c)
+	go w.copy(c, d, toTable)
+	w.copy(d, c, toHall)
 }
 
-func (w *wifi) copy(to, from net.Conn) {
+func (w *wifi) copy(to, from net.Conn, way int) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		w.wait()
+		w.wait(way)
 		if n > 0 {
 			if _, err := to.Write(buf[:n]); err != nil {
 				return
@@ -79,25 +86,31 @@ func (w *wifi) copy(to, from net.Conn) {
 	}
 }
 
-func (w *wifi) wait() {
+func (w *wifi) wait(way int) {
 	w.mu.Lock()
-	stalled := w.stalled
+	stalled := w.stalled[way]
 	w.mu.Unlock()
 	if stalled != nil {
 		<-stalled
 	}
 }
 
-// stall stops everything until end is called.
-func (w *wifi) stall() (end func()) {
+// stall stops both directions, or those named, until end is called.
+func (w *wifi) stall(ways ...int) (end func()) {
+	if len(ways) == 0 {
+		ways = []int{toHall, toTable}
+	}
 	c := make(chan struct{})
-	w.mu.Lock()
-	w.stalled = c
-	w.mu.Unlock()
-	return func() {
+	set := func(c chan struct{}) {
 		w.mu.Lock()
-		w.stalled = nil
-		w.mu.Unlock()
+		defer w.mu.Unlock()
+		for _, way := range ways {
+			w.stalled[way] = c
+		}
+	}
+	set(c)
+	return func() {
+		set(nil)
 		close(c)
 	}
 }
@@ -217,6 +230,32 @@ func TestNothingOldIsShownAfterAStall(t *testing.T) {
 	eventually(t, "states come again", func() bool { return len(seen()) > before+5 && r.tile(t, "7").Live })
 	noneOld(t, seen(), 3500*time.Millisecond)
 	eventually(t, "the ruling is there", func() bool { return r.tile(t, "7").Rulings == 1 })
+}
+
+// TestACutInOneDirectionShowsNothingOld: only what the table says is held back, or only what the
+// hall says. Both notice, and what is ruled meanwhile is there once.
+func TestACutInOneDirectionShowsNothingOld(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]int{"to the hall": toHall, "to the table": toTable} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, t.TempDir())
+			w := newWifi(t, strings.TrimPrefix(r.tables, "tls://"))
+			p := join(t, w.through(r.invite(t, "7")))
+			seen := r.follow(t, "/t/7/api/events")
+			eventually(t, "states come", func() bool { return len(seen()) > 5 })
+			end := w.stall(way)
+			p.book.rule(t, "during the cut", 1000)
+			eventually(t, "the tile is grey", func() bool { return !r.tile(t, "7").Live })
+			eventually(t, "the table notices", func() bool { return !p.client.Here() })
+			before := len(seen())
+			end()
+			eventually(t, "states come again", func() bool { return len(seen()) > before+5 && r.tile(t, "7").Live })
+			noneOld(t, seen(), 3500*time.Millisecond)
+			eventually(t, "the ruling is there", func() bool { return p.client.Sent() == 1 && r.tile(t, "7").Rulings == 1 })
+			assert.Empty(t, r.tile(t, "7").Problems)
+		})
+	}
 }
 
 // staleFor is about how long a tile takes to turn grey.

@@ -272,7 +272,36 @@ func TestAListOfTablesThatIsGoneSendsNoTableHome(t *testing.T) {
 	eventually(t, "all is well", func() bool { return r.trouble(t) == "" })
 }
 
-// TestATilesSaysThatItsTableIsNotLetIn, and why.
+// TestAFolderThatIsPutBackSaysWhomItNoLongerKnows: yesterday's copy of the hall's folder does not
+// have who was invited today. Nobody is let in for it, and the page says so.
+func TestAFolderThatIsPutBackSaysWhomItNoLongerKnows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := run(t, dir)
+	address := strings.TrimPrefix(r.tables, "tls://")
+	p := join(t, r.invite(t, "7"))
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	r.stop()
+	copied := filepath.Join(t.TempDir(), "yesterday")
+	require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+	r = run(t, dir, func(o *hall.Options) { o.Tables = address })
+	q := join(t, r.invite(t, "8"))
+	p.book.rule(t, "of today", 0)
+	eventually(t, "both are there", func() bool { return r.tile(t, "8").Live && r.tile(t, "7").Rulings == 1 })
+	r.stop()
+	r = run(t, copied, func(o *hall.Options) { o.Tables = address })
+	eventually(t, "what was known yesterday is there, with today's ruling", func() bool {
+		return r.tile(t, "7").Live && r.tile(t, "7").Rulings == 1
+	})
+	eventually(t, "the other is said to be refused", func() bool {
+		return strings.Contains(r.trouble(t), "no table was invited with its key")
+	})
+	assert.False(t, q.client.Here())
+	q.stop()
+	eventually(t, "it is said as long as it tries", func() bool { return r.trouble(t) == "" })
+}
+
+// TestATileSaysThatItsTableIsNotLetIn, and why.
 func TestATileSaysThatItsTableIsNotLetIn(t *testing.T) {
 	t.Parallel()
 	r := run(t, t.TempDir())
