@@ -129,6 +129,7 @@ func (t tokenFrame) local(p *rimPixel) geom.Point {
 // rimFit is the state of one fit; its buffers are kept from ship to ship.
 type rimFit struct {
 	pixels  []rimPixel
+	shrunk  []rimPixel // a copy of them, as if the print were smaller
 	lattice lattice
 	token   token.Token
 	pose    geom.Pose

@@ -19,10 +19,12 @@ const (
 	// read had 0.010 to 0.016.
 	mostStretch = 0.008
 	// raisedShare is the share of tokens that are taken to be raised, by anything that heldUp leaves, before their size was
-	// looked at: it weighs a wrong place against a wider sigma. With 0.03 four of 117 simulated tokens that were raised by 5 mm lie
-	// beyond 4 of their sigmas (eight with 0.02), and the mean sigma of 579 ships of 76 re-exposed photorealistic pictures
-	// is 0.200 mm. Without heights it is 0.176 mm.
-	raisedShare = 0.03
+	// looked at: it weighs a wrong place against a wider sigma. With 0.07 two of 116 simulated tokens that were raised by 5 mm lie
+	// beyond 4 of their sigmas (seven with 0.03), and the mean sigma of 115 that stand is 0.210 mm (0.194).
+	raisedShare = 0.07
+	// sureSize is the standard deviation of a size from which on it is measured from both ends. Of better known ones both ends
+	// gave the same.
+	sureSize = mostStretch / 8
 	// sureStretch is how many of its standard deviations it must be: those 142 had up to 5.7, and
 	// nothing near mostStretch.
 	sureStretch = 2.5
@@ -39,9 +41,25 @@ func (h height) heldUp() bool {
 	return h.known && h.larger > mostStretch && h.larger > sureStretch*h.sigma
 }
 
-// height measures a token that was fitted. One that lies deeper than a base's top does not exist.
+// height measures a token that was fitted. One that lies deeper than a base's top does not exist. A print of which little shows
+// may seem to have the size that it was first laid over the picture with: where its size is not well known it is fitted again,
+// from the largest size that may stand, and half of what the two sizes differ by is as unsure. It uses the pixels up.
 func (f *rimFit) height() (h height) {
 	h.larger, h.sigma, h.known = f.stretch()
+	if !h.known || h.sigma < sureSize {
+		return h
+	}
+	fitted := *f
+	defer func() { *f = fitted }()
+	f.shrink(mostStretch)
+	if !f.solve() {
+		return h
+	}
+	if by, sigma, ok := f.stretch(); ok {
+		by = (1+by)*(1+mostStretch) - 1
+		off := (by - h.larger) / 2
+		h.larger, h.sigma = h.larger+off, math.Sqrt((h.sigma*h.sigma+sigma*sigma)/2+off*off)
+	}
 	return h
 }
 
@@ -94,19 +112,21 @@ const (
 	// innerEdges is from where on, in mm inwards from the base's edge, the print tells its size: the keyline's inner edge and
 	// the cells. In renders the outer edge, between paper and mat, seems to lie up to 0.1 mm farther out than it is.
 	innerEdges = 0.5
-	// stretchRounds is how often a stretch is measured, each time on the print that the former ones have shrunk: the light that
-	// is followed along a side takes up a third of it each time.
+	// stretchRounds is how often a stretch is measured, each time on the print that the former ones have shrunk and with the light
+	// followed anew.
 	stretchRounds = 3
 	// settledStretch is the change, in standard deviations, after which another round would say nothing new.
 	settledStretch = 0.3
 )
 
 // stretch returns by how much the print in the picture is larger than the token's, after a fit,
-// and the standard deviation of that. Pose, blur and light are left free, so that only what
-// shows opposite sides tells; ok is false where nothing does. It uses the pixels up.
+// and the standard deviation of that. Pose, blur and light are left free, that of each column too: so only what
+// shows opposite sides tells, and where cells lie apart; ok is false where nothing does.
 func (f *rimFit) stretch() (by, sigma float64, ok bool) {
+	f.shrunk = append(f.shrunk[:0], f.pixels...)
 	fitted := *f
 	defer func() { *f = fitted }()
+	f.pixels = f.shrunk
 	var trans [4][]transition
 	for s := range trans {
 		trans[s] = transitions(f.token, token.Side(s), nil)
@@ -124,24 +144,29 @@ func (f *rimFit) stretch() (by, sigma float64, ok bool) {
 		if math.Abs(step) < settledStretch*sd {
 			break
 		}
-		for i := range f.pixels {
-			p := &f.pixels[i]
-			p.x, p.y = f.pose.X+(p.x-f.pose.X)/(1+step), f.pose.Y+(p.y-f.pose.Y)/(1+step)
-		}
+		f.shrink(step)
 	}
 	return by, sigma, true
 }
 
+// shrink makes what the picture shows smaller, about the middle of the token.
+func (f *rimFit) shrink(by float64) {
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		p.x, p.y = f.pose.X+(p.x-f.pose.X)/(1+by), f.pose.Y+(p.y-f.pose.Y)/(1+by)
+	}
+}
+
 // stretchStep fits the stretch together with all else, once, and applies what it finds for the rest.
 func (f *rimFit) stretchStep(trans *[4][]transition) (by, sigma float64, ok bool) {
-	var normal [fitParams * fitParams]float64
-	var gradient, cross [fitParams]float64
-	const last = 13 // the round whose threshold is closed
-	if _, count := f.normalise(last, trans, &normal, &gradient); count < 30 {
+	var sums stretchSums
+	if f.stretchSums(trans, &sums) < 30 {
 		return 0, 0, false
 	}
+	var normal [fitParams * fitParams]float64
+	var gradient, cross [fitParams]float64
+	own, pull := sums.eliminate(0.1*f.white*f.white, &f.gains, &normal, &gradient, &cross)
 	f.addPriors(&normal, &gradient)
-	own, pull := f.stretchSums(trans, &cross)
 	known, ok := linalg.SolveSPD(normal[:], cross[:])
 	if !ok {
 		return 0, 0, false
@@ -162,22 +187,43 @@ func (f *rimFit) stretchStep(trans *[4][]transition) (by, sigma float64, ok bool
 		return 0, 0, false
 	}
 	f.apply(rest)
-	return by, f.noise * math.Sqrt(f.inflation()/own), true
+	return by, f.noise * math.Sqrt(f.inflation()/covarianceInflation/own), true
 }
 
-// stretchSums returns what the pixels' derivatives by the stretch add up to: with those by all
-// else into cross, squared, and with the residuals.
-func (f *rimFit) stretchSums(trans *[4][]transition, cross *[fitParams]float64) (own, pull float64) {
+// A row of stretchSums: the derivatives by x, y, heading, blur, o, w and k, that by the stretch, and the residual.
+const (
+	stretchAt   = 7
+	residualAt  = 8
+	stretchRows = 9
+)
+
+// stretchSums are what the pixels' rows add up to, squared: of each side, the lower triangle; and of each column with what
+// the light along it changes, and that squared.
+type stretchSums struct {
+	side   [4][stretchRows][stretchRows]float64
+	column [4][fitColumns]struct {
+		with [stretchRows]float64
+		own  float64
+	}
+}
+
+// stretchSums adds the pixels up, and returns the sum of their weights.
+func (f *rimFit) stretchSums(trans *[4][]transition, sums *stretchSums) (count float64) {
 	h := f.halves()
 	hx, hy := f.token.Half()
 	out := [4]float64{hy, hx, hy, hx} // from the middle to each side
 	frame := newTokenFrame(f.pose)
 	var row fitRow
 	f.each(func(p *rimPixel, side int8, a, d float64) {
-		gain := f.gains[side][column(a, h[side])]
-		value, slope := recorded(gain * f.model(side, a, d, trans[side], &row))
+		if d < f.from {
+			return
+		}
+		at := column(a, h[side])
+		gain := f.gains[side][at]
+		light := f.model(side, a, d, trans[side], &row)
+		value, slope := recorded(gain * light)
 		e := p.light - value
-		if d < f.from || p.light >= clipped && e < 0 {
+		if p.light >= clipped && e < 0 {
 			return
 		}
 		u := e / max(4.685*f.noise, 0.12*f.contrast(side))
@@ -185,15 +231,53 @@ func (f *rimFit) stretchSums(trans *[4][]transition, cross *[fitParams]float64) 
 			return
 		}
 		weight := (1 - u*u) * (1 - u*u)
+		count += weight
 		row.chain(side, frame, frame.local(p))
 		g := (row.dd*(out[side]-d) - row.da*a) * gain * slope
 		row.scale(gain * slope)
-		v := [7]float64{row.pose[0], row.pose[1], row.pose[2], row.ds, row.level[0], row.level[1], row.level[2]}
-		for i, at := range [7]int{0, 1, 2, 3, 4 + 3*int(side), 5 + 3*int(side), 6 + 3*int(side)} {
-			cross[at] += weight * g * v[i]
+		v := [stretchRows]float64{row.pose[0], row.pose[1], row.pose[2], row.ds, row.level[0], row.level[1], row.level[2], g, e}
+		along := &sums.column[side][at]
+		byGain := light * slope
+		along.own += weight * byGain * byGain
+		for i, x := range v {
+			wx := weight * x
+			along.with[i] += wx * byGain
+			for j := range i + 1 {
+				sums.side[side][i][j] += wx * v[j]
+			}
 		}
-		own += weight * g * g
-		pull += weight * g * e
 	})
+	return count
+}
+
+// eliminate leaves the light of each column free, held to 1 as followLight holds it, and adds the rest up: the lower triangle
+// of the normal equations, their right side, and what is due to the stretch.
+func (s *stretchSums) eliminate(hold float64, gains *[4][fitColumns]float64, normal *[fitParams * fitParams]float64,
+	gradient, cross *[fitParams]float64) (own, pull float64) {
+	for side := range s.side {
+		sum := &s.side[side]
+		for c := range s.column[side] {
+			along := &s.column[side][c]
+			if along.own == 0 {
+				continue
+			}
+			along.with[residualAt] += hold * (1 - gains[side][c])
+			for i := range sum {
+				for j := range i + 1 {
+					sum[i][j] -= along.with[i] * along.with[j] / (along.own + hold)
+				}
+			}
+		}
+		at := [stretchAt]int{0, 1, 2, 3, 4 + 3*side, 5 + 3*side, 6 + 3*side}
+		for i, to := range at {
+			for j := range i + 1 {
+				normal[to*fitParams+at[j]] += sum[i][j]
+			}
+			cross[to] += sum[stretchAt][i]
+			gradient[to] += sum[residualAt][i]
+		}
+		own += sum[stretchAt][stretchAt]
+		pull += sum[residualAt][stretchAt]
+	}
 	return own, pull
 }

@@ -61,7 +61,8 @@ func TestATokenThatIsHeldUpIsNotBelievedToStand(t *testing.T) {
 		}
 		t.Logf("%2.0f mm higher: of %d %d refused, %d with a sigma above 0.5 mm; off by up to %.2f mm, %.1f sigmas; %d by more than 4",
 			float64(up), all, refused, wide, farthest, worst, beyond)
-		assert.LessOrEqual(t, 8*beyond, all, "%v higher", up)
+		assert.LessOrEqual(t, 20*beyond, all, "%v higher", up)
+		assert.Less(t, worst, 10.0, "%v higher: sigmas", up)
 	}
 }
 
