@@ -79,6 +79,7 @@ type fitting struct {
 	g      *grid
 	img    *planes
 	half   float64 // mm, of the base
+	hasty  bool    // it gives up where it is hopeless
 	pose   geom.Pose
 	photo  [unknowns]float64 // gains, slopes and offsets; the first three are not used
 	eroded []float32
@@ -337,11 +338,21 @@ func (f *fitting) light() bool {
 	return true
 }
 
-// run fits until the pose rests. It reports false where the picture decides nothing.
+// Where so much evidence is not reached in a few rounds of the blurred fit, it ends elsewhere: of 113 fits of cards that stand there none
+// had less than 3.6 then, of 679 others 482 had less than 2.
+const (
+	hopelessRounds = 3
+	hopelessLeast  = 2.0
+)
+
+// run fits until the pose rests. It reports false where the picture decides nothing, or a blurred fit is hopeless.
 func (f *fitting) run() bool {
-	for range fitRounds {
+	for round := range fitRounds {
 		f.look()
 		f.correlate()
+		if round == hopelessRounds && f.hasty && f.g.agree(f.sums).evidence < hopelessLeast {
+			return false
+		}
 		f.compare()
 		step, ok := f.solve(false)
 		if !ok {

@@ -41,13 +41,12 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	s := &search{f: f, frame: frame, mat: f.flattenMat(frame), alike: map[fitKey][]candidate{}}
 	s.stand(lies, taken)
 	known := taken
-	all := s.bySigns()
-	found := s.believed(all)
+	all, found := s.settle(s.bySigns())
 	for i := range found {
 		taken = append(taken[:len(taken):len(taken)], engine.Ship{Base: found[i].Look.Base, Pose: found[i].Pose})
 	}
 	s.stand(lies, taken)
-	out = s.believed(append(all, s.byBlocks()...))
+	_, out = s.settle(append(all, s.byBlocks()...))
 	f.byPlates(frame, out)
 	f.byDots(frame, out)
 	counted := f.count(out, known)
@@ -84,6 +83,14 @@ type search struct {
 	may   map[engine.Base]*standing
 	looks []*searched
 	alike map[fitKey][]candidate // what fits where a candidate does
+	slips []slip
+}
+
+// slip is where a look was not fitted.
+type slip struct {
+	m    *matcher
+	look *Look
+	pose geom.Pose
 }
 
 // fitKey is a candidate.
@@ -107,6 +114,46 @@ func (s *search) stand(lies func(geom.Point) bool, taken []engine.Ship) {
 			s.may[l.Base] = newStanding(&s.f.table.Layout, l.Base, lies, taken)
 		}
 	}
+}
+
+// settle returns the bases that candidates show, and all candidates: fits that were refused where no base is believed start again.
+func (s *search) settle(all []candidate) ([]candidate, []Sight) {
+	found := s.believed(all)
+	if more := s.again(found); len(more) > 0 {
+		all = append(all, more...)
+		found = s.believed(all)
+	}
+	return all, found
+}
+
+// again starts fits once more where finer samples agree best: 1 mm and 3° beside the true pose, where the mat's coarse samples may lead,
+// a fit slips off once in 50 times.
+func (s *search) again(found []Sight) (out []candidate) {
+	var from []fitKey
+	for _, p := range s.slips {
+		if slices.ContainsFunc(found, func(f Sight) bool {
+			return token.BasesOverlap(f.Look.Base, f.Pose, p.look.Base, p.pose, token.BasesLap)
+		}) {
+			continue
+		}
+		s.f.rest()
+		sc, ok := newScan(&s.f.table, s.frame, p.pose.Point, p.look.Z, p.look.half()*math.Sqrt2+2*climbReach+1)
+		if !ok {
+			continue
+		}
+		to := fitKey{p.look, p.m.climb(sc.flatten(captureBlur, p.m.reach+climbReach), guess{pose: p.pose}).pose}
+		if slices.ContainsFunc(from, func(o fitKey) bool {
+			return o.look == to.look && o.pose.Distance(to.pose.Point) < tableStep && o.pose.Heading.Distance(to.pose.Heading) < geom.Degree
+		}) {
+			continue
+		}
+		from = append(from, to)
+		if c, ok := sc.fit(to.look, to.pose); ok {
+			out = append(out, c)
+		}
+	}
+	s.slips = nil
+	return out
 }
 
 // believed returns the bases that candidates from the whole mat show.
@@ -298,21 +345,13 @@ func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 		if !ok || g.score < searchScore {
 			continue
 		}
-		if c, ok := sc.fitNear(m, l, g.pose); ok {
+		if c, ok := sc.fit(l, g.pose); ok {
 			out = append(out, c)
+		} else {
+			s.slips = append(s.slips, slip{m, l, g.pose})
 		}
 	}
 	return out
-}
-
-// fitNear fits a look from a pose that was found on the mat's coarse samples: 1 mm and 3° beside the true one a fit slips off once in
-// 50 times. It starts once more where finer samples agree best.
-func (s *scan) fitNear(m *matcher, l *Look, pose geom.Pose) (candidate, bool) {
-	if c, ok := s.fit(l, pose); ok {
-		return c, true
-	}
-	fine := s.flatten(captureBlur, m.reach+climbReach)
-	return s.fit(l, m.climb(fine, guess{pose: pose}).pose)
 }
 
 // ranking keeps the best of many guesses.
