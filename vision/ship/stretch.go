@@ -26,8 +26,9 @@ const (
 	// gave the same.
 	sureSize = mostStretch / 8
 	// sureStretch is how many of its standard deviations it must be: those 142 had up to 5.7, and
-	// nothing near mostStretch.
-	sureStretch = 2.5
+	// nothing near mostStretch. From 2.5 on, a token of which little shows came and went with the noise; what is not
+	// refused, raised covers.
+	sureStretch = 3.5
 )
 
 // height is what a fitted token's size says of its height.
