@@ -22,15 +22,16 @@ func (l *Locator) ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.
 	return found, l.looks.View(ship.ID, &sight), true, nil
 }
 
-// Rest takes a picture that rests, for the search by the ships' cards that runs in the background. tracked is what is known of it.
-func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) {
+// Rest takes a picture that rests, for the search by the ships' cards that runs in the background. tracked is what is known of it. It
+// reports whether the search runs.
+func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) bool {
 	if l.watch == nil {
-		return
+		return false
 	}
 	var lies func(geom.Point) bool
 	if o := tracked.Obstacles; o != nil {
 		if o.Pending() {
-			return
+			return false
 		}
 		if c := o.Coverage; c != nil && o.Unseen == "" {
 			lies = func(p geom.Point) bool { return c.At(p) != vision.CellBare }
@@ -42,7 +43,7 @@ func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) {
 			taken = append(taken, k.Ship)
 		}
 	}
-	l.watch.Rest(f, lies, taken)
+	return l.watch.Rest(f, lies, taken)
 }
 
 // Ready reports whether the search in the background has ended.

@@ -36,17 +36,17 @@ func NewWatch(t calibration.Table, looks *Library, u calibration.Uncertainty) *W
 const watchWorks = 10 * time.Millisecond
 
 // Rest takes a picture that rests, and begins a search unless one runs or this picture was searched. lies says whether something may
-// lie at a point of the mat; nil: it may anywhere. taken are the bases that stand there already.
-func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.Ship) {
+// lie at a point of the mat; nil: it may anywhere. taken are the bases that stand there already. It reports whether a search runs.
+func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.Ship) bool {
 	width, height := f.Size()
 	if t := &w.finder.table.Intrinsics; w.search != nil || width != t.Width || height != t.Height {
-		return
+		return w.search != nil
 	}
 	now, known := watchBlocks(f), w.known(taken)
 	taken = slices.Clone(taken)
 	w.stood = taken
 	if len(now) == len(w.seen) && !watchDiffers(now, w.seen) && known {
-		return
+		return false
 	}
 	w.seen = now
 	found := make(chan []Sight, 1) // so that the search ends although no one asks for what it found
@@ -56,6 +56,7 @@ func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.
 	}
 	finder := w.finder
 	go func() { found <- finder.Search(f, lies, taken) }()
+	return true
 }
 
 // known reports whether all bases still stand there that stood there. A ship that was exchanged for another one of its like is none of them

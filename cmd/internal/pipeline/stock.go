@@ -13,7 +13,7 @@ import (
 
 // stockLocator is a locator that searches the whole table for ships' cards in the background: locate.Locator.
 type stockLocator interface {
-	Rest(f vision.Frame, tracked *vision.Tracked)
+	Rest(f vision.Frame, tracked *vision.Tracked) bool
 	Ready() bool
 	Found() ([]look.Sight, bool)
 }

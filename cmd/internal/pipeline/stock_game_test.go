@@ -64,6 +64,8 @@ type stockGame struct {
 	n     int
 	eyes  *sketchedTable // nil: the real ones
 
+	search *stockSearch // nil: the eyes
+
 	taps int
 }
 
@@ -99,16 +101,38 @@ func newStockGame(t *testing.T, seed uint64, k int, own, sketched bool) *stockGa
 		return g
 	}
 	table := calibration.Table{Camera: g.sim.Camera, Layout: g.sim.Layout}
-	o := locate.Options{Looks: g.learn(t, &table, own), Catalogue: &catalogue.Catalogue{}, Background: g.bare(t, table), Beside: true}
+	ships := locate.Options{Looks: g.learn(t, &table, own), Beside: true}
+	mat := locate.Options{Catalogue: &catalogue.Catalogue{}, Background: g.bare(t, table)}
 	for _, s := range g.truth.Ships {
 		g.sim.Minis[s.ID] = stockMini
 	}
 	g.watched(t, func(p *benchParts) {
 		p.Layout, p.File = g.sim.Layout, CalibrationFile{Table: &table, Name: "truth"}
 		p.Markers, p.Track = nil, fiducial.TrackMarkers
-		p.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, o) }
+		p.NewLocator = func(table calibration.Table) (Locator, error) {
+			s, err := locate.New(table, ships)
+			require.NoError(t, err)
+			m, err := locate.New(table, mat)
+			g.search = &stockSearch{Locator: s, mat: m}
+			return g.search, err
+		}
 	})
 	return g
+}
+
+// A stockSearch is a locator that searches for ships' cards in the background, and knows whether it does. What lies on the mat, which that
+// search needs, it finds at once.
+type stockSearch struct {
+	*locate.Locator
+	mat  *locate.Locator
+	runs bool
+}
+
+func (s *stockSearch) Locate(f vision.Frame) (vision.Located, error) { return s.mat.Locate(f) }
+
+func (s *stockSearch) Rest(f vision.Frame, tracked *vision.Tracked) bool {
+	s.runs = s.Locator.Rest(f, tracked)
+	return s.runs
 }
 
 // sketched puts the same ships on a table that is drawn.
@@ -284,8 +308,7 @@ func (g *stockGame) rest(what string) (open int) {
 			break
 		}
 		g.see(4)
-		began := time.Now()
-		for g.eyes == nil && time.Since(began) < 2*time.Minute && !g.pipeline.stock.ready(g.pipeline.locate.locator) {
+		for g.search != nil && g.search.runs && !g.search.Ready() {
 			time.Sleep(10 * time.Millisecond)
 		}
 		g.see(6)

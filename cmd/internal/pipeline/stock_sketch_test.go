@@ -145,10 +145,10 @@ func (s *sketchedTable) ByLook(_ vision.Frame, h look.Hint, ship engine.Ship) (e
 }
 
 // Rest finds what stands in view and is not followed, unless a hand is there: hands do not rest.
-func (s *sketchedTable) Rest(_ vision.Frame, tracked *vision.Tracked) {
+func (s *sketchedTable) Rest(_ vision.Frame, tracked *vision.Tracked) bool {
 	var found []look.Sight
 	if len(s.g.sim.Hands) > 0 {
-		return
+		return false
 	}
 	for _, o := range s.g.truth.Ships {
 		known := slices.ContainsFunc(tracked.Tracks, func(k vision.Track) bool {
@@ -164,6 +164,7 @@ func (s *sketchedTable) Rest(_ vision.Frame, tracked *vision.Tracked) {
 	if s.found == nil && len(found)+len(tracked.Tracks) > 0 {
 		s.found = append([]look.Sight{}, found...)
 	}
+	return s.found != nil
 }
 
 func (s *sketchedTable) Ready() bool { return s.found != nil }

@@ -24,8 +24,8 @@ type stockedLocator struct {
 	found []look.Sight // by the search in the background, until it is taken
 }
 
-func (l *stockedLocator) Rest(vision.Frame, *vision.Tracked) {}
-func (l *stockedLocator) Ready() bool                        { return l.found != nil }
+func (l *stockedLocator) Rest(vision.Frame, *vision.Tracked) bool { return false }
+func (l *stockedLocator) Ready() bool                             { return l.found != nil }
 func (l *stockedLocator) Found() ([]look.Sight, bool) {
 	found := l.found
 	l.found = nil
