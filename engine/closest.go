@@ -45,21 +45,30 @@ func sq(x float64) float64 { return x * x }
 // that this is the measure on which contact is decided.
 func (g *propagator) separation(a, b *shape) geom.Interval {
 	g.gaps = g.gaps[:0]
-	best := math.Inf(-1)
+	best, firm := math.Inf(-1), math.Inf(-1)
+	turn := 0.0
+	if len(a.rays)+len(b.rays) > 0 {
+		turn = g.turn()
+	}
 	for side := range 2 {
 		for i := range a.edges {
 			e := &a.edges[i]
 			p, out, least := e.at, e.out(), math.Inf(1)
-			if e.lo == e.hi || len(b.v) == 0 || b.endless(out) {
+			if e.lo == e.hi || len(b.v) == 0 || b.endless(out, 0) {
 				continue
 			}
+			f := edgeGap{edge: i, side: side, firm: turn == 0 || !b.endless(out, turn)}
 			for _, q := range b.v {
 				if h := out.X*(q.X-p.X) + out.Y*(q.Y-p.Y); h < least {
 					least = h
 				}
 			}
 			best = max(best, least)
-			g.gaps = append(g.gaps, edgeGap{least, i, side})
+			if f.firm {
+				firm = max(firm, least)
+			}
+			f.least = least
+			g.gaps = append(g.gaps, f)
 		}
 		a, b = b, a
 	}
@@ -71,7 +80,7 @@ func (g *propagator) separation(a, b *shape) geom.Interval {
 	s := geom.Exactly(math.Inf(-1))
 	for i := range g.gaps {
 		switch f := &g.gaps[i]; {
-		case f.least < best-loose:
+		case f.least < firm-loose:
 		case f.side == 0:
 			s = s.Max(g.gapBefore(a, b, f, loose))
 		default:
@@ -86,6 +95,13 @@ func (g *propagator) separation(a, b *shape) geom.Interval {
 type edgeGap struct {
 	least      float64
 	edge, side int
+	firm       bool // also when the bodies turn as far as they may
+}
+
+// turn returns the sine of the angle by which the two bodies may be turned against each
+// other.
+func (g *propagator) turn() float64 {
+	return math.Sin(min(math.Pi/2, g.k*math.Sqrt(g.bodies[0].cov.HeadingVariance()+g.bodies[1].cov.HeadingVariance())))
 }
 
 // gapBefore measures the gap between an edge of a and what of b may be nearest to it.
@@ -97,6 +113,9 @@ func (g *propagator) gapBefore(a, b *shape, f *edgeGap, loose float64) geom.Inte
 		if gap := out.Dot(q.Sub(p)); gap <= f.least+loose {
 			best = best.Min(g.distanceInterval(gap, out, a.body, b.body, q, q, scaled))
 		}
+	}
+	if !f.firm { // turned a little, an arc that runs beside this edge crosses it far away
+		best.Lo = math.Inf(-1)
 	}
 	return best
 }

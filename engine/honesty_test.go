@@ -6,6 +6,7 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
@@ -403,5 +404,46 @@ func TestDecidedObjectsAreRight(t *testing.T) {
 		total := report(t, counts)
 		atMost := map[float64]float64{3: 0.0005, 1: 0.032}[k]
 		require.LessOrEqual(t, float64(total.wrong), atMost*float64(total.near))
+	}
+}
+
+// An arc that runs beside a side of its target crosses that side far away once it turns:
+// what the target's own side says of the gap holds for no other heading. The margins are
+// within three sigmas of the lever alone.
+func TestAnArcThatTurnsReachesASideThatItRunsBeside(t *testing.T) {
+	for _, c := range []struct {
+		name, scene string
+		turn        float64 // the sigma of A's heading in degrees
+		arc         engine.Arc
+	}{
+		{"bullseye, face to face", "2.5; A small 300 200 0; B small 330 500 180", 0.5, engine.ArcBullseye},
+		{"bullseye, a little turned", "2.5; A small 300 200 0; B small 336 500 180.6", 1, engine.ArcBullseye},
+		{"bullseye, the other way", "2.5; A small 300 200 0; B small 336 500 179.4", 1, engine.ArcBullseye},
+		{"front, the side along the arc's edge", "2.5; A large 300 200 0; B small 496.5 374 41.76", 2, engine.ArcFront},
+		{"front, a little turned", "2.5; A large 300 200 0; B small 496.5 370 41", 3, engine.ArcFront},
+		{"full front", "2.0; A small 300 200 0; B small 500 175 0", 2, engine.ArcFullFront},
+		{"full front, a little turned", "2.0; A small 300 200 0; B small 500 175 0.5", 2, engine.ArcFullFront},
+		{"180°", "1e; A small 300 200 0; B small 500 175 359.5", 2, engine.ArcFullFront180},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, c.scene)
+			s.Ships[0].Arcs = []string{"full_front_180"}
+			if c.arc != engine.ArcFullFront180 {
+				s.Ships[0].Arcs = nil
+			}
+			require.Equal(t, engine.No, arcNamed(t, measurePair(t, &s, 3), c.arc).InArc)
+			s.Ships[0].Covariance = geom.Cov3{0: 1e-6, 4: 1e-6, 8: sq(c.turn * math.Pi / 180)}
+			s.Ships[1].Covariance = geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-12}
+			r, in := rand.New(rand.NewPCG(1, 5)), 0
+			for range 1000 {
+				truth := s
+				truth.Ships = []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}
+				if arcNamed(t, measurePair(t, &truth, 3), c.arc).InArc == engine.Yes {
+					in++
+				}
+			}
+			require.Greater(t, in, 10, "a case that asks nothing")
+			assert.Equal(t, engine.Indeterminate, arcNamed(t, measurePair(t, &s, 3), c.arc).InArc, "%d of 1000 truths are in the arc", in)
+		})
 	}
 }

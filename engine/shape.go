@@ -109,10 +109,10 @@ func (s *shape) setOpen(v []geom.Point, edges []edge, rays ...geom.Point) {
 }
 
 // endless reports whether a shape has no end in front of a side with the outward
-// normal out.
-func (s *shape) endless(out geom.Point) bool {
+// normal out, when it is turned by an angle with the given sine.
+func (s *shape) endless(out geom.Point, turn float64) bool {
 	for _, r := range s.rays {
-		if r.Dot(out) < 0 {
+		if r.Dot(out) < turn {
 			return true
 		}
 	}
