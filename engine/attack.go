@@ -114,11 +114,7 @@ func (m *pairMeasure) inArcDistance(start *shape) closestPair {
 	m.widen(&out, m.newCuts(start, base.Interval, grown.Interval, -m.k), -1)
 	m.widen(&out, m.newCuts(start, base.Interval, shrunk.Interval, m.k), 1)
 	// Whichever of these cuts is the true one gives the measuring line.
-	e := extremes{}
-	add := func(c *closestPair) { e.add(c.alternatives[0]); e.add(c.alternatives[1]) }
-	add(&base)
-	add(&grown)
-	add(&shrunk)
+	may, n := [7][]Line{base.alternatives, grown.alternatives, shrunk.alternatives}, 3
 	if !inside {
 		// If it is in the arc at all, then perhaps by one corner only, and when a side
 		// of the target lies along the arc's edge it may be either corner of that side.
@@ -130,10 +126,10 @@ func (m *pairMeasure) inArcDistance(start *shape) closestPair {
 			m.part.set(bodyTo, m.to.lever, c.at)
 			d := m.meet(start, &m.part)
 			out.Lo, out.Hi = min(out.Lo, d.Lo), max(out.Hi, d.Hi)
-			add(&d)
+			may[n], n = d.alternatives, n+1
 		}
 	}
-	out.alternatives, out.hasAlternatives = e.pair()
+	out.alternatives = m.distinct(may[:n]...)
 	if out.even = inside && base.even; out.even {
 		sure := shrunk // surely in the arc is what is in the smallest cut
 		if m.aim.strip() {
@@ -205,7 +201,7 @@ func (c *cuts) at(f float64) geom.Interval {
 // the edge moves. Then first order holds: the distance changes as that to a fixed point
 // of the target does, and by the way that the edge shifts this point.
 func (m *pairMeasure) alongEdge(base, grown, shrunk *closestPair) (closestPair, bool) {
-	if base.hasAlternatives || grown.hasAlternatives || shrunk.hasAlternatives {
+	if len(base.alternatives)+len(grown.alternatives)+len(shrunk.alternatives) > 3 {
 		return closestPair{}, false
 	}
 	width, lower := base.Hi-base.Lo, base.Val-base.Lo
@@ -237,11 +233,7 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *closestPair) (closestPair, 
 	half := m.k*math.Sqrt(m.variance(&slope)+scale) + bend + straight*lower
 	out := *base
 	out.Lo, out.Hi, out.slope = base.Val-half, base.Val+half, slope
-	e := extremes{}
-	e.add(base.lines[0])
-	e.add(grown.lines[0])
-	e.add(shrunk.lines[0])
-	out.alternatives, out.hasAlternatives = e.pair()
+	out.alternatives = m.distinct(base.alternatives, grown.alternatives, shrunk.alternatives)
 	return out, true
 }
 

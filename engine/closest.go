@@ -13,13 +13,15 @@ type propagator struct {
 	scale float64 // relative error of scale
 	exact bool    // nothing is uncertain
 
-	gaps []edgeGap // room for measuring
-	near []candidate
+	gaps  []edgeGap // room for measuring
+	near  []candidate
+	lines []Line
 }
 
 // set makes the propagator one between two other bodies.
 func (g *propagator) set(from, to body, scale, k float64) {
 	g.relativeError = relativeError{k: k, bodies: [2]body{from, to}}
+	g.lines = g.lines[:0]
 	g.scale = scale
 	g.exact = from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0
 }
@@ -138,13 +140,12 @@ func (g *propagator) intervalBound(a, b *shape) float64 {
 // closestPair is a distance with the lines that realise it.
 type closestPair struct {
 	geom.Interval
-	lines           [2]Line // the two extreme closest lines; equal when there is one only
-	band            bool    // several lines are equally short
-	slope           gradient
-	alternatives    [2]Line // the extremes of the lines that may be the closest, within the uncertainty
-	hasAlternatives bool
-	choice          [2]Line // the extremes of those between which the attacker surely has the choice
-	even            bool    // there are such: their lengths do not tell which is the shortest
+	lines        [2]Line // the two extreme closest lines; equal when there is one only
+	band         bool    // several lines are equally short
+	slope        gradient
+	alternatives []Line  // those that may be the closest, within the uncertainty; kept until the propagator is set anew
+	choice       [2]Line // the extremes of those between which the attacker surely has the choice
+	even         bool    // there are such: their lengths do not tell which is the shortest
 }
 
 // perceptible is the difference of two lengths, one standard deviation of it, below
@@ -166,7 +167,7 @@ type candidate struct {
 func (g *propagator) distance(a, b *shape, most float64) closestPair {
 	m, near := g.shortest(a, b, most)
 	if g.exact {
-		m.alternatives, m.hasAlternatives = m.lines, m.band
+		m.alternatives = g.distinct(m.lines[:])
 	} else {
 		g.addAlternatives(&m, near)
 	}
@@ -220,26 +221,46 @@ func (g *propagator) shortest(a, b *shape, most float64) (closestPair, []candida
 // addAlternatives finds the lines that may truly be the shortest.
 func (g *propagator) addAlternatives(m *closestPair, near []candidate) {
 	if len(near) == 1 {
-		m.alternatives = m.lines
+		m.alternatives = g.distinct(m.lines[:])
 		return
 	}
-	others, square := extremes{}, extremes{}
-	most := 0.0
+	first, square, most := len(g.lines), extremes{}, 0.0
 	for i := range near {
 		c := &near[i]
 		w := c.w.plus(&m.slope, -1)
 		v := g.variance(&w)
 		if c.d-m.Val <= tie+g.k*math.Sqrt(v) {
-			others.add(Line{c.p, c.q})
+			g.addDistinct(first, Line{c.p, c.q})
 			if c.foot { // as all lines between two parallel sides are
 				square.add(Line{c.p, c.q})
 				most = max(most, v)
 			}
 		}
 	}
-	m.alternatives, m.hasAlternatives = others.pair()
+	m.alternatives = g.lines[first:len(g.lines):len(g.lines)]
 	m.choice, m.even = square.pair()
 	m.even = m.even && most <= sq(perceptible)
+}
+
+// distinct returns all of some lines, once those that differ by no more than rounding.
+func (g *propagator) distinct(lists ...[]Line) []Line {
+	first := len(g.lines)
+	for _, lines := range lists {
+		for _, l := range lines {
+			g.addDistinct(first, l)
+		}
+	}
+	return g.lines[first:len(g.lines):len(g.lines)]
+}
+
+// addDistinct adds a line to the propagator's, unless it is among those from first on.
+func (g *propagator) addDistinct(first int, l Line) {
+	for i := first; i < len(g.lines); i++ {
+		if d0, d1 := g.lines[i][0].Sub(l[0]), g.lines[i][1].Sub(l[1]); max(d0.Dot(d0), d1.Dot(d1)) <= 1e-12 {
+			return
+		}
+	}
+	g.lines = append(g.lines, l)
 }
 
 // farthest measures how far the point of b is that is furthest from a: what
@@ -475,19 +496,20 @@ func (g *propagator) overlap(a, b *shape, sep geom.Interval) closestPair {
 	m := closestPair{Interval: sep}
 	c := commonPoint(a, b)
 	m.lines = [2]Line{{c, c}, {c, c}}
-	m.alternatives = m.lines
-	if sep.Hi >= 0 && !g.exact {
-		lines := extremes{}
-		near := g.nearest(a, b, math.Inf(-1), math.Inf(1), g.relevance(a, b))
-		for i := range near {
-			lines.add(Line{near[i].p, near[i].q})
-		}
-		if len(near) > 0 {
-			var e lengthError
-			g.lengthError(&e, near[0].u, a.body, b.body, near[0].p, near[0].q)
-			m.slope = e.gradient
-			m.alternatives, m.hasAlternatives = lines.pair()
-		}
+	m.alternatives = g.distinct(m.lines[:])
+	if sep.Hi < 0 || g.exact {
+		return m
+	}
+	near := g.nearest(a, b, math.Inf(-1), math.Inf(1), g.relevance(a, b))
+	first := len(g.lines)
+	for i := range near {
+		g.addDistinct(first, Line{near[i].p, near[i].q})
+	}
+	if len(near) > 0 {
+		var e lengthError
+		g.lengthError(&e, near[0].u, a.body, b.body, near[0].p, near[0].q)
+		m.slope = e.gradient
+		m.alternatives = g.lines[first:len(g.lines):len(g.lines)]
 	}
 	return m
 }

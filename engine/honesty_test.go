@@ -447,3 +447,41 @@ func TestAnArcThatTurnsReachesASideThatItRunsBeside(t *testing.T) {
 		})
 	}
 }
+
+// Where more than two lines may be the shortest, those between which the answer is sought
+// hold them all: the two that lie furthest apart may cross, and leave others out.
+func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
+	for _, c := range []struct {
+		name, scene string
+		a, b        geom.Cov3 // headings in degrees
+		arc         engine.Arc
+	}{
+		{"offset sides far from parallel", "2.5; A small 400 420 90; B medium 717 457.5 90; rock square 632 426 0 56; stone square 535 431 0 44",
+			geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-6}, geom.Cov3{0: 100, 1: 2.97, 3: 2.97, 4: 0.09, 8: 25}, engine.ArcFullFront},
+		{"a corner beside a side", "2.0; A small 167.4 460 0; B medium 420 440 0; rock square 202 427 8 35; stone square 300 458 10 19",
+			geom.Cov3{0: 1e-4, 4: 1e-4, 8: 2.25}, geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-6}, engine.ArcRight},
+		{"either end of a side along the arc's edge", "2.5; A medium 400 400 0; B small 372.5 547 0; rock square 392.5 555 0 16",
+			geom.Cov3{0: 0.25, 4: 0.25, 8: 0.16}, geom.Cov3{0: 0.25, 4: 0.25, 8: 0.16}, engine.ArcBullseye},
+		{"an end that wanders slantwise", "1e; A small 341.5354 610.6557 148.0449; B large 457.2 457.2 113.9367; rock square 341.97 600.44 71 11",
+			geom.Cov3{0: 100, 4: 0.09, 8: 1e-12}, geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-12}, engine.ArcFront},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, c.scene)
+			deg := geom.Cov3{0: 1, 1: 1, 3: 1, 4: 1, 8: sq(math.Pi / 180)}
+			for i := range 9 {
+				s.Ships[0].Covariance[i], s.Ships[1].Covariance[i] = c.a[i]*deg[i], c.b[i]*deg[i]
+			}
+			r, seen := rand.New(rand.NewPCG(1, 6)), map[string]int{}
+			for range 1000 {
+				truth := s
+				truth.Ships = []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}
+				if v := arcNamed(t, measurePair(t, &truth, 3), c.arc); v.Attack != nil {
+					seen[v.Attack.Obstruction.Verdict]++
+				}
+			}
+			require.Greater(t, seen["never"], 10, "a case that asks nothing: %v", seen)
+			require.Greater(t, seen["must"], 10, "a case that asks nothing: %v", seen)
+			assert.Equal(t, "too_close", arcNamed(t, measurePair(t, &s, 3), c.arc).Attack.Obstruction.Verdict, "%v", seen)
+		})
+	}
+}

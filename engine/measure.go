@@ -251,6 +251,10 @@ type pairMeasure struct {
 	search       lineSearch
 	sights       []sight // what was answered about obstruction
 	nearOutlines []nearOutline
+	narrowed     []nearOutline
+	wobbles      []wobble // of the lines in sorted
+	sorted       []Line   // those that may be the measuring line, side by side
+	between      corridor // of two neighbours
 	one          obstacleOutline
 	ones         [1]*obstacleOutline
 }

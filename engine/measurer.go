@@ -141,7 +141,7 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 			continue
 		}
 		lines := lineFamily{at.Lines[0], at.Lines[len(at.Lines)-1]}
-		pm.corridor.set(lines)
+		pm.corridor.set(lines.a, lines.b)
 		for k := range s.Ships {
 			if !m.moved[k] {
 				continue

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -12,29 +13,28 @@ import (
 // any attack reaches.
 const maxObstructionMargin = 1000 * geom.Millimeter
 
-// lineFamily is the set of measuring lines between which the truth, or the attacker,
-// may choose: all lines from a to b.
+// lineFamily is a set of measuring lines: all from a to b.
 type lineFamily struct{ a, b Line }
 
 func (m lineFamily) at(t float64) Line {
 	return Line{m.a[0].Lerp(m.b[0], t), m.a[1].Lerp(m.b[1], t)}
 }
 
-// corridor is a family's area on the table, with the box around it for telling quickly what is far
-// from it.
+// corridor is the convex hull of some lines on the table, with the box around it for telling
+// quickly what is far from it.
 type corridor struct {
 	geom.Polygon
 	lo, hi geom.Point
-	room   [4]geom.Point
+	ends   geom.Polygon
 }
 
-func (s *corridor) set(b lineFamily) {
-	s.room = [4]geom.Point{b.a[0], b.a[1], b.b[1], b.b[0]}
-	s.Polygon = s.room[:]
-	if b.a == b.b {
-		s.Polygon = s.room[:2]
+func (s *corridor) set(lines ...Line) {
+	s.ends = s.ends[:0]
+	for i := range lines {
+		s.ends = append(s.ends, lines[i][:]...)
 	}
-	s.lo, s.hi = s.room[0], s.room[0]
+	s.Polygon = s.ends.Hull(s.Polygon)
+	s.lo, s.hi = s.Polygon[0], s.Polygon[0]
 	for _, p := range s.Polygon {
 		s.lo = geom.Point{X: min(s.lo.X, p.X), Y: min(s.lo.Y, p.Y)}
 		s.hi = geom.Point{X: max(s.hi.X, p.X), Y: max(s.hi.Y, p.Y)}
@@ -81,8 +81,9 @@ func (s *corridor) gap(r *obstacleOutline) float64 {
 // sight is a set of measuring lines that was asked about, and the answer: most
 // arcs of a pair share their lines.
 type sight struct {
-	permitted, possible, choice lineFamily
-	verdict                     ObstructionVerdict
+	permitted, choice lineFamily
+	possible          []Line
+	verdict           ObstructionVerdict
 }
 
 // obstruction says whether obstacles are on the measuring line (G36, G37).
@@ -95,16 +96,13 @@ func (m *pairMeasure) obstruction(d *closestPair) ObstructionVerdict {
 	if d.band {
 		permitted.b = d.lines[1]
 	}
-	possible := permitted
-	if d.hasAlternatives {
-		possible = lineFamily{d.alternatives[0], d.alternatives[1]}
-	}
-	choice := possible
+	possible := d.alternatives
+	var choice lineFamily
 	if d.even {
 		choice = lineFamily{d.choice[0], d.choice[1]}
 	}
 	for i := range m.sights {
-		if s := &m.sights[i]; s.permitted == permitted && s.possible == possible && s.choice == choice {
+		if s := &m.sights[i]; s.permitted == permitted && s.choice == choice && slices.Equal(s.possible, possible) {
 			return s.verdict
 		}
 	}
@@ -112,8 +110,8 @@ func (m *pairMeasure) obstruction(d *closestPair) ObstructionVerdict {
 	switch sharp := m.exact && m.sharp; {
 	case sharp && d.band:
 		v = m.exactObstruction(permitted)
-	case sharp || possible.a == possible.b:
-		v = m.lineObstruction(possible.a)
+	case len(possible) == 1:
+		v = m.lineObstruction(possible[0])
 	default:
 		v = m.familyObstruction(possible, choice, d.even)
 	}
@@ -123,11 +121,11 @@ func (m *pairMeasure) obstruction(d *closestPair) ObstructionVerdict {
 	if v.Verdict != "must" && m.scene.ObstaclesUnseen {
 		v.Verdict, v.Margin, v.Sigma = NoView.String(), 0, 0
 	}
-	if v.Verdict != "must" && m.scene.unknownOn(possible) {
+	if v.Verdict != "must" && m.unknownOn(possible) {
 		v.Verdict, v.Margin, v.Sigma = NoView.String(), 0, 0
 	}
 	v.Ships, v.Devices = m.standingOn(permitted)
-	m.sights = append(m.sights, sight{permitted, possible, choice, v})
+	m.sights = append(m.sights, sight{permitted, choice, possible, v})
 	return v
 }
 
@@ -143,15 +141,14 @@ func (o *ObstructionVerdict) sigma(k float64) geom.Length {
 // outline is as rough as the picture's cells.
 const unknownReach = 3
 
-// unknownOn reports whether something unknown lies on any of the family's lines, or a part
-// of the table where an obstacle would not have been noticed.
-func (s *Scene) unknownOn(b lineFamily) bool {
-	if len(s.Unknown)+len(s.Blind) == 0 {
+// unknownOn reports whether something unknown lies on any of some lines, or a part of the
+// table where an obstacle would not have been noticed.
+func (m *pairMeasure) unknownOn(lines []Line) bool {
+	if len(m.scene.Unknown)+len(m.scene.Blind) == 0 {
 		return false
 	}
-	var l corridor
-	l.set(b)
-	return s.notKnown(func(u geom.Polygon) bool { return geom.Gap(l.Polygon, u) <= unknownReach })
+	m.corridor.set(lines...)
+	return m.scene.notKnown(func(u geom.Polygon) bool { return geom.Gap(m.corridor.Polygon, u) <= unknownReach })
 }
 
 // notKnown reports whether any area in which an obstacle may or may not lie
@@ -191,7 +188,7 @@ func (m *pairMeasure) blocker(i int) *obstacleOutline {
 // those lines and at one line between each two of them.
 func (m *pairMeasure) exactObstruction(b lineFamily) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
-	m.corridor.set(b)
+	m.corridor.set(b.a, b.b)
 	l := &m.search
 	*l = lineSearch{family: b, near: l.near[:0], on: l.on[:0], ts: l.ts[:0], fs: l.fs[:0]}
 	clearance := float64(maxObstructionMargin)
@@ -369,9 +366,9 @@ type nearOutline struct {
 	limit float64 // how far off, or deep, is sure
 }
 
-// outlinesNear lists the obstacles that may be on one of the lines no further than width
-// from the first, or that may be the nearest to it. lines are the extreme ones, once or twice.
-func (m *pairMeasure) outlinesNear(width float64, lines ...*wobble) []nearOutline {
+// outlinesNear lists the obstacles that may be on one of the lines, none of which is further
+// than width from the first, or that may be the nearest to it.
+func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) []nearOutline {
 	p, near := &lines[0].p, m.nearOutlines[:0]
 	closest := float64(maxObstructionMargin) // an upper bound of the distance of the nearest
 	for i := range m.blockers() {
@@ -385,11 +382,7 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...*wobble) []nearOutlin
 			bound = p.far(r.outline[0])
 		}
 		closest = min(closest, bound)
-		sd := 0.0
-		for _, w := range lines {
-			sd = max(sd, w.sigmaAt(r.circle, m.k, r.sigma))
-		}
-		slack := m.k * math.Sqrt(sq(sd)+sq(r.sigma))
+		slack := m.slackOf(r, lines)
 		near = append(near, nearOutline{r, d - width - r.radius, slack, max(tie, slack)})
 	}
 	m.nearOutlines = near
@@ -411,7 +404,7 @@ func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 	closest, deepest := farthestOff(m.k*w.sigma()), passage{}
 	must := false
 	first := len(m.mem.ids)
-	for _, r := range m.outlinesNear(0, &w) {
+	for _, r := range m.outlinesNear(0, w) {
 		if r.least > max(r.limit, closest.by) {
 			continue // another is nearer
 		}
@@ -465,34 +458,40 @@ func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerd
 // choice among them (G33), and the verdict is may when one of them is surely clear and
 // one surely obstructed. Where a player could tell which is the shorter and only the
 // measurement cannot, that is too close to call.
-func (m *pairMeasure) familyObstruction(b, choice lineFamily, even bool) ObstructionVerdict {
-	wa, wb := m.wobbleOf(b.a), m.wobbleOf(b.b)
-	width := apart(b.a, b.b)
-	m.corridor.set(b)
-	closest, loosest := farthestOff(m.k*max(wa.sigma(), wb.sigma())), 0.0
+func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bool) ObstructionVerdict {
+	m.sideBySide(lines)
+	m.wobbles = m.wobbles[:0]
+	sigma, width := 0.0, 0.0
+	for _, l := range m.sorted {
+		w := m.wobbleOf(l)
+		m.wobbles = append(m.wobbles, w)
+		sigma, width = max(sigma, w.sigma()), max(width, apart(m.sorted[0], l))
+	}
+	m.corridor.set(m.sorted...)
+	closest, loosest := farthestOff(m.k*sigma), 0.0
 	first := len(m.mem.ids)
-	all := m.outlinesNear(width, &wa, &wb)
+	all := m.outlinesNear(width, m.wobbles...)
 	near := all[:0]
 	for _, r := range all {
 		if r.least > max(r.limit, closest.by) {
 			continue // another is nearer
 		}
-		gap := m.corridor.gap(r.obstacleOutline)
-		if gap < closest.by {
-			closest = passage{gap, r.slack}
+		p := m.keepsOff(&r)
+		if p.by < closest.by {
+			closest = p
 		}
-		if gap > r.limit {
+		if p.by > max(tie, p.slack) {
 			continue
 		}
 		m.mem.ids = append(m.mem.ids, r.id)
-		near, loosest = append(near, r), max(loosest, r.slack)
+		near, loosest = append(near, r), max(loosest, p.slack)
 	}
 	by := m.mem.list(first)
 	if len(near) == 0 {
 		return verdictOf(nil, false, closest, passage{})
 	}
-	if w := walk(b, near, false); w.obstructed > 0 {
-		return verdictOf(by, true, closest, passage{w.obstructed, loosest})
+	if deep := m.obstructed(near); deep > 0 {
+		return verdictOf(by, true, closest, passage{deep, loosest})
 	}
 	if even {
 		if w := walk(choice, near, true); w.deepest > 0 && w.widest > 0 {
@@ -500,6 +499,65 @@ func (m *pairMeasure) familyObstruction(b, choice lineFamily, even bool) Obstruc
 		}
 	}
 	return verdictOf(by, false, closest, passage{})
+}
+
+// sideBySide sorts lines from one of the outermost on.
+func (m *pairMeasure) sideBySide(lines []Line) {
+	m.sorted = append(m.sorted[:0], lines...)
+	if len(lines) == 2 {
+		return
+	}
+	first := lines[0]
+	for _, l := range lines {
+		if apart(lines[0], l) > apart(lines[0], first) {
+			first = l
+		}
+	}
+	slices.SortFunc(m.sorted, func(a, b Line) int { return cmp.Compare(apart(first, a), apart(first, b)) })
+}
+
+// keepsOff returns by how much the lines keep off an outline. Not all of them are as loose
+// as the loosest: where it matters each two neighbours are looked at.
+func (m *pairMeasure) keepsOff(r *nearOutline) passage {
+	p := passage{m.corridor.gap(r.obstacleOutline), r.slack}
+	if len(m.sorted) == 2 || p.by > r.limit {
+		return p
+	}
+	p = passage{math.Inf(1), 0}
+	for i := 1; i < len(m.sorted); i++ {
+		m.between.set(m.sorted[i-1], m.sorted[i])
+		q := passage{m.between.gap(r.obstacleOutline), m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])}
+		if math.IsInf(p.by, 1) || q.by-q.slack < p.by-p.slack {
+			p = q
+		}
+	}
+	return p
+}
+
+// obstructed returns how deep each of the lines, and each between two neighbours, surely
+// passes through outlines; 0 when one may not.
+func (m *pairMeasure) obstructed(near []nearOutline) float64 {
+	least := math.Inf(1)
+	m.narrowed = append(m.narrowed[:0], near...)
+	near = m.narrowed
+	for i := 1; i < len(m.sorted) && least > 0; i++ {
+		for j := range near {
+			r := &near[j]
+			r.slack = m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])
+			r.limit = max(tie, r.slack)
+		}
+		least = min(least, walk(lineFamily{m.sorted[i-1], m.sorted[i]}, near, false).obstructed)
+	}
+	return least
+}
+
+// slackOf returns by how much the passing of any of some lines by an outline may be off.
+func (m *pairMeasure) slackOf(r *obstacleOutline, lines []wobble) float64 {
+	sd := 0.0
+	for i := range lines {
+		sd = max(sd, lines[i].sigmaAt(r.circle, m.k, r.sigma))
+	}
+	return m.k * math.Sqrt(sq(sd)+sq(r.sigma))
 }
 
 // walked is what was found among the lines of a family.
@@ -554,7 +612,7 @@ type wobble struct {
 	own  [2]float64 // variance across the line of each end, where it is a corner
 	turn [2]float64 // variance by which an end slides along its side, where it is the foot of a perpendicular
 	feet int        // how many of its ends are no corners
-	most float64    // the largest variance of either end, along and across
+	most float64    // the largest variance of either end, whichever way
 }
 
 // wobbleOf returns how a line may be off. An end that is the foot of a perpendicular slides
@@ -568,7 +626,7 @@ func (m *pairMeasure) wobbleOf(l Line) wobble {
 	for i, p := range l {
 		c := m.bodies[i].cov.At(p.Sub(m.bodies[i].at))
 		w.own[i] = c.Along(n)
-		w.most = max(w.most, c.Along(w.p.u))
+		w.most = max(w.most, c.Largest())
 	}
 	for i, s := range [...]*shape{m.base, m.to} {
 		v := w.own[i]
