@@ -49,10 +49,10 @@ func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) bool {
 // Ready reports whether the search in the background has ended.
 func (l *Locator) Ready() bool { return l.watch != nil && l.watch.Ready() }
 
-// Found returns the bases that the search in the background found, if one has ended.
-func (l *Locator) Found() ([]look.Sight, bool) {
+// Found returns the bases that the search in the background found, if one has ended, and whether a picture still shows what it searched.
+func (l *Locator) Found(f vision.Frame) (found []look.Sight, current, ok bool) {
 	if l.watch == nil {
-		return nil, false
+		return nil, false, false
 	}
-	return l.watch.Take()
+	return l.watch.Take(f)
 }

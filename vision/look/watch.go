@@ -73,14 +73,16 @@ const stoodWithin = 20
 // Ready reports whether a search has ended whose sights were not taken.
 func (w *Watch) Ready() bool { return len(w.search) > 0 }
 
-// Take returns what the search found that ended; false: none has.
-func (w *Watch) Take() ([]Sight, bool) {
+// Take returns what the search found that ended; false: none has. The picture that it searched may be long past: current reports whether
+// this one shows the same, so that what was not found is not there.
+func (w *Watch) Take(f vision.Frame) (found []Sight, current, ok bool) {
 	if !w.Ready() {
-		return nil, false
+		return nil, false, false
 	}
-	found := <-w.search
+	found = <-w.search
 	w.search = nil
-	return found, true
+	now := watchBlocks(f)
+	return found, len(now) == len(w.seen) && !watchDiffers(now, w.seen), true
 }
 
 // Two pictures differ where the mean of a block does by more than watchLeast grey levels.

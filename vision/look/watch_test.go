@@ -22,7 +22,8 @@ func TestAPictureThatRestsIsSearchedOnce(t *testing.T) {
 	search := func(taken ...engine.Ship) ([]Sight, bool) {
 		w.Rest(d.draw(1), lies, taken)
 		for range 60000 {
-			if found, ok := w.Take(); ok || w.search == nil {
+			if found, current, ok := w.Take(d.draw(1)); ok || w.search == nil {
+				assert.Equal(t, ok, current, "nothing has changed since")
 				return found, ok
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -30,7 +31,7 @@ func TestAPictureThatRestsIsSearchedOnce(t *testing.T) {
 		t.Fatal("the search does not end")
 		return nil, false
 	}
-	_, ok := w.Take()
+	_, _, ok := w.Take(d.draw(1))
 	assert.False(t, ok, "nothing was searched")
 	found, ok := search()
 	require.True(t, ok)

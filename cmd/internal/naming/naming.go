@@ -181,8 +181,9 @@ func (n *Names) Away(tracks []vision.Track, now time.Time) (out []engine.Ship) {
 func (n *Names) held(id string, now time.Time) bool { return n.Off(id) && now.Sub(n.gone[id]) < inHand }
 
 // Name says which ships the bases are that a search of the whole table found. scene has the rules and the mat; tracks are the
-// ships that are known.
-func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track, now time.Time) []alike.Answer {
+// ships that are known. current says that the table is still as it was searched: ships that were not found are off it. Else they may have
+// been in hands that put them down since.
+func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track, now time.Time, current bool) []alike.Answer {
 	for id := range n.lost { // the whole table was searched: what was not found where it stood may be anywhere
 		n.forget(id)
 	}
@@ -209,7 +210,9 @@ func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track, n
 			out[group[k]] = a
 		}
 	}
-	n.lose(out, tracks, now)
+	if current {
+		n.lose(out, tracks, now)
+	}
 	return out
 }
 

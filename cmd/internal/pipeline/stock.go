@@ -15,7 +15,7 @@ import (
 type stockLocator interface {
 	Rest(f vision.Frame, tracked *vision.Tracked) bool
 	Ready() bool
-	Found() ([]look.Sight, bool)
+	Found(f vision.Frame) (found []look.Sight, current, ok bool)
 }
 
 // Stock is the stage that puts on the table the ships that were found by their cards where no one said that they stand, and
@@ -90,7 +90,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	if !ok {
 		return named
 	}
-	found, ok := l.Found()
+	found, current, ok := l.Found(e.Frame)
 	if !ok {
 		return named
 	}
@@ -113,7 +113,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		}
 	}
 	s.open = open
-	for i, a := range s.names.Name(bases, &e.Located.Scene, tracks, e.Located.Captured) {
+	for i, a := range s.names.Name(bases, &e.Located.Scene, tracks, e.Located.Captured, current) {
 		ship := bases[i].Ship
 		if dots := sights[i].Dots.Ship; dots != "" && len(naming.Left([]string{dots}, tracks)) == 1 {
 			a.Name = dots

@@ -278,3 +278,24 @@ func TestAShipIsNotSeenWhereAnotherStands(t *testing.T) {
 		assert.Equal(t, map[string][]string{"A2": nil, "A3": nil, "B1": nil}, s.names(false))
 	}
 }
+
+// A search takes longer than a hand holds still: the ships in the hand were not found, and stand on the table again when it ends. Where
+// they may have flown tells them as if nothing had been searched.
+func TestAShipThatWasPutDownSinceTheSearchIsNotOffTheTable(t *testing.T) {
+	for past, want := range map[bool]map[string][]string{
+		true:  named,
+		false: {"?1": {"A1", "A2"}, "?2": {"A1", "A2"}, "A3": nil, "B1": nil}, // someone took them off, and put them back
+	} {
+		s := threeAlike(t)
+		all := s.bases
+		s.bases = all[2:] // two are in the hand
+		s.names(false)
+		s.past = past
+		s.names(true)
+		s.past = false
+		all[0].Pose.Y += 80 // straight 1 and 3
+		all[1].Pose.Y += 160
+		s.bases = all
+		assert.Equal(t, want, s.names(true), "past: %v", past)
+	}
+}

@@ -169,10 +169,10 @@ func (s *sketchedTable) Rest(_ vision.Frame, tracked *vision.Tracked) bool {
 
 func (s *sketchedTable) Ready() bool { return s.found != nil }
 
-func (s *sketchedTable) Found() ([]look.Sight, bool) {
+func (s *sketchedTable) Found(vision.Frame) ([]look.Sight, bool, bool) {
 	found := s.found
 	s.found = nil
-	return found, found != nil
+	return found, true, found != nil
 }
 
 // The same games with drawn ships: many more of them.

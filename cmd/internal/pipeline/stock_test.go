@@ -22,14 +22,15 @@ type stockedLocator struct {
 	edgyLocator
 	bases []look.Sight
 	found []look.Sight // by the search in the background, until it is taken
+	past  bool         // the table is no longer as it was searched
 }
 
 func (l *stockedLocator) Rest(vision.Frame, *vision.Tracked) bool { return false }
 func (l *stockedLocator) Ready() bool                             { return l.found != nil }
-func (l *stockedLocator) Found() ([]look.Sight, bool) {
+func (l *stockedLocator) Found(vision.Frame) ([]look.Sight, bool, bool) {
 	found := l.found
 	l.found = nil
-	return found, found != nil
+	return found, !l.past, found != nil
 }
 
 func (l *stockedLocator) ByLook(_ vision.Frame, h look.Hint, ship engine.Ship) (engine.Ship, vision.ShipView, bool, error) {
