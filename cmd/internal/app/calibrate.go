@@ -47,6 +47,27 @@ type CalibratorOptions struct {
 	// NewPrint, when set, is told of what was measured of the printer.
 	NewPrint func(setup.PrintState)
 	Log      *slog.Logger
+
+	table *tableFile
+}
+
+// tableFile is the file that tables are saved in.
+type tableFile struct {
+	path  string
+	inUse atomic.Bool // the program works with what stands in it
+	log   *slog.Logger
+}
+
+// load reads the table that is in use; false: none is.
+func (f *tableFile) load() (calibration.Table, bool) {
+	if !f.inUse.Load() {
+		return calibration.Table{}, false
+	}
+	t, err := calibration.LoadTable(f.path)
+	if err != nil {
+		f.log.Warn("calibration: the saved table cannot be read", "err", err)
+	}
+	return t, err == nil
 }
 
 // Calibrator shows the pictures to the guided calibration while one runs, and does
@@ -334,21 +355,26 @@ func calibratorOptions(c Config, frames pipeline.Frames, known func() (calibrati
 	o Options) CalibratorOptions {
 	log := o.Log
 	lensPath, tablePath := calibrationPaths(c)
+	file := &tableFile{path: tablePath, log: log}
+	file.inUse.Store(c.Table.Calibration != "")
 	return CalibratorOptions{
 		Frames: frames, FindBoard: findBoard, SolveLens: lens.Solve,
 		Setup: setup.Options{
 			Layout: c.Table.Layout, LensPath: lensPath, TablePath: tablePath,
 			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known, Guide: o.Guide,
+			Saved: file.load,
 		},
+		table:   file,
 		Hub:     live.NewCalibrationHub(),
 		NewLens: adopted.SetLens,
-		NewTable: func(file string) {
-			t, err := calibration.LoadTable(file) // with its hash and its seal
+		NewTable: func(path string) {
+			t, err := calibration.LoadTable(path) // with its hash and its seal
 			if err != nil {
 				log.Warn("calibration: the table that was saved cannot be read", "err", err)
 				return
 			}
-			adopted.SetTable(&t, file)
+			file.inUse.Store(true)
+			adopted.SetTable(&t, path)
 		},
 		Log: log,
 	}

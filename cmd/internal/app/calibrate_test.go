@@ -19,6 +19,7 @@ import (
 	"sightline/calibration/lens"
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/setup"
 	"sightline/vision"
 	"sightline/vision/capture"
@@ -263,4 +264,37 @@ func TestWhatThePageSavedIsFoundAtTheNextStart(t *testing.T) {
 	assert.Equal(t, []string{"my.yaml", DefaultTablePath}, []string{lens, table}, "and is where a new one is saved")
 	c.Camera.Source = "sim:"
 	assert.Empty(t, withSavedCalibration(c, &first.Kept{}, log).Table.Calibration, "a real camera's table is none of the simulated table's")
+}
+
+// A table is verified in a later run too, but not one whose file the program does not work with: it may be of another camera.
+func TestOnlyTheTableInUseIsVerified(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.json")
+	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	options := func(file string) CalibratorOptions {
+		log := slog.New(slog.NewTextHandler(io.Discard, nil))
+		return calibratorOptions(Config{Table: Table{Calibration: file, Layout: layout}}, nil, nil, &pipeline.Adopted{}, Options{Log: log})
+	}
+	c := &eyes{camera: tablesim.DefaultCamera(1280, 720)}
+	found, err := c.DetectMarkers(nil)
+	require.NoError(t, err)
+	table, err := calibration.Register(c.camera.Intrinsics, layout, vision.Sightings(found))
+	require.NoError(t, err)
+
+	o := options(path)
+	_, ok := o.Setup.Saved()
+	assert.False(t, ok, "it cannot be read")
+	require.NoError(t, calibration.SaveTable(path, &table))
+	loaded, ok := o.Setup.Saved()
+	require.True(t, ok)
+	assert.Equal(t, table.Hash, loaded.Hash)
+
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("calibration", 0o755))
+	require.NoError(t, calibration.SaveTable(DefaultTablePath, &table))
+	o = options("")
+	_, ok = o.Setup.Saved()
+	assert.False(t, ok, "nobody said that it is of this camera")
+	o.NewTable(DefaultTablePath)
+	_, ok = o.Setup.Saved()
+	assert.True(t, ok)
 }

@@ -102,6 +102,7 @@ type guide struct {
 	lens    func() (calibration.Intrinsics, bool)
 	known   *learnt
 	busy    func() bool
+	saved   func() bool // the table's file is in use
 	feed    pipeline.Frames
 	inUse   first.Camera
 	restart context.CancelCauseFunc
@@ -155,7 +156,7 @@ func (g *guide) facts() first.Facts {
 	v, status := g.hub.Newest(), g.feed.Status()
 	f := first.Facts{
 		Camera: g.config.Camera.Source, Live: status.State == capture.FeedLive, Trouble: status.Trouble(),
-		Simulated: strings.HasPrefix(g.config.Camera.Source, "sim:"), Busy: g.busy(),
+		Simulated: strings.HasPrefix(g.config.Camera.Source, "sim:"), Busy: g.busy(), Saved: g.saved(),
 		Table: g.tableOf(&v), Missing: len(v.Register.Watch.Missing), Watched: v.ObstaclesWatched,
 		Ships: len(v.Located.Scene.Ships), Answers: v.Health.Code == live.OK && len(v.Result.Pairs) > 0,
 	}
@@ -210,7 +211,7 @@ func (g *guide) leads(o *CalibratorOptions) {
 		kept := g.desk.Kept()
 		return printState(g.config.Print, &kept)
 	}
-	o.NewPrint = g.printed
+	o.NewPrint, g.saved = g.printed, o.table.inUse.Load
 	newLens, newTable := o.NewLens, o.NewTable
 	o.NewLens = func(in calibration.Intrinsics, file string) {
 		g.calibrated()

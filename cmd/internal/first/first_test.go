@@ -70,6 +70,9 @@ func TestTheWayFollowsFromWhatIsKnown(t *testing.T) {
 	assert.Equal(t, []State{d, d, d, n, w, w, w, w}, statesOf(f))
 	f.Table = table(t)
 	assert.Equal(t, []State{d, d, d, d, n, o, o, o}, statesOf(f))
+	assert.Equal(t, "/calibrate#table", Steps(f)[7].Href, "nothing is saved that a verification could belong to")
+	f.Saved = true
+	assert.Equal(t, "/calibrate#verify", Steps(f)[7].Href)
 	f.MatLearnt, f.Tokens, f.Ships, f.Answers = true, 3, 2, true
 	assert.Equal(t, []State{d, d, d, d, d, d, d, n}, statesOf(f))
 	f.Verified, f.Outcome, f.WorstError = true, "pass", 0.21

@@ -23,6 +23,7 @@ type Facts struct {
 	Rough      bool               // it was estimated from markers
 	RoughTable bool               // Table rests on such a lens
 	Table      *calibration.Table // in use; nil: the camera's place is not known
+	Saved      bool               // Table is one that was saved, or was found again from it
 	Busy       bool               // a calibration has the camera
 	Missing    int                // markers of the layout that are not seen
 	MatLearnt  bool
@@ -252,6 +253,9 @@ func (f Facts) verify(g gains) Step {
 		s.State, s.Now = Skipped, "The quick way leaves it out."
 	case f.Verified:
 		s.Now = "The last verification did not pass: " + f.Outcome + "."
+	case !f.Saved:
+		s.Does, s.Href = "Find the camera's place", "/calibrate#table"
+		s.Now = "A verification belongs to a saved place of the camera: find and save it first."
 	default:
 		s.Now = "Nobody has verified this table."
 	}

@@ -78,6 +78,10 @@ type Options struct {
 	// without doing the lens first. Nil: none is known.
 	Lens func() (calibration.Intrinsics, bool)
 
+	// Saved is the table that stands in TablePath and is in use: with it a calibration can be
+	// verified that was done before. Nil: there is none.
+	Saved func() (calibration.Table, bool)
+
 	// Guide sets the limits of the guided capture.
 	Guide lens.GuideOptions
 }
@@ -329,7 +333,7 @@ func (m *Machine) goTo(step Step) error {
 			m.state.Table.Phase = Looking
 		}
 	case Verify:
-		if m.table == nil {
+		if m.table == nil && !m.takeUp() {
 			return notNow("There is nothing to verify: do the table first.")
 		}
 	default:

@@ -626,6 +626,59 @@ func TestTheCheckCardIsMeasuredHereAndThere(t *testing.T) {
 	assert.Equal(t, "table.json.verify.json", b.m.State().Verify.SavedAs)
 }
 
+// Who leaves after the table and comes back, or starts the program again, goes on with the verification.
+func TestATableThatWasSavedBeforeIsVerified(t *testing.T) {
+	before := verifyStep(t)
+	saved := *before.m.State().Table.Table
+	saved.Hash = "sha256:1234"
+	b := newBench(t, func(o *setup.Options) {
+		o.Saved = func() (calibration.Table, bool) { return saved, true }
+		o.Lens = func() (calibration.Intrinsics, bool) { return saved.Intrinsics, true }
+	})
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Verify})
+	assert.Equal(t, setup.Saved, b.m.State().Table.Phase)
+	assert.Equal(t, "table.json", b.m.State().Table.SavedAs)
+	b.do(setup.Intent{Do: setup.Measure, Card: measured})
+	b.layAround(1)
+	require.NotNil(t, b.m.State().Verify.Result, b.m.State().Verify.Problem)
+	b.do(setup.Intent{Do: setup.Save})
+	assert.Equal(t, "sha256:1234", b.pending.(setup.SaveVerification).Record.Calibration)
+
+	// A lens that was solved since makes the saved table old.
+	b.do(setup.Intent{Do: setup.Cancel})
+	b.do(setup.Intent{Do: setup.Start})
+	b.solvedLens()
+	b.refuses(setup.Intent{Do: setup.Go, Step: setup.Verify}, "do the table first")
+}
+
+// A table that the camera has left is not verified: the card would speak of no answer.
+func TestACameraThatStandsElsewhereIsNotVerified(t *testing.T) {
+	b := verifyStep(t)
+	b.do(setup.Intent{Do: setup.Measure, Card: measured})
+	withMat := func(x float64) setup.Sighting {
+		s := b.cardAt(x, 300, 0, 1)
+		s.Markers = append(s.Markers, b.markers().Markers...)
+		return s
+	}
+	for range 6 {
+		b.show(withMat(300))
+	}
+	require.Len(t, b.m.State().Verify.Places, 1, b.m.State().Verify.Problem)
+	b.camera.T[0] += 2
+	for range 6 {
+		b.show(withMat(500))
+	}
+	assert.Len(t, b.m.State().Verify.Places, 1)
+	assert.Regexp(t, `The camera no longer stands where the table has it, by [1-3]\.\d mm: do the table again\.`, b.m.State().Verify.Problem)
+	b.camera.T[0] -= 2
+	for range 6 {
+		b.show(withMat(700))
+	}
+	assert.Len(t, b.m.State().Verify.Places, 2)
+	assert.Empty(t, b.m.State().Verify.Problem)
+}
+
 func TestACardPrintedTooLargeIsNoPass(t *testing.T) {
 	b := verifyStep(t)
 	b.do(setup.Intent{Do: setup.Measure, Card: measured})

@@ -64,6 +64,21 @@ func (m *Machine) quick() {
 	m.state.Step, m.state.Table.Phase, m.state.Table.Quick = Table, Looking, true
 }
 
+// takeUp goes on from the table that was saved in an earlier calibration, if one is in use. A lens that was solved
+// since makes it old.
+func (m *Machine) takeUp() bool {
+	if m.o.Saved == nil || m.lens != nil {
+		return false
+	}
+	t, ok := m.o.Saved()
+	if !ok {
+		return false
+	}
+	m.table = &t
+	m.state.Table = TableState{Phase: Saved, Wanted: tableFrames, Table: &t, MiddleSigma: middleSigma(t), SavedAs: m.o.TablePath}
+	return true
+}
+
 // anotherView keeps the present place of the camera as a view of the lens, and looks from
 // another one: what markers say of a focal length differs from place to place.
 func (m *Machine) anotherView() error {

@@ -48,6 +48,10 @@ const (
 	cardTags     = 6   // markers on the card
 )
 
+// movedBy is how far a corner of the mat may lie from where the table has it before the camera counts as moved. The
+// answers register again from there on, so that what the card would say of the table is of none of them.
+const movedBy = 0.5 * geom.Millimeter
+
 func (m *Machine) resetVerify() {
 	m.laid, m.places = nil, nil
 	m.state.Verify = VerifyState{
@@ -98,6 +102,7 @@ func (m *Machine) offerCard(s Sighting) {
 	for _, k := range tags {
 		v.Markers = append(v.Markers, Marker{ID: k.ID, Seen: true, Corners: k.Corners, Used: true})
 	}
+	mat := s.Markers
 	s.Markers = tags
 	last := len(m.laid) - 1
 	switch {
@@ -116,9 +121,25 @@ func (m *Machine) offerCard(s Sighting) {
 		m.laid = []Sighting{s}
 	}
 	v.Now = fmt.Sprintf(layStill, len(m.laid), cardFrames)
-	if len(m.laid) == cardFrames {
-		m.measurePlace()
+	if len(m.laid) != cardFrames {
+		return
 	}
+	if by, ok := m.moved(mat); ok {
+		m.laid = nil
+		v.Problem = fmt.Sprintf("The camera no longer stands where the table has it, by %.1f mm: do the table again.", by.Millimeters())
+		return
+	}
+	m.measurePlace()
+}
+
+// moved reports whether the mat's markers say that the camera stands elsewhere than the table has it, and by how much.
+func (m *Machine) moved(seen []calibration.MarkerSighting) (by geom.Length, ok bool) {
+	now, err := calibration.Register(m.table.Intrinsics, m.table.Layout, seen)
+	if err != nil {
+		return 0, false // too few are seen beside the card
+	}
+	by = m.table.Shift(&now)
+	return by, by > max(movedBy, 3*m.table.PlaceSigma(), 3*now.PlaceSigma())
 }
 
 // ofCard returns the markers of the check card among those that are seen.

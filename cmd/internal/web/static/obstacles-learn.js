@@ -199,5 +199,5 @@ byId("traced").addEventListener("submit", async (event) => {
   });
   calm();
   say(byId("save-problem"), problem);
-  say(byId("save-done"), problem ? "" : `Saved ${chosen.length === 1 ? "1 token" : `${chosen.length} tokens`} in ${state.catalogue.file}; they are looked for from now on.`);
+  say(byId("save-done"), problem ? "" : `Saved ${chosen.length === 1 ? "1 token" : `${chosen.length} tokens`} in ${state.catalogue.file}; ${chosen.length === 1 ? "it is" : "they are"} looked for from now on.`);
 });
