@@ -304,7 +304,7 @@ func (g *stockGame) rest(what string) (open int) {
 	g.render()
 	g.see(8)
 	for range 8 {
-		if len(g.names()) == len(g.truth.Ships) {
+		if len(g.names()) == len(g.truth.Ships) && (g.search == nil || !g.search.runs) { // a base may be there before its name
 			break
 		}
 		g.see(4)
