@@ -185,14 +185,13 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 	m := newMatcher(&l.grids().coarse)
 	flat := s.flatten(captureBlur, m.reach+reach+climbReach)
 	guesses := m.capture(flat, h.Pose.Point, reach, headings(h), captureKeep)
-	best := 0.0
 	for i, g := range guesses {
 		guesses[i] = m.climb(flat, g)
-		best = max(best, guesses[i].score)
 	}
+	guesses = apart(guesses, captureFits, captureSame, captureSame*math.Pi/180)
 	for _, g := range guesses {
-		if g.score < captureWorst*best {
-			continue
+		if g.score < captureWorst*guesses[0].score {
+			break
 		}
 		if c, ok := s.fit(l, g.pose); ok && h.allows(&c) {
 			out = append(out, c)
