@@ -29,7 +29,7 @@ func TestWhatIsLearnt(t *testing.T) {
 		}
 		if d := enrolmentOf(dir); d != "" && !dirs[d] {
 			dirs[d] = true
-			all, by := learnLooks(t, d)
+			all, by := learnLooks(t, d, d)
 			shown += len(by)
 			assert.Len(t, all.Looks, 8, "%s: cards that are learnt", filepath.Base(d))
 		}
