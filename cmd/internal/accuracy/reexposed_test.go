@@ -24,6 +24,10 @@ import (
 // fitTally is what a set of re-exposed pictures showed: names, and the fits' errors over what the fit alone states.
 type fitTally struct {
 	ships, whole, found, wrong int
+	held                       int       // tokens that stand and were refused as held up
+	sigmas                     []float64 // stated, the larger of x and y, in mm
+	off                        []float64 // places' errors, in stated sigmas
+	answers                    answerTally
 	mm, raisedMM               []float64    // distances from the truth, and with each base at its true height
 	stated, fit                [3][]float64 // x, y and heading, over the stated sigma and over the fit's own
 	raised                     [2][]float64 // x and y over the fit's own, with each base at its true height
@@ -33,10 +37,20 @@ func (a *fitTally) String() string {
 	over := func(v [3][]float64) string {
 		return fmt.Sprintf("x %.2f, y %.2f, heading %.2f", rms(v[0]), rms(v[1]), rms(v[2]))
 	}
-	return fmt.Sprintf("%4d of %4d with a whole side, %d wrong, %.3f mm rms; error over stated sigma: %s; over the fit's: %s; "+
-		"with bases at their true heights %.3f mm, x %.2f, y %.2f of the fit's", a.found, a.whole, a.wrong, rms(a.mm), over(a.stated),
-		over(a.fit),
-		rms(a.raisedMM), rms(a.raised[0]), rms(a.raised[1]))
+	wide, beyond, sigma := 0, 0, 0.0
+	for i, s := range a.sigmas {
+		sigma += s / float64(len(a.sigmas))
+		if s > 0.5 {
+			wide++
+		}
+		if a.off[i] > 4 {
+			beyond++
+		}
+	}
+	return fmt.Sprintf("%4d of %4d with a whole side, %d wrong, %d of %d refused as held up, %.3f mm rms; sigma %.3f mm in the mean, "+
+		"above 0.5 mm for %d of %d, %d off by more than 4; error over stated sigma: %s; over the fit's: %s; "+
+		"with bases at their true heights %.3f mm, x %.2f, y %.2f of the fit's; %v", a.found, a.whole, a.wrong, a.held, a.ships, rms(a.mm),
+		sigma, wide, len(a.sigmas), beyond, over(a.stated), over(a.fit), rms(a.raisedMM), rms(a.raised[0]), rms(a.raised[1]), &a.answers)
 }
 
 // is reports whether a ship that was named is this one, where it stands.
@@ -53,7 +67,12 @@ func (a *fitTally) add(r *rendered, camera *calibration.Camera, ships []sighting
 			a.whole++
 		}
 		if k < 0 {
-			if s.wholeSide {
+			if slices.ContainsFunc(got.Raised, func(v vision.RaisedToken) bool {
+				return v.ID == s.id && float64(v.At.Distance(s.truth.Point)) < 10
+			}) {
+				a.held++
+				says = append(says, s.id+" is refused as held up")
+			} else if s.wholeSide {
 				says = append(says, s.id+" is missing")
 			}
 			continue
@@ -64,6 +83,9 @@ func (a *fitTally) add(r *rendered, camera *calibration.Camera, ships []sighting
 		s.got = got.Scene.Ships[k]
 		fit := got.Ships[slices.IndexFunc(got.Ships, func(v vision.ShipView) bool { return v.ID == s.id })].Fit
 		d := s.offset()
+		c := s.got.Covariance
+		a.sigmas = append(a.sigmas, math.Sqrt(max(c[0], c[4])))
+		a.off = append(a.off, math.Sqrt((c[4]*d.X*d.X-2*c[1]*d.X*d.Y+c[0]*d.Y*d.Y)/(c[0]*c[4]-c[1]*c[1])))
 		a.mm = append(a.mm, d.Norm())
 		for i, e := range [...]float64{d.X, d.Y, s.turn()} {
 			a.stated[i] = append(a.stated[i], e/math.Sqrt(s.got.Covariance[4*i]))
@@ -128,10 +150,12 @@ func TestShipsReexposed(t *testing.T) {
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
+		said := answered(t, seed+"/"+camera, r, got)
 		for i, name := range []string{"all", "seed " + seed, "camera " + camera} {
 			if by[name] == nil {
 				by[name] = &fitTally{}
 			}
+			by[name].answers.join(said)
 			if says := by[name].add(r, &table.Camera, ships, got); i == 0 && len(says) > 0 {
 				t.Logf("%s/%s: %s", seed, camera, strings.Join(says, ", "))
 			}
@@ -140,6 +164,10 @@ func TestShipsReexposed(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		t.Logf("%-20s %v", name, by[name])
 	}
+	for _, w := range by["all"].answers.lost {
+		t.Log("    ", w)
+	}
 	assert.Zero(t, by["all"].wrong, "wrong identities")
+	assert.Zero(t, by["all"].answers.wrong, "decided answers that the truth contradicts")
 	assert.GreaterOrEqual(t, float64(by["all"].found), 0.95*float64(by["all"].whole), "ships with a whole side in view that were identified")
 }
