@@ -23,6 +23,7 @@ type matTest struct {
 	w, h  int
 	seen  []bool    // in the picture, not clipped, and no ship's
 	lies  []bool    // so far from the mat that it says nothing of the noise
+	level []uint8   // class of noise of the bare mat
 	rest  []float32 // picture less the mat in its light, grey levels
 	sigma []float32 // of rest on the bare mat
 	z     []float32 // rest / sigma
@@ -78,7 +79,7 @@ func (m *matTest) find(d *subtraction, covered []bool, half int, work *workPlane
 	m.a, m.b, m.wide = work[0], work[1], work[2]
 	if m.seen == nil {
 		m.w, m.h = d.view.width, d.view.height
-		m.seen, m.lies = make([]bool, n), make([]bool, n)
+		m.seen, m.lies, m.level = make([]bool, n), make([]bool, n), make([]uint8, n)
 		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.energy, &m.mean} {
 			*v = make([]float32, n)
 		}
@@ -88,6 +89,7 @@ func (m *matTest) find(d *subtraction, covered []bool, half int, work *workPlane
 		if !m.seen[k] {
 			m.rest[k] = 0
 		}
+		m.level[k] = levelOf(d, k)
 	}
 	clear(m.lies)
 	m.measureNoise(d)
@@ -113,8 +115,8 @@ func matGrey(d *subtraction, k int) uint8 {
 	return uint8(min(max(d.work[k]-d.diff[k], 0), 255))
 }
 
-func levelOf(d *subtraction, k int) int {
-	return min(max(int((d.work[k]-d.diff[k])/matLevel), 0), matLevels-1)
+func levelOf(d *subtraction, k int) uint8 {
+	return uint8(min(max(int((d.work[k]-d.diff[k])/matLevel), 0), matLevels-1))
 }
 
 // measureNoise takes the spread of the residual at each grey level of the mat, outwards from
@@ -125,7 +127,7 @@ func (m *matTest) measureNoise(d *subtraction) {
 	var by [matLevels][]float64
 	for k := 0; k < len(m.rest); k += 7 {
 		if m.seen[k] && d.slope[k] < 2 {
-			l := levelOf(d, k)
+			l := m.level[k]
 			by[l] = append(by[l], math.Abs(float64(m.rest[k])))
 		}
 	}
@@ -153,7 +155,7 @@ func (m *matTest) measureNoise(d *subtraction) {
 // normalise divides the residual by what noise and a misplaced mat explain of it.
 func (m *matTest) normalise(d *subtraction) {
 	for k, r := range m.rest {
-		s := m.noise[levelOf(d, k)]
+		s := m.noise[m.level[k]]
 		slope := d.slope[k]
 		m.sigma[k] = float32(math.Sqrt(float64(s*s + matShift*matShift*slope*slope + matRounding*matRounding)))
 		m.z[k] = r / m.sigma[k]

@@ -154,9 +154,9 @@ type turnedShape struct {
 // turn returns a shape's border at a heading, in an order in which neighbours are
 // apart, so that a wrong place is soon given up.
 func (f *Finder) turn(s *shape, heading geom.Angle) turnedShape {
-	t := turnedShape{heading: heading}
-	sin, cos := math.Sincos(float64(heading))
 	n := len(s.border)
+	t := turnedShape{heading: heading, points: make([]geom.Point, 0, n), fields: make([]int, 0, n)}
+	sin, cos := math.Sincos(float64(heading))
 	for i := range n {
 		k := i * 7 % n
 		if n%7 == 0 {
@@ -179,7 +179,8 @@ type turnedCells struct {
 
 // cellsOf returns the cells of an outline that lies in the middle of a cell.
 func (f *Finder) cellsOf(t turnedShape) *turnedCells {
-	c := &turnedCells{fields: t.fields}
+	n := len(t.points)
+	c := &turnedCells{fields: t.fields, at: make([]image.Point, 0, n), offsets: make([]int, 0, n)}
 	w, h := f.focus.box.Dx(), f.focus.box.Dy()
 	for i, p := range t.points {
 		at := image.Pt(int(math.Floor(p.X+0.5)), int(math.Floor(p.Y+0.5)))
@@ -242,5 +243,11 @@ func (f *Finder) edgeCost(t turnedShape, at geom.Point, limit float64) float64 {
 
 // settleByEdges moves a guess downhill in small steps.
 func (f *Finder) settleByEdges(c *hypothesis) {
-	descend(c, func(p geom.Pose) float64 { return f.edgeCost(f.turn(c.shape, p.Heading), p.Point, math.Inf(1)) })
+	turned := f.turn(c.shape, c.pose.Heading) // most steps do not turn it
+	descend(c, func(p geom.Pose) float64 {
+		if p.Heading != turned.heading {
+			turned = f.turn(c.shape, p.Heading)
+		}
+		return f.edgeCost(turned, p.Point, math.Inf(1))
+	})
 }
