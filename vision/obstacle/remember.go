@@ -33,8 +33,8 @@ func (f *Finder) stands(g *image.Gray, m match) bool {
 	}
 	again, ok := f.refine(g, m.start)
 	turned := float64(again.Pose.Heading.Distance(m.edges.Heading)) * m.view.Radius
-	return ok && !f.nearShip(m.view.Pose.Point) && again.Misfit < m.view.Misfit+holdsMisfit &&
-		float64(again.Pose.Distance(m.edges.Point))+turned < samePose
+	return ok && !f.nearShip(m.view.Pose.Point) && again.Misfit <= areaMisfit &&
+		math.Hypot(float64(again.Pose.Distance(m.edges.Point)), turned) < samePose
 }
 
 // memories are what a finder remembers of its last search, or of those before.
@@ -91,8 +91,8 @@ const (
 	quieter = 0.75
 	// sameLight is by how much the mat's light differs at most: in another light a dark print hardly changes, and all is searched.
 	sameLight = 0.1
-	// samePose is how far, in mm, the edges of an obstacle that lies still are fitted from where they were: the area knows its
-	// place no better (areaSigma).
+	// samePose is how far, in mm, the edges of an obstacle that lies still are fitted from where they were, the root of the sum of
+	// the squares of its move and of its turn at its rim: the area knows its place no better (areaSigma).
 	samePose = 0.7
 	// sameShip is how far the bounds of a ship that stands still differ at most, mm.
 	sameShip = 1.0
