@@ -462,6 +462,8 @@ func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
 			geom.Cov3{0: 1e-4, 4: 1e-4, 8: 2.25}, geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-6}, engine.ArcRight},
 		{"either end of a side along the arc's edge", "2.5; A medium 400 400 0; B small 372.5 547 0; rock square 392.5 555 0 16",
 			geom.Cov3{0: 0.25, 4: 0.25, 8: 0.16}, geom.Cov3{0: 0.25, 4: 0.25, 8: 0.16}, engine.ArcBullseye},
+		{"a foot that comes to lie beside a corner", "2.5; A small 400 400 0; B medium 450 550 0; rock square 427.55 420 0 17",
+			geom.Cov3{0: 0.01, 4: 0.01, 8: 0.16}, geom.Cov3{0: 0.0625, 4: 0.0625, 8: 0.0025}, engine.ArcFront},
 		{"an end that wanders slantwise", "1e; A small 341.5354 610.6557 148.0449; B large 457.2 457.2 113.9367; rock square 341.97 600.44 71 11",
 			geom.Cov3{0: 100, 4: 0.09, 8: 1e-12}, geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-12}, engine.ArcFront},
 	} {

@@ -610,13 +610,14 @@ func walk(b lineFamily, near []nearOutline, all bool) walked {
 type wobble struct {
 	p    track
 	own  [2]float64 // variance across the line of each end, where it is a corner
-	turn [2]float64 // variance by which an end slides along its side, where it is the foot of a perpendicular
+	turn [2]float64 // variance by which an end slides along its side, where it is the foot of a perpendicular, or may be
 	feet int        // how many of its ends are no corners
 	most float64    // the largest variance of either end, whichever way
 }
 
 // wobbleOf returns how a line may be off. An end that is the foot of a perpendicular slides
-// along its side when the side turns.
+// along its side when the side turns. Of a line from corner to corner either may turn out to be
+// beside such a foot.
 func (m *pairMeasure) wobbleOf(l Line) wobble {
 	w := wobble{p: trackOf(l)}
 	if m.exact {
@@ -628,35 +629,66 @@ func (m *pairMeasure) wobbleOf(l Line) wobble {
 		w.own[i] = c.Along(n)
 		w.most = max(w.most, c.Largest())
 	}
-	for i, s := range [...]*shape{m.base, m.to} {
-		v := w.own[i]
-		if !isCorner(l[i], s) {
+	own, shapes := w.own, [...]*shape{m.base, m.to}
+	at := [...]int{corner(l[0], m.base), corner(l[1], m.to)}
+	for i, s := range shapes {
+		turn := sq(w.p.length) * m.bodies[i].cov[8]
+		switch {
+		case at[i] < 0:
 			w.feet++
-			w.turn[i] = sq(w.p.length) * m.bodies[i].cov[8]
-			v = w.own[1-i] + w.turn[i]
+			w.own[i] = 0
+		case at[1-i] < 0:
+			continue
+		default:
+			slide := math.Sqrt(own[1-i]+turn) - m.beyond(s, at[i], l[1-i])/m.k
+			turn = sq(max(0, slide)) - own[1-i]
 		}
-		w.most = max(w.most, v)
+		if turn > 0 || at[i] < 0 {
+			w.turn[i] = turn
+			w.most = max(w.most, own[1-i]+turn)
+		}
 	}
 	return w
+}
+
+// beyond returns how far beyond a shape's corner the foot of the perpendicular from q to
+// either side there lies; infinity when it cannot come to lie on that side.
+func (m *pairMeasure) beyond(s *shape, corner int, q geom.Point) float64 {
+	before := (corner + len(s.v) - 1) % len(s.v)
+	least, d := math.Inf(1), q.Sub(s.v[corner])
+	for i, e := range [...]*edge{&s.edges[before], &s.edges[corner]} {
+		inward := e.dir
+		if i == 0 {
+			inward = e.dir.Mul(-1)
+		}
+		far := max(0, -d.Dot(inward))
+		if far >= least || e.out().Dot(d) <= 0 {
+			continue
+		}
+		if slip := m.slipGradient(inward, q); far < m.k*math.Sqrt(m.variance(&slip)) {
+			least = far
+		}
+	}
+	return least
 }
 
 // sigma returns the standard deviation of where the line runs.
 func (w *wobble) sigma() float64 { return math.Sqrt(w.most) }
 
 // across returns the variance of the line's place across it, at a fraction of its length. Of two
-// feet it is that of the looser end everywhere.
+// feet, and of one whose side does not turn, it is that of the looser end everywhere.
 func (w *wobble) across(t float64) float64 {
-	switch {
-	case w.feet == 2:
-		return w.most
-	case w.turn[0] > 0: // it turns about the corner at its end
-		return w.own[1] + sq(1-t)*w.turn[0]
-	case w.turn[1] > 0:
-		return w.own[0] + sq(t)*w.turn[1]
-	case w.feet == 1: // whose side does not turn
+	if w.feet == 2 || w.feet == 1 && w.turn == [2]float64{} {
 		return w.most
 	}
-	return sq(1-t)*w.own[0] + sq(t)*w.own[1]
+	v := sq(1-t)*w.own[0] + sq(t)*w.own[1]
+	if w.turn[0] > 0 { // it turns about the corner at its end
+		v = max(v, w.own[1]+sq(1-t)*w.turn[0])
+	}
+	if w.turn[1] > 0 {
+		v = max(v, w.own[0]+sq(t)*w.turn[1])
+	}
+	return v
 }
 
 // sigmaAt returns the standard deviation of where the line runs past something: where that lies
@@ -671,13 +703,14 @@ func (w *wobble) sigmaAt(c circle, k, slack float64) float64 {
 	return math.Sqrt(min(v, w.most))
 }
 
-func isCorner(p geom.Point, s *shape) bool {
-	for _, q := range s.v {
+// corner returns which of a shape's vertices a point is; -1 when none.
+func corner(p geom.Point, s *shape) int {
+	for i, q := range s.v {
 		if d := p.Sub(q); d.Dot(d) < 1e-12 {
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // standingOn lists the other ships whose bases a permitted line passes through, and
