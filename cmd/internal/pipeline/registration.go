@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -306,8 +307,13 @@ func (r *Registration) tooFew(t *calibration.Table) error {
 // agree begins to monitor the file's registration.
 func (r *Registration) agree(seen []calibration.MarkerSighting) {
 	r.drift.reset(r.table, seen)
-	r.verdict.Seen, r.failed = len(seen), ""
-	r.o.Log.Info("markers", "state", "ok", "in_place", len(seen), "of", r.verdict.Of)
+	r.verdict.Seen, r.failed = 0, ""
+	for _, m := range seen { // a check card's are none of the mat's
+		if slices.ContainsFunc(r.table.Layout.Markers, func(k calibration.Marker) bool { return k.ID == m.ID }) {
+			r.verdict.Seen++
+		}
+	}
+	r.o.Log.Info("markers", "state", "ok", "in_place", r.verdict.Seen, "of", r.verdict.Of)
 	r.step(fileConfirmed)
 }
 
