@@ -2,6 +2,7 @@
 // its figures, its margin against what is needed, and the rule that it follows.
 
 import { byId, mm } from "./dom.js";
+import { inFull, lang } from "./texts.js";
 
 let selected = ""; // key of the verdict that the judge looks at
 let shown = null;
@@ -49,8 +50,15 @@ function recorded(element) {
   return element;
 }
 
+// inWords is an explanation in the page's language; null: it is not known there. The rules, which stand below
+// it, are left out, and no comma parts the coordinates.
+export const inWords = (text) =>
+  inFull(text.replace(/ \((?:1e|2\.0|2\.5) G\d+(?: G\d+)*\)/g, "").replace(/\((-?[\d.]+), (-?[\d.]+)\)/g, "($1 | $2)"));
+
 function detail(v) {
   const box = element("div", "", "detail");
+  const said = lang === "en" ? null : inWords(v.text);
+  if (said !== null) box.append(element("p", said), element("p", "In the record, word for word:", "margin"));
   box.append(recorded(element("p", v.text)));
   if (v.needed_mm !== null) {
     box.append(scale(v));

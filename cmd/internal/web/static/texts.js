@@ -92,7 +92,7 @@ function parted(text) {
 
 // unsaid reports whether a pattern's place holds words that are no name: half a translation
 // would be worse than none.
-const unsaid = (text) => joined(text) === null && (bare(text).match(/(?<![\w/.-])[a-z]{2,}(?![\w/.-])/g) ?? []).length > 1;
+const unsaid = (text) => joined(text) === null && (bare(text).match(/(?<![\w/.-])(?:The|[a-z]{2,})(?![\w/.-])/g) ?? []).length > 1;
 
 // part is what stands in a pattern's place: translated where it can be.
 const part = (text) => joined(text) ?? text;
@@ -148,6 +148,12 @@ export const decimal = (text) => text.replace(".", mark);
 
 // figures does so with all figures of a text. JSON has points, and so does what marks itself as translate="no".
 const figures = (text) => text.replace(figure, (f, unit) => (unit === undefined && edition.test(f) ? f : decimal(f)));
+
+// inFull returns a text in the page's language; null: the catalogue does not hold all of it.
+export function inFull(text) {
+  const said = lang === "en" ? text : joined(text);
+  return said === null ? null : figures(said);
+}
 
 // say returns a text in the page's language.
 export function say(text) {
