@@ -10,7 +10,7 @@ import (
 // Lamp is one of the panel's lamps.
 type Lamp int
 
-// The lamps, in the order in which they stand on the panel.
+// The lamps.
 const (
 	LampRange1 Lamp = iota
 	LampRange2

@@ -1,5 +1,5 @@
-// Package regular opens the files that people name, and nothing that looks like a file
-// and is none: opening a named pipe waits for somebody to write to it, and reading a device
+// Package regular opens regular files that people name, and refuses what only looks
+// like one: opening a named pipe waits for somebody to write to it, and reading a device
 // may never end. A pipe that the program was started with (/dev/stdin, or /dev/fd/63 of a
 // shell's <(command)) has its writer already, and is read like a file.
 package regular

@@ -1,5 +1,5 @@
 // Package dots reads the coloured dots by which ships that look alike are told: two stickers of 8 mm at the rear corners of a
-// card, each a disc of 6 mm in one of five colours with a white ring. Which two a ship carries its number says.
+// card, each a disc of 6 mm in one of five colours with a white ring. A ship's number says which two it carries.
 package dots
 
 import (

@@ -1,5 +1,5 @@
 // Package fusion puts together what several cameras show of one table. It names
-// what they contradict each other in, and averages nothing away.
+// every contradiction between them and never averages one away.
 package fusion
 
 import (

@@ -212,7 +212,7 @@ func (s *ChangeDetector) Unchanged(g *image.Gray, at time.Time) bool {
 	return s.change.What == Unchanged
 }
 
-// Change returns what the picture that Same was asked about last showed.
+// Change returns what the picture that Unchanged was asked about last showed.
 func (s *ChangeDetector) Change() Change { return s.change }
 
 // SearchedAt returns when a picture was searched last.

@@ -1,6 +1,6 @@
 // Package app is the running program: the strict configuration, the construction
 // of every part, and the one place that starts and stops them. It is the only
-// wiring, and gives the parts their clock.
+// wiring, and gives most parts their clock.
 package app
 
 import (

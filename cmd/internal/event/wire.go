@@ -1,5 +1,5 @@
-// Package event joins a table to the hall of an event. The table's client says twice a second
-// at most how the table is, hands on what the judges' record holds, and answers what the hall
+// Package event joins a table to the hall of an event. The table's client reports the table's
+// state at most twice a second, hands on what the judges' record holds, and answers what the hall
 // asks. The record itself is the outbox: nothing is queued anywhere else.
 //
 // The hall reads the same types, in package hall. What goes between them are CloudEvents 1.0 in

@@ -10,6 +10,6 @@
 // every output. What it refuses is a [Refusal].
 //
 // Package game makes each State and publishes it to a [Hub]. Nothing changes a State
-// after that. The page, the overlay, the lamps, the display and the record of rulings
-// read the newest State from the Hub, so that all of them say the same.
+// after that. The page, the overlay, the lamps and the display read the newest State from
+// the Hub, and a ruling records what of it is held, so that all of them say the same.
 package live

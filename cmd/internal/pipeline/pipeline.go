@@ -1,9 +1,10 @@
 // Package pipeline takes each picture through the stages, from the registration of the
 // camera to the measured table, and hands what they saw to the game:
 //
-//	picture -> Registration -> Locate -> Track -> Fuse -> Measure -> game.Seen
+//	picture -> Registration -> Locate -> Stock -> Track -> Fuse -> Measure -> game.Seen
 //
-// Each stage is a small type with its own state, which no other stage changes. A pipeline
+// Each stage is a small type with its own state. A picture that shows nothing new is not
+// searched (package track). A pipeline
 // and its stages belong to one goroutine.
 package pipeline
 

@@ -1,4 +1,4 @@
-// Package rulings keeps what a judge ruled: an append-only log in which each entry
+// Package rulings keeps what a judge ruled, and the games played: an append-only log in which each entry
 // holds the scene, the pictures that were looked at, the calibration, the verdict and
 // the decision, and the hash of the entry before it.
 //
@@ -15,7 +15,7 @@
 // JSON reader can check the chain: docs/rulings.md says how. The columns of the
 // database that repeat parts of a record are computed from it by SQLite.
 //
-// What a chain cannot show is that entries are missing at its end: who may write to the
+// What a chain cannot show is that entries are missing at its end: anyone who may write to the
 // folder may cut it off, or rewrite all of it. A head (number and hash) that
 // was written down elsewhere shows that; see [Head] and [Log.Verify].
 //

@@ -81,7 +81,7 @@ type Log struct {
 	newer        error     // an ErrNewer: the log is open for reading only; nil: it is of a version that this program knows
 	migrated     string    // what to tell about an older log; "": nothing
 
-	overwritten fs.FileInfo // the database, which must hold acked before a ruling is recorded; nil: it was not overwritten
+	overwritten fs.FileInfo // the database, which must hold acknowledged before a ruling is recorded; nil: it was not overwritten
 }
 
 // Open opens the log in a folder. With nothing there, the folder is made at the first

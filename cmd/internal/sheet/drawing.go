@@ -2,8 +2,8 @@
 // boards for the lens and the check card, at true scale.
 //
 // A [Page] is a list of filled shapes in millimetres, measured from the page's
-// top left corner, x to the right and y DOWN as paper is read (this is the one
-// place where y does not run up). The three writers, [WritePDF], [WriteSVG] and
+// top left corner, x to the right and y DOWN as paper is read, unlike the
+// table's frame. The three writers, [WritePDF], [WriteSVG] and
 // [WritePNG], draw the same list, and text is outlines like everything else, so
 // that the formats cannot differ and no font needs to be installed.
 package sheet

@@ -2,8 +2,8 @@
 // above, the answer for the chosen pair and the panel, live over server-sent events.
 //
 // What it shows at one instant is one state of the table. The JSON of that
-// state is made here and only here, with the unit in each key. The page itself is plain ES modules and
-// one style sheet, embedded, and asks only this server.
+// state is made here and only here, with the unit in each key. The pages are plain ES modules and
+// style sheets, embedded, and ask only this server.
 package web
 
 import (
