@@ -96,7 +96,7 @@ func TestNoBodyIsTooLargeToBeRefused(t *testing.T) {
 		if method == http.MethodGet {
 			continue
 		}
-		const size = 64 << 20
+		const size = 512 << 20
 		body := &endless{}
 		body.left.Store(size)
 		request, err := http.NewRequest(method, "http://"+address+strings.NewReplacer("{n}", "1").Replace(path), body)
@@ -109,12 +109,10 @@ func TestNoBodyIsTooLargeToBeRefused(t *testing.T) {
 			assert.True(t, answer.StatusCode >= 400 || path == "/api/unpair" || path == "/overlay/token", // which read none
 				"%s: %d", r.Pattern, answer.StatusCode)
 		}
-		least := int64(size / 2)
-		if path == "/api/outline/pictures" {
-			least = size / 4 // a photograph of 32 MB is taken
-		}
-		left := body.left.Load() // the client may still be sending
-		assert.Greater(t, left, least, "%s: the server read %d MB of it", r.Pattern, (size-left)>>20)
+		// A photograph of 32 MB is taken. What the client has handed over also lies in the kernel's buffers, some
+		// of which hold 32 MB each, and it may still be sending.
+		sent := size - body.left.Load()
+		assert.Less(t, sent>>20, int64(128), "%s: MB that the server took", r.Pattern)
 	}
 }
 
