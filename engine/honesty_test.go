@@ -487,3 +487,20 @@ func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
 		})
 	}
 }
+
+// A line may be the deepest in an obstacle elsewhere than beside its middle, all the more
+// where the line begins in it.
+func TestAnObstacleThatEveryLineIsDeepInIsDecided(t *testing.T) {
+	s := scene(t, "2.0; A small 430 410 180; B small 402 260 180; rock square 422.71 388.09 80.79 40")
+	s.Obstacles[0].Outline = []geom.Point{{X: 24.6, Y: 3}, {X: 18.2, Y: 16.3}, {X: 2.2, Y: 20.7}, {X: -4.9, Y: 13.4}, {X: -25.1, Y: 9.3},
+		{X: -24.1, Y: 0}, {X: -11.1, Y: -11.3}, {X: -3.3, Y: -15}, {X: 16.4, Y: -20.3}, {X: 13.5, Y: -8.7}}
+	s.Ships[0].Covariance = geom.Cov3{0: 0.0625, 4: 0.0625, 8: sq(0.2 * math.Pi / 180)}
+	s.Ships[1].Covariance = geom.Cov3{0: 0.0625, 4: 0.0625, 8: sq(0.4 * math.Pi / 180)}
+	r := rand.New(rand.NewPCG(1, 7))
+	for range 300 {
+		truth := s
+		truth.Ships = []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}
+		require.Equal(t, "must", arcNamed(t, measurePair(t, &truth, 3), engine.ArcFront).Attack.Obstruction.Verdict)
+	}
+	assert.Equal(t, "must", arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
+}

@@ -585,11 +585,15 @@ func walk(b lineFamily, near []nearOutline, all bool) walked {
 		p := trackOf(b.at(t))
 		deep, sure, clear, free := 0.0, 0.0, math.Inf(1), true
 		for _, r := range near {
-			c, d := r.pass(&p, -1)
+			enough := r.limit
+			if !all {
+				enough += between
+			}
+			c, d := r.pass(&p, enough)
 			if d > r.limit {
 				deep = max(deep, d)
 			}
-			if d-between > r.limit {
+			if d > r.limit+between {
 				sure = max(sure, d-between)
 			}
 			clear, free = min(clear, c), free && c > r.limit

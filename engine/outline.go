@@ -147,14 +147,13 @@ func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 
 // depth returns how deep inside the outline a line comes, or a depth that is more than
 // enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
-// to a twentieth of a millimetre; where anything is, the one's that is nearest to the
-// outline's middle.
+// to a twentieth of a millimetre.
 func (r *obstacleOutline) depth(p *track, enough float64) float64 {
 	a, b := p.line[0], p.line[1]
 	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
 	d := r.outline.Depth(a.Add(p.u.Mul(along)))
 	switch {
-	case d > enough || enough < 0:
+	case d > enough:
 	case !math.IsInf(enough, 1):
 		_, d = r.outline.Deeper(a, b, enough)
 	case d > tie:
