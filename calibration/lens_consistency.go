@@ -141,7 +141,11 @@ func (l *lensConsistency) change() string {
 	if math.Abs(l.focal) > linear {
 		return "much " + longer
 	}
-	return fmt.Sprintf("about %.0f %% %s", 100*math.Abs(l.focal), longer)
+	digits := 0
+	if math.Abs(l.focal) < 0.01 {
+		digits = 2
+	}
+	return fmt.Sprintf("about %.*f %% %s", digits, 100*math.Abs(l.focal), longer)
 }
 
 // unsquare puts before why a registration failed that the lens's pixels would not be
