@@ -160,6 +160,7 @@ func (g *guide) facts() first.Facts {
 		Table: g.tableOf(&v), Missing: len(v.Register.Watch.Missing), Watched: v.ObstaclesWatched,
 		Ships: len(v.Located.Scene.Ships), Answers: v.Health.Code == live.OK && len(v.Result.Pairs) > 0,
 	}
+	f.Ended = v.Health.Code == live.Ended
 	if f.Camera != "" && !f.Live && f.Trouble == "" {
 		f.Trouble = fmt.Sprintf("it is %s.", status.State)
 	}

@@ -60,6 +60,9 @@ func TestTheWayFollowsFromWhatIsKnown(t *testing.T) {
 	f.Camera, f.Trouble = "/dev/video0", "no such device"
 	assert.Equal(t, n, statesOf(f)[0], "a camera that does not answer is not done")
 	assert.Contains(t, Steps(f)[0].Now, "no such device")
+	over := Facts{Camera: "game.mp4", Ended: true, Trouble: "it is closed."}
+	assert.Equal(t, n, statesOf(over)[0])
+	assert.Equal(t, "game.mp4 has come to its end.", Steps(over)[0].Now)
 	f.Live, f.Height = true, 1080
 	assert.Equal(t, []State{d, n, o, w, w, w, w, w}, statesOf(f))
 	f.Print = &Print{BarX: 98, BarY: 98, ScaleX: 0.98, ScaleY: 0.98}

@@ -15,6 +15,7 @@ type Facts struct {
 	Camera     string // the source in use; "": none was chosen
 	Live       bool   // it gives pictures
 	Trouble    string // why it does not
+	Ended      bool   // it was a recording, and is over
 	Simulated  bool
 	Height     int // of its pictures, px; 0: unknown
 	Print      *Print
@@ -94,6 +95,8 @@ func (f Facts) camera() Step {
 	switch {
 	case f.Camera == "":
 		s.Now = "No camera is chosen."
+	case f.Ended:
+		s.Now = f.Camera + " has come to its end."
 	case !f.Live:
 		s.Now = fmt.Sprintf("%s does not answer: %s", f.Camera, f.Trouble)
 	default:

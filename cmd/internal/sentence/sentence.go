@@ -42,8 +42,10 @@ func Invisible(r rune) bool {
 }
 
 // Unprintable reports whether a character is not to be written on a line: a control
-// character, a line's end, any blank but a space.
-func Unprintable(r rune) bool { return !unicode.IsPrint(r) }
+// character, a line's end, any blank but a space. What joins the parts of an emoji may be.
+func Unprintable(r rune) bool { return !unicode.IsPrint(r) && r != joiner }
+
+const joiner = '\u200d' // of a flag's or a family's parts
 
 // Printable is s with another character in place of each unprintable one; -1 drops them.
 func Printable(s string, instead rune) string {

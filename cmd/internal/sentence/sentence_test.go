@@ -33,6 +33,7 @@ func TestPrintable(t *testing.T) {
 	assert.Equal(t, "Ada [31m Ben", Printable("Ada\x1b[31m\nBen", ' '))
 	assert.Equal(t, "Ada[31mBen", Printable("Ada\x1b[31m\nBen", -1))
 	assert.Equal(t, "Ada B én", Printable("Ada\tB\u202eén", ' '))
+	assert.Equal(t, "🏴\u200d☠️ 👩\u200d👧", Printable("🏴\u200d☠️ 👩\u200d👧", -1), "emoji of several parts")
 	assert.True(t, Unprintable('\n'))
 	assert.False(t, Unprintable(' '))
 }

@@ -96,6 +96,8 @@ func TestLongNamesAreShortenedGracefully(t *testing.T) {
 	var ways []string
 	within(t, ctx, "the ways", chromedp.Evaluate(`import("/overlay-name.js").then((m) => m.shorter("Ada Éva Lovelace"))`, &ways, awaiting))
 	assert.Equal(t, []string{"Ada Éva Lovelace", "A. Éva Lovelace", "A. É. Lovelace"}, ways)
+	within(t, ctx, "the ways", chromedp.Evaluate(`import("/overlay-name.js").then((m) => m.shorter("👩\u200d👧 Ada"))`, &ways, awaiting))
+	assert.Equal(t, []string{"👩\u200d👧 Ada", "👩\u200d👧. Ada"}, ways)
 }
 
 // frozenTable tries what may be shown of what the director froze and hid.

@@ -47,7 +47,7 @@ function gauges() {
     ["Up for", status ? uptime(status.uptime_ms) : "…"],
     ["Rules", `${state.rules || "–"}, ${state.sigmas} standard deviations`],
     ["Calibration", c.from ? `${c.hash.slice(0, 8)} from ${c.from}${c.integrity ? ` (${c.integrity})` : ""}, ${c.rms_px.toFixed(2)} px rms` : "not registered"],
-    ["Lens", c.lens || "the source's own"],
+    ["Lens", c.lens || (state.health.code === "no_calibration" && !state.camera.simulated ? "not known" : "the source's own")],
     ["Verified", verification(c.verified)],
     ["Markers", c.watch.text || "–"],
     ["Obstacles", state.things.obstacles_watched ? `${state.obstacles.length} found, ${state.things.unknown_mm.length} unknown` : state.things.why_not || "not watched"],

@@ -3,10 +3,12 @@
 
 const sizes = [34, 30, 26, 22]; // px; smaller is not read on a phone
 
+const letters = new Intl.Segmenter(); // an emoji of several characters is one
+
 // shorter lists how a name may be written, the best first.
 export function shorter(name) {
   const words = name.trim().split(/\s+/);
-  const initial = (word) => `${Array.from(word)[0]}.`;
+  const initial = (word) => `${[...letters.segment(word)][0].segment}.`;
   const given = words.slice(0, -1);
   const out = [name];
   // Initials from the left: "Maximilian Ernst Habsburg", "M. Ernst Habsburg", "M. E. Habsburg".
