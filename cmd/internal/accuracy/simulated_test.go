@@ -85,12 +85,14 @@ func markerDetector(t *testing.T) vision.MarkerDetector {
 // misjudgedLens returns the table's lens as a calibration would know it: wrong in
 // all nine parameters, so that after registering on the markers what is left over
 // the mat is as large as calibration.DefaultUncertainty.Model says, in px rms for
-// each axis. Without it the simulated lens would be better known than any real one.
-func misjudgedLens(rng *rand.Rand, table *tablesim.Table) calibration.Intrinsics {
+// each axis. Without it the simulated lens would be better known than any real one. The
+// covariance (9×9) is that of the errors.
+func misjudgedLens(rng *rand.Rand, table *tablesim.Table) (lens calibration.Intrinsics, covariance []float64) {
 	wrong := table.Camera.Intrinsics
 	var d [9]float64
-	for i, typical := range [9]float64{3e-4 * wrong.Fx, 3e-4 * wrong.Fx, 1, 1, 2e-3, 4e-3, 1e-4, 1e-4, 2e-3} {
-		d[i] = typical * rng.NormFloat64()
+	typical := [9]float64{3e-4 * wrong.Fx, 3e-4 * wrong.Fx, 1, 1, 2e-3, 4e-3, 1e-4, 1e-4, 2e-3}
+	for i := range d {
+		d[i] = typical[i] * rng.NormFloat64()
 	}
 	shifted := func(k float64) calibration.Intrinsics {
 		in := table.Camera.Intrinsics
@@ -102,7 +104,11 @@ func misjudgedLens(rng *rand.Rand, table *tablesim.Table) calibration.Intrinsics
 	}
 	const small = 0.05 // what is left over grows in proportion
 	k := small * calibration.DefaultUncertainty.Model / leftOver(table, shifted(small))
-	return shifted(k)
+	covariance = make([]float64, 81)
+	for i := range d {
+		covariance[10*i] = k * typical[i] * k * typical[i]
+	}
+	return shifted(k), covariance
 }
 
 // leftOver is the rms, per axis and in px, of what a wrong lens leaves over the
@@ -142,7 +148,7 @@ func simulate(t *testing.T, name string, n, width, height int) *tally {
 		table := tablesim.RandomTable(seed+1, width, height)
 		frame, truth, err := table.Render()
 		require.NoError(t, err)
-		lens := misjudgedLens(rand.New(rand.NewPCG(seed, 1)), table)
+		lens, _ := misjudgedLens(rand.New(rand.NewPCG(seed, 1)), table)
 		cal := register(t, d, lens, table.Layout, frame)
 		l, err := locate.New(cal, drawnTokens())
 		require.NoError(t, err)
