@@ -1,12 +1,14 @@
 package pipeline
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/look"
 )
@@ -49,4 +51,31 @@ func TestASearchFindsTheShipThatItsFirstFitMisses(t *testing.T) {
 			assert.True(t, ok, "followed from where it stands")
 		})
 	}
+}
+
+// A tap says where a base stands to 12 mm, and no heading: many wrong poses agree there as well.
+func TestATapFindsTheCardAmongManyGuesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("renders nine pictures")
+	}
+	g := newStockGame(t, 4, 3, false, true)
+	g.truth.MatWidth, g.truth.MatHeight = stockMat, stockMat
+	table := calibration.Table{Camera: g.sim.Camera, Layout: g.sim.Layout}
+	g.eyes = nil
+	looks := g.learn(t, &table, false)
+	for _, s := range g.truth.Ships {
+		g.sim.Minis[s.ID] = stockMini
+	}
+	for id, p := range map[string][3]float64{"A1": {130.306, 281.252, 45.03}, "A2": {381.907, 386.938, 22.15},
+		"A3": {270.855, 258.380, 85.21}, "B1": {300.296, 441.709, 170.63}} {
+		g.at(id).Pose = geom.Pose{Point: geom.Point{X: p[0], Y: p[1]}, Heading: geom.Angle(p[2]) * geom.Degree}
+	}
+	f, _, err := g.sim.Render()
+	require.NoError(t, err)
+	hint := look.Hint{Base: engine.Small, Reach: PlacedReach, Turn: math.Pi, Ship: "A2",
+		Pose: geom.Pose{Point: geom.Point{X: 381.7587, Y: 387.1393}, Heading: 22.12 * geom.Degree}}
+	found, ok, err := look.NewFinder(table, looks, calibration.Uncertainty{}).Near(f, hint)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Less(t, found.Pose.Distance(g.at("A2").Pose.Point), 0.5*geom.Millimeter)
 }
