@@ -148,6 +148,7 @@ type rimFit struct {
 	shown  [4][token.MaxCells]shows
 	keys   [4]int     // cells of each side next to which the keyline is in view
 	corner [4]bool    // corner at the clockwise end of each side shows the print
+	named  bool       // the likelihood of its cells names the ship
 	shares [4]float64 // share of each side's pixels that agree with the print
 	misfit [4]float64 // rms of each side's residual over its contrast
 	agree  float64    // share of all

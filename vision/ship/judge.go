@@ -300,13 +300,14 @@ func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
 			sides = append(sides, s)
 		}
 	}
+	f.named = false
 	// A print is as sharp as the lens: what fits best with all the blur there is, or more, is a
 	// texture.
 	if f.sigma*f.scale > 0.97*mostBlur {
 		return nil, agreed, false
 	}
 	own, lead := f.likelihood(len(sides) > 0)
-	if f.sure(own, lead) {
+	if f.named = f.sure(own, lead); f.named {
 		return sides, agreed, true
 	}
 	weak := len(sides) == 1 && token.WeakWord(f.token.Code.Word(sides[0]))
@@ -424,7 +425,7 @@ const certainReadScore = 0.92
 
 // contradicted reads the four sides afresh at the fitted pose, without knowing
 // what should stand there, and reports whether any of them whose keyline is in
-// view says a different ship or a different side.
+// view says a different ship or a different side that the fit does not explain.
 func (l *Locator) contradicted(g *image.Gray) bool {
 	f := &l.fit
 	for s := token.Front; s <= token.LeftSide; s++ {
@@ -434,9 +435,29 @@ func (l *Locator) contradicted(g *image.Gray) bool {
 		}
 		r, ok := l.finder.profile.readAt(f.token.Base, s, 0)
 		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base, s) && r.word != 4*int(f.token.Code)+int(s) &&
-			!token.WeakWord(token.AllWords[r.word]) {
+			!token.WeakWord(token.AllWords[r.word]) && !f.explains(s, token.AllWords[r.word]) {
 			return true
 		}
 	}
 	return false
+}
+
+// explains reports whether a ship that its likelihood names may stay although one of its sides reads as another word. What covers
+// cells and the keyline next to them alike reads as white cells. The fit knows how light the keyline is elsewhere: it must have
+// seen all cells in which the two words differ, and as many as printed as the other way round.
+func (f *rimFit) explains(s token.Side, word uint16) bool {
+	balance := 0
+	for i := range token.Cells(f.token.Base, s) {
+		shown := f.shown[s][i]
+		switch {
+		case f.token.Cell(s, i) == (word>>(i%token.WordBits)&1 == 1):
+		case !shown.seen:
+			return false
+		case shown.value > 0:
+			balance++
+		default:
+			balance--
+		}
+	}
+	return f.named && balance >= 0
 }

@@ -122,14 +122,44 @@ func TestSidesThatDisagreeNameNobody(t *testing.T) {
 	// the rear and the left side of another.
 	table := visiontest.Table(visiontest.Scale)
 	pose := visiontest.Pose(100, 100, 0)
-	a, b := visiontest.Token(t, "A1", engine.Small), visiontest.Token(t, "B9", engine.Small)
-	paste := func(p geom.Point) (float64, bool) {
-		l := pose.Inverse(p)
-		ink, on := b.At(l)
-		return 0.7 * float64(gray.LinearLight[ink.G]), on && l.X+l.Y < 0
+	pairs := [][2]string{{"A1", "B9"}, {"A7", "A4"}, {"A16", "B17"}, {"B2", "A12"}, {"A5", "B12"}}
+	for i, pair := range pairs {
+		if testing.Short() && i > 0 {
+			break
+		}
+		a, b := visiontest.Token(t, pair[0], engine.Small), visiontest.Token(t, pair[1], engine.Small)
+		for _, light := range []float64{0.3, 0.5, 0.6, 0.7, 0.8, 1} {
+			paste := func(p geom.Point) (float64, bool) {
+				l := pose.Inverse(p)
+				ink, on := b.At(l)
+				return light * float64(gray.LinearLight[ink.G]), on && l.X+l.Y < 0
+			}
+			got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: a, Pose: pose}}, 0.004, paste))
+			assert.Empty(t, got.Scene.Ships, "half %s, half %s in %v of the light", pair[0], pair[1], light)
+		}
 	}
-	got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: a, Pose: pose}}, 0.004, paste))
-	assert.Empty(t, got.Scene.Ships, "half A1, half B9")
+}
+
+// A grey miniature over four cells, and over the keyline next to the middle two, makes A7's right side read as the front of A4. Three
+// sides that are whole name A7.
+func TestASideUnderAMiniatureThatReadsAsAnotherContradictsNothing(t *testing.T) {
+	table := visiontest.Table(visiontest.Scale)
+	tok := visiontest.Token(t, "A7", engine.Small)
+	for _, light := range []float64{0.18, 0.25, 0.35} {
+		pose := visiontest.Pose(100, 100, 28)
+		cover := func(p geom.Point) (float64, bool) {
+			l := pose.Inverse(p)
+			width := float64(token.CellWidth(engine.Small, token.RightSide))
+			half, out := tok.HalfAlong(token.RightSide)
+			cell, deep := (half-float64(token.Corner)-l.Y)/width, out-l.X
+			return light, cell > 0 && cell < 4 && deep < 12 && (deep > float64(token.Keyline) || cell > 1 && cell < 3)
+		}
+		got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: pose}}, 0.004, cover))
+		if assert.Len(t, got.Scene.Ships, 1, "light %v", light) {
+			assert.Equal(t, "A7", got.Scene.Ships[0].ID)
+			assert.InDelta(t, 0, float64(got.Scene.Ships[0].Pose.Distance(pose.Point)), 0.5)
+		}
+	}
 }
 
 func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
