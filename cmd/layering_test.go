@@ -216,6 +216,8 @@ var outside = map[string][]string{
 	"github.com/chromedp/chromedp": {"cmd/internal/browsertest"},
 	"github.com/chromedp/cdproto":  {"cmd/internal/browsertest"},
 
+	"github.com/klauspost/compress": {"cmd/internal/web"}, // gzip of scripts and styles
+
 	"github.com/jotaen/kong-completion": {"cmd/sightline", "cmd/internal/terminal"}, // what completes lines in shells
 }
 
