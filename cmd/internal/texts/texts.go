@@ -71,6 +71,26 @@ func (l *Languages) Of(r *http.Request) string {
 	return l.names[i]
 }
 
+// CatalogueOf returns the catalogue of the language that a browser wants; nil: English.
+func (l *Languages) CatalogueOf(r *http.Request) Catalogue { return l.catalogues[l.Of(r)] }
+
+// Say returns a text, the values in the places of its {}. A figure has a decimal comma where there is a
+// catalogue, and the point in English.
+func (c Catalogue) Say(text string, values ...string) string {
+	said, ok := c[text]
+	if !ok {
+		said = text
+	}
+	for i, v := range values {
+		if c != nil {
+			v = strings.Replace(v, ".", ",", 1)
+		}
+		said = strings.Replace(said, "{}", v, 1)
+		said = strings.ReplaceAll(said, fmt.Sprintf("{%d}", i+1), v)
+	}
+	return said
+}
+
 // Translated lets a handler's pages be read in the browser's language. All else passes as
 // it is, streams too.
 func (l *Languages) Translated(next http.Handler) http.Handler {
@@ -135,7 +155,7 @@ func (p *page) Write(b []byte) (int, error) {
 }
 
 // spoken are the attributes that people read or hear.
-var spoken = []string{"aria-label", "title", "alt", "placeholder"}
+var spoken = []string{"aria-label", "title", "alt", "placeholder", "label"}
 
 // raws are the elements whose content the tokenizer gives as one text.
 var raws = []string{"script", "style", "noscript"}

@@ -97,3 +97,10 @@ func FuzzPage(f *testing.F) {
 		}
 	})
 }
+
+func TestATextIsSaidWithItsFigures(t *testing.T) {
+	c := Catalogue{"{} of {} mm": "von {2} mm {1}"}
+	assert.Equal(t, "von 0,50 mm 1,25", c.Say("{} of {} mm", "1.25", "0.50"))
+	assert.Equal(t, "1.25 of 0.50 mm", Catalogue(nil).Say("{} of {} mm", "1.25", "0.50"))
+	assert.Equal(t, "what is 0,5", c.Say("what is {}", "0.5"), "which it does not hold")
+}

@@ -162,19 +162,22 @@ func (s *Server) calibrationPicture(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// calibrationHeat draws how sure the table's calibration is over the mat.
-func (s *Server) calibrationHeat(w http.ResponseWriter, _ *http.Request) {
+// calibrationHeat draws how sure the table's calibration is over the mat, in the browser's language: what stands in
+// a picture the page does not translate.
+func (s *Server) calibrationHeat(w http.ResponseWriter, r *http.Request) {
 	t := s.o.Calibration.Newest().State.Table.Table
 	if t == nil {
 		http.Error(w, "There is no table calibration yet.", http.StatusNotFound)
 		return
 	}
 	var buf bytes.Buffer
-	if err := draw.HeatMap(&buf, calibration.NewBudget(*t, calibration.Uncertainty{}), draw.HeatOptions{}); err != nil {
+	o := draw.HeatOptions{Say: languages().CatalogueOf(r).Say}
+	if err := draw.HeatMap(&buf, calibration.NewBudget(*t, calibration.Uncertainty{}), o); err != nil {
 		http.Error(w, sentence.Of(err), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Vary", "Accept-Language")
 	_, _ = w.Write(buf.Bytes())
 }
 

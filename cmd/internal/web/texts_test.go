@@ -5,6 +5,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"html"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,9 +23,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/setup"
 	catalogue "sightline/cmd/internal/texts"
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -92,6 +98,62 @@ func TestNoValueOfAnOptionIsTranslated(t *testing.T) {
 	eachPage(t, "overlay/*.html", func(path, html string) {
 		assert.NotContains(t, html, "<option>", path)
 	})
+}
+
+// TestEveryRuleIsInTheCatalogue: the rules' words on the judge's page are in German too, each whole.
+func TestEveryRuleIsInTheCatalogue(t *testing.T) {
+	c := german(t)
+	assert.NotEmpty(t, web.RulesInWords)
+	for number, words := range web.RulesInWords {
+		assert.NotEmpty(t, c[words], "%s: static/texts/de.json does not hold %q", number, words)
+	}
+}
+
+// TestTheHeatMapIsInTheBrowsersLanguage: every text in the picture is from the catalogue, and its figures have a
+// decimal comma.
+func TestTheHeatMapIsInTheBrowsersLanguage(t *testing.T) {
+	table := calibration.Table{Camera: straightDown(), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		PoseCovariance: make([]float64, 36), RMS: 0.05, Used: []int{0, 1, 2, 3, 4, 5, 6}}
+	for i := range 6 {
+		table.PoseCovariance[7*i] = 1e-8
+	}
+	f, s := serveCalibration(t)
+	f.hub.Publish(live.CalibrationState{State: setup.State{Table: setup.TableState{Table: &table}}})
+	heat := func(lang string) (out []string) {
+		r, err := http.NewRequest(http.MethodGet, s.URL+"/api/calibration/heat.svg", nil)
+		require.NoError(t, err)
+		r.Header.Set("Accept-Language", lang)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, answer.StatusCode, string(body))
+		assert.Equal(t, "Accept-Language", answer.Header.Get("Vary"))
+		for _, m := range regexp.MustCompile(`<(?:text|title|desc)[^>]*>([^<]*)<`).FindAllStringSubmatch(string(body), -1) {
+			out = append(out, html.UnescapeString(m[1]))
+		}
+		return out
+	}
+	english, translated := heat("en"), heat("de")
+	require.Len(t, translated, len(english))
+	c, words, figures := german(t), regexp.MustCompile(`[a-z]{2}`), 0
+	for i, text := range translated {
+		assert.NotRegexp(t, `\d\.\d`, text)
+		if !words.MatchString(english[i]) { // a figure
+			assert.Equal(t, strings.ReplaceAll(english[i], ".", ","), text)
+			figures++
+			continue
+		}
+		assert.NotEqual(t, english[i], text)
+	}
+	assert.Greater(t, figures, 10)
+	assert.Contains(t, english, "player 1")
+	assert.Contains(t, translated, c["player 1"])
+	assert.Contains(t, translated, c["sigma, mm"])
+	assert.Contains(t, strings.Join(english, "\n"), "markers: 7 used, 1 left out (red)")
+	assert.Contains(t, strings.Join(translated, "\n"), "Marker: 7 verwendet, 1 weggelassen (rot)")
+	assert.Contains(t, strings.Join(translated, "\n"), " mm für ein Bild; ")
 }
 
 // TestEveryHealthIsInTheCatalogue: how the table is, in a few words, in detail and with advice, is
@@ -253,7 +315,8 @@ const foreign = `(async () => {
 	const all = Object.values(catalogue), whole = new Set(all.map((t) => t.toLowerCase()));
 	const patterns = all.filter((t) => t.includes("{")).map((t) => new RegExp("^" +
 		t.split(/\{\d\}/).map((s) => s.replace(/[.*+?^$()|[\]\\{}]/g, "\\$&")).join("(.+?)") + "$", "i"));
-	const asIs = /^[^a-zäöüß]*$|^[A-Za-z]\d+$|^[\w./:-]*[\d_/:][\w./:,-]*$|^Sightline/;
+	const asIs = /^[^a-zäöüß]*$|^[A-Za-z]\d+(?: \([^()]*\))?$|^[\w./:-]*[\d_/:][\w./:,-]*$|^Sightline/;
+	const shown = (e) => (e.closest("select") ?? e).checkVisibility(); // a list's options are seen once it is opened
 	const known = new Map();
 	const ok = (text) => {
 		const t = text.trim();
@@ -268,9 +331,10 @@ const foreign = `(async () => {
 	const out = new Set(), walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walk.nextNode()) {
 		const at = walk.currentNode, e = at.parentElement, text = at.data.replace(/\s+/g, " ").trim();
-		if (!text || e.closest('[translate="no"], script, style, noscript, textarea, template, code, kbd') || !e.checkVisibility()) continue;
+		if (!text || e.closest('[translate="no"], script, style, noscript, textarea, template, code, kbd') || !shown(e)) continue;
 		if (!ok(text)) out.add((e.closest("[id]")?.id ?? "") + ": " + text);
 	}
+	for (const group of document.querySelectorAll("optgroup")) if (shown(group) && !ok(group.label)) out.add("a group: " + group.label);
 	return [...out].sort();
 })()`
 

@@ -70,8 +70,12 @@ function detail(v) {
   if (v.decide) box.append(element("p", v.decide, "decide"));
   if (v.lines_mm.length === 2) box.append(element("p", "The sides are parallel: the attacker may choose any line between the two drawn.", "margin"));
   if (v.ships.length) box.append(element("p", `Ships on the line, without effect in themselves: ${v.ships.join(", ")}.`, "margin"));
-  const rules = recorded(element("p", "", "rules"));
-  for (const rule of v.rules) rules.append(element("b", `${shown.rules} ${rule.number}`), ` ${rule.text} `);
+  const rules = element("p", "", "rules");
+  for (const rule of v.rules) {
+    const number = element("b", `${shown.rules} ${rule.number}`);
+    number.translate = false;
+    rules.append(number, ` ${rule.text} `);
+  }
   box.append(rules);
   return box;
 }

@@ -98,7 +98,7 @@ const unsaid = (text) => joined(text) === null && (bare(text).match(/(?<![\w/.-]
 const part = (text) => joined(text) ?? text;
 
 // The attributes that people read or hear; data-name is shown by the style.
-const spoken = ["aria-label", "title", "alt", "placeholder", "data-name"];
+const spoken = ["aria-label", "title", "alt", "placeholder", "label", "data-name"];
 
 const silent = (element) => element?.closest('[translate="no"], script, style, textarea, [contenteditable]');
 
