@@ -60,7 +60,8 @@ type learnTask struct {
 	top           geom.Length
 	frames        int
 	last          live.LearnAction // that ended last
-	done, problem string           // how it ended
+	ended         time.Time
+	done, problem string // how it ended
 }
 
 // newLearner returns the learner of a program. told is called when somebody may use what
@@ -121,7 +122,7 @@ func (l *Learner) begin() (learnTask, bool) {
 func (l *Learner) end(done string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.task = learnTask{last: l.task.do, done: done}
+	l.task = learnTask{last: l.task.do, ended: l.now(), done: done}
 	if err != nil {
 		l.task.done, l.task.problem = "", sentenceOf(err)
 		l.log.Warn("obstacles: not learnt", "what", l.task.last, "err", err)

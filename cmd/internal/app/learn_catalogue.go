@@ -51,7 +51,7 @@ func (l *Learner) Learning() live.LearnState {
 	s := live.LearnState{
 		Way: slices.Clone(l.way), MatWay: slices.Clone(l.matWay), Paper: l.paper,
 		Doing: l.task.do, Frames: l.task.frames, Wanted: learnFrames,
-		Last: l.task.last, Done: l.task.done, Problem: l.task.problem, Trace: l.trace, Twins: l.twins,
+		Last: l.task.last, Ended: l.task.ended, Done: l.task.done, Problem: l.task.problem, Trace: l.trace, Twins: l.twins,
 	}
 	l.mu.Unlock()
 	k := l.known

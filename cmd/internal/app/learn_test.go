@@ -198,6 +198,7 @@ func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T)
 	s.end("", err)
 	assert.Equal(t, live.LearnMat, task.do)
 	assert.Contains(t, s.Learning().Problem, "Something moved in the picture")
+	assert.False(t, s.Learning().Ended.IsZero(), "when it ended is told: a page that comes later does not show why it failed")
 }
 
 // rocks is a catalogue's file with these names.

@@ -61,6 +61,7 @@ type LearnState struct {
 	Doing          LearnAction // LearnMat or LearnTrace; "": nothing
 	Frames, Wanted int         // pictures that were looked at, and how many it takes
 	Last           LearnAction // that ended last
+	Ended          time.Time   // when
 	Done, Problem  string      // how it ended, in a sentence: one of the two
 
 	Trace *TokenTrace // nil: there is none

@@ -14,6 +14,7 @@ import (
 type learnStateJSON struct {
 	Version   int             `json:"version"`
 	Seq       uint64          `json:"seq"` // of the state that the rest was made with
+	Health    healthJSON      `json:"health"`
 	Picture   *pictureJSON    `json:"picture"`
 	Way       []string        `json:"in_the_way"`
 	MatWay    []string        `json:"in_the_way_of_the_mat"`
@@ -30,7 +31,8 @@ type learnTaskJSON struct {
 	Doing   live.LearnAction `json:"doing"` // "": nothing
 	Frames  int              `json:"frames"`
 	Wanted  int              `json:"frames_wanted"`
-	Last    live.LearnAction `json:"last"` // that ended last
+	Last    live.LearnAction `json:"last"`          // that ended last
+	EndedMS int64            `json:"ended_unix_ms"` // 0: nothing has ended
 	Done    string           `json:"done"`
 	Problem string           `json:"problem"`
 }
@@ -113,9 +115,9 @@ type learnFoundJSON struct {
 
 func learnStateOf(state *live.State, l *live.LearnState) learnStateJSON {
 	j := learnStateJSON{
-		Version: 1, Seq: state.Seq, Picture: pictureOf(state), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...),
-		Paper: l.Paper,
-		Task:  learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, l.Done, l.Problem},
+		Version: 1, Seq: state.Seq, Health: healthJSON(state.Health), Picture: pictureOf(state),
+		Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
+		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, unixMS(l.Ended), l.Done, l.Problem},
 		Mat: learntMatJSON{
 			File: l.Mat.File, Version: l.Mat.Version, AtMS: unixMS(l.Mat.At), Problem: l.Mat.Problem,
 			WidthMM: round(l.MatWidth.Millimeters()), HeightMM: round(l.MatHeight.Millimeters()),

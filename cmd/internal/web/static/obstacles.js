@@ -36,7 +36,7 @@ function showPicture() {
   const region = trace ? trace.region_px : state.picture?.region_px;
   shapes.replaceChildren();
   byId("legend").hidden = step === "mat" || (step === "tokens" && !trace);
-  setText(byId("view-note"), trace ? `as it was traced, ${new Date(trace.at_unix_ms).toLocaleTimeString([], { timeStyle: "short" })}` : state.picture ? `live, ${state.picture.width_px} × ${state.picture.height_px} px` : "");
+  setText(byId("view-note"), trace ? `as it was traced, ${new Date(trace.at_unix_ms).toLocaleTimeString([], { timeStyle: "short" })}` : state.picture ? `${state.health.code === "ok" ? "live, " : ""}${state.picture.width_px} × ${state.picture.height_px} px` : "");
   if (!region) return clearPicture();
   set(shapes, { viewBox: region.join(" ") });
   byId("picture").style.aspectRatio = `${region[2]} / ${region[3]}`;
@@ -69,12 +69,16 @@ function showWay(id, way, clear) {
   box.replaceChildren(...(texts.length ? [list] : []));
 }
 
+// before is when the task had ended whose end this page did not see: nobody here waits for why it failed.
+let before = null;
+
 function showTask() {
   const t = state.task;
+  before ??= t.ended_unix_ms;
   for (const what of ["mat", "trace"]) {
     setText(document.querySelector(`[data-progress="${what}"]`), t.doing === what ? `Looking: picture ${t.frames} of ${t.frames_wanted}` : "");
     say(document.querySelector(`[data-done="${what}"]`), t.last === what && t.doing === "" ? t.done : "");
-    say(document.querySelector(`[data-problem="${what}"]`), t.last === what && t.doing === "" && t.problem ? t.problem : asked[what]);
+    say(document.querySelector(`[data-problem="${what}"]`), t.last === what && t.doing === "" && t.problem && t.ended_unix_ms !== before ? t.problem : asked[what]);
   }
 }
 
@@ -135,8 +139,9 @@ function showSteps() {
 
 function draw() {
   byId("banner").hidden = !lost;
-  set(byId("status"), { "data-code": lost ? "lost" : state ? "ok" : "starting" });
-  setText(byId("status-text"), lost ? "connection lost" : state ? "live" : "connecting");
+  const code = lost ? "lost" : state ? state.health.code : "starting";
+  set(byId("status"), { "data-code": code });
+  setText(byId("status-text"), lost ? "connection lost" : !state ? "connecting" : code === "ok" ? "live" : state.health.title.toLowerCase());
   if (!state) return;
   set(byId("learn"), { "data-step": step });
   for (const s of steps) byId(`step-${s}`).hidden = s !== step;
