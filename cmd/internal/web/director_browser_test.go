@@ -84,7 +84,7 @@ func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
 func TestLongNamesAreShortenedGracefully(t *testing.T) {
 	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080)))
-	_, server, _ := directed(t)
+	f, server, _ := directed(t)
 	var short, long string
 	var fits bool
 	within(t, ctx, "the match", chromedp.Navigate(server.URL+"/overlay/match"), chromedp.WaitVisible("#match"),
@@ -93,6 +93,36 @@ func TestLongNamesAreShortenedGracefully(t *testing.T) {
 	assert.Equal(t, "Ada", short)
 	assert.True(t, strings.HasPrefix(long, "M. ") && strings.HasSuffix(long, "Habsburg-Lothring"), long)
 	assert.True(t, fits)
+	// The event's title, as long as one may be: it takes no more than its place from the names.
+	for _, title := range []string{"Regional Championship of Lower Saxony and the Hanseatic City", strings.Repeat("W", 60),
+		strings.Repeat("機", 60)} {
+		require.Len(t, []rune(title), 60)
+		require.NoError(t, f.setMatch(live.Match{Title: title, Round: "Round 3, quarter finals", Sides: f.hub.Newest().Match.Sides}))
+		var over []string
+		within(t, ctx, title, browsertest.Poll(fmt.Sprintf(`document.getElementById("match-title").textContent === %q`, title), nil), chromedp.Evaluate(`(() => {
+			const box = (id) => document.getElementById(id).getBoundingClientRect(), bar = box("match"), out = [];
+			const event = document.querySelector("#match .event").getBoundingClientRect();
+			for (const id of ["match-title", "match-round", "match-name-1", "match-name-2", "match-score-1", "match-score-2"]) {
+				const b = box(id);
+				if (b.left < bar.left || b.right > bar.right || b.top < bar.top || b.bottom > bar.bottom) out.push(id + " leaves the bar");
+			}
+			for (const id of ["match-title", "match-round"]) {
+				const b = box(id);
+				if (b.left < event.left + 20 || b.right > event.right - 20) out.push(id + " reaches the edge of its place");
+			}
+			for (const id of ["match-name-1", "match-name-2"]) {
+				const e = document.getElementById(id);
+				if (e.scrollWidth > e.clientWidth) out.push(id + " is cut");
+			}
+			return out;
+		})()`, &over))
+		assert.Empty(t, over, title)
+		if path := os.Getenv("MATCH_PNG"); path != "" {
+			var png []byte
+			within(t, ctx, "a picture", chromedp.Screenshot("#match", &png))
+			require.NoError(t, os.WriteFile(path+string([]rune(title)[:1])+".png", png, 0o644))
+		}
+	}
 	var ways []string
 	within(t, ctx, "the ways", chromedp.Evaluate(`import("/overlay-name.js").then((m) => m.shorter("Ada Éva Lovelace"))`, &ways, awaiting))
 	assert.Equal(t, []string{"Ada Éva Lovelace", "A. Éva Lovelace", "A. É. Lovelace"}, ways)

@@ -92,6 +92,16 @@ func TestEveryPageHasTheSameHeader(t *testing.T) {
 	assert.GreaterOrEqual(t, pages, 16)
 }
 
+// TestEveryPageNamesItsIcon: a browser asks for /favicon.ico else, which is not there. The page that waits for
+// the program is a file.
+func TestEveryPageNamesItsIcon(t *testing.T) {
+	eachPage(t, "overlay/*.html", func(path, html string) {
+		if !strings.HasSuffix(path, "bootstrap.html") {
+			assert.Regexp(t, `<link rel="icon" href="/?icon.svg" type="image/svg\+xml">`, html, path)
+		}
+	})
+}
+
 // TestNoValueOfAnOptionIsTranslated: an option without a value has its text for one, which
 // another language would change.
 func TestNoValueOfAnOptionIsTranslated(t *testing.T) {
