@@ -45,7 +45,7 @@ func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.
 	now, known := watchBlocks(f), w.known(taken)
 	taken = slices.Clone(taken)
 	w.stood = taken
-	if len(now) == len(w.seen) && !watchDiffers(now, w.seen) && known {
+	if w.shows(now) && known {
 		return false
 	}
 	w.seen = now
@@ -81,9 +81,11 @@ func (w *Watch) Take(f vision.Frame) (found []Sight, current, ok bool) {
 	}
 	found = <-w.search
 	w.search = nil
-	now := watchBlocks(f)
-	return found, len(now) == len(w.seen) && !watchDiffers(now, w.seen), true
+	return found, w.shows(watchBlocks(f)), true
 }
+
+// shows reports whether blocks are those of the picture that was searched last.
+func (w *Watch) shows(now []uint8) bool { return len(now) == len(w.seen) && !watchDiffers(now, w.seen) }
 
 // Two pictures differ where the mean of a block does by more than watchLeast grey levels.
 const (

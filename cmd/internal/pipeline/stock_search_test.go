@@ -13,6 +13,17 @@ import (
 	"sightline/vision/look"
 )
 
+// showCards has a drawn game's cards shown once, and puts the miniatures on.
+func (g *stockGame) showCards(t *testing.T) (calibration.Table, *look.Library) {
+	g.truth.MatWidth, g.truth.MatHeight = stockMat, stockMat
+	table := calibration.Table{Camera: g.sim.Camera, Layout: g.sim.Layout}
+	looks := g.learn(t, &table, false)
+	for _, s := range g.truth.Ships {
+		g.sim.Minis[s.ID] = stockMini
+	}
+	return table, looks
+}
+
 // What the search over the whole mat must find although its first fit misses it. Only the part of the mat where the ship stands is
 // searched, since the rest takes long.
 func TestASearchFindsTheShipThatItsFirstFitMisses(t *testing.T) {
@@ -20,13 +31,8 @@ func TestASearchFindsTheShipThatItsFirstFitMisses(t *testing.T) {
 		t.Skip("renders seven pictures")
 	}
 	g := newStockGame(t, 2, 5, false, true)
-	g.truth.MatWidth, g.truth.MatHeight = stockMat, stockMat
-	table := calibration.Table{Camera: g.sim.Camera, Layout: g.sim.Layout}
 	g.truth.Ships = g.truth.Ships[:5]
-	looks := g.learn(t, &table, false)
-	for _, s := range g.truth.Ships {
-		g.sim.Minis[s.ID] = stockMini
-	}
+	table, looks := g.showCards(t)
 	blurs := geom.Pose{Point: geom.Point{X: 141.504, Y: 335.522}, Heading: 282.12 * geom.Degree}
 	for _, c := range []struct {
 		why  string
@@ -59,13 +65,8 @@ func TestATapFindsTheCardAmongManyGuesses(t *testing.T) {
 		t.Skip("renders nine pictures")
 	}
 	g := newStockGame(t, 4, 3, false, true)
-	g.truth.MatWidth, g.truth.MatHeight = stockMat, stockMat
-	table := calibration.Table{Camera: g.sim.Camera, Layout: g.sim.Layout}
 	g.eyes = nil
-	looks := g.learn(t, &table, false)
-	for _, s := range g.truth.Ships {
-		g.sim.Minis[s.ID] = stockMini
-	}
+	table, looks := g.showCards(t)
 	for id, p := range map[string][3]float64{"A1": {130.306, 281.252, 45.03}, "A2": {381.907, 386.938, 22.15},
 		"A3": {270.855, 258.380, 85.21}, "B1": {300.296, 441.709, 170.63}} {
 		g.at(id).Pose = geom.Pose{Point: geom.Point{X: p[0], Y: p[1]}, Heading: geom.Angle(p[2]) * geom.Degree}
