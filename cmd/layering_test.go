@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/first": {"calibration", "calibration/strictjson", "calibration/verify", "cmd/internal/access",
 		"cmd/internal/sentence", "cmd/internal/setup", "cmd/internal/sheet", "cmd/internal/web", "engine/geom", "vision", "vision/capture",
 		"vision/token"},
-	"cmd/internal/draw":     {"calibration", "engine", "engine/geom", "engine/tablecheck"},
+	"cmd/internal/draw":     {"calibration", "cmd/internal/texts", "engine", "engine/geom", "engine/tablecheck"},
 	"cmd/internal/coverage": {"calibration/lens"},
 	"cmd/internal/looks":    {"calibration", "engine", "engine/geom", "vision", "vision/jig", "vision/look", "vision/token"},
 	"cmd/internal/rulebook": {},

@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/texts"
 	"sightline/engine/geom"
 )
 
 // HeatOptions control a heat map; the zero value is the default.
 type HeatOptions struct {
-	Z      geom.Length // height over the mat of what is measured; 0: a base's top, 4 mm
-	Frames int         // that are averaged; 0: one
-	Title  string      // "": what it shows
-	// Say returns what a text is in the reader's language, {} in it standing for the values; nil: English.
-	Say func(text string, values ...string) string
+	Z      geom.Length     // height over the mat of what is measured; 0: a base's top, 4 mm
+	Frames int             // that are averaged; 0: one
+	Title  string          // "": what it shows
+	Texts  texts.Catalogue // of the reader's language; nil: English
 }
 
 // heatColors run from little doubt to much. The row is Cividis (Nuñez, Anderton and
@@ -38,23 +38,12 @@ func HeatMap(w io.Writer, b *calibration.Budget, o HeatOptions) error {
 	if o.Z == 0 {
 		o.Z = 4 * geom.Millimeter
 	}
-	if o.Say == nil {
-		o.Say = english
-	}
 	h, err := newHeat(b, o)
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(h.document())
 	return err
-}
-
-// english puts values in the places of a text's {}.
-func english(text string, values ...string) string {
-	for _, v := range values {
-		text = strings.Replace(text, "{}", v, 1)
-	}
-	return text
 }
 
 // heat is a heat map while it is drawn.
@@ -181,18 +170,18 @@ func (h *heat) document() []byte {
 func (h *heat) words() (string, []string) {
 	title := h.o.Title
 	if title == "" {
-		title = h.o.Say("How sure: sigma along its longest axis, mm, {} mm over the mat", number(float64(h.o.Z)))
+		title = h.o.Texts.Say("How sure: sigma along its longest axis, mm, {} mm over the mat", number(float64(h.o.Z)))
 	}
 	t := h.budget.Table()
-	frames := h.o.Say("one frame")
+	frames := h.o.Texts.Say("one frame")
 	if h.o.Frames > 1 {
-		frames = h.o.Say("the mean of {} frames", strconv.Itoa(h.o.Frames))
+		frames = h.o.Texts.Say("the mean of {} frames", strconv.Itoa(h.o.Frames))
 	}
 	least, most := fmt.Sprintf("%.2f", slices.Min(h.sigma)), fmt.Sprintf("%.2f", slices.Max(h.sigma))
 	return title, []string{
-		h.o.Say("{} to {} mm for {}; ellipses: one sigma, {} times its size; cross: below the camera", least, most, frames,
+		h.o.Texts.Say("{} to {} mm for {}; ellipses: one sigma, {} times its size; cross: below the camera", least, most, frames,
 			number(h.magnified())),
-		h.o.Say("markers: {} used, {} left out (red); noise, lens, pose, heights, flatness, scale, print and insert play",
+		h.o.Texts.Say("markers: {} used, {} left out (red); noise, lens, pose, heights, flatness, scale, print and insert play",
 			strconv.Itoa(len(t.Used)), strconv.Itoa(len(t.Layout.Markers)-len(t.Used))),
 	}
 }
@@ -265,7 +254,7 @@ func (h *heat) lines() {
 			x, y := h.canvas.at(p)
 			h.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%s" fill="#ffffff"/>`+"\n",
 				number(x-2.6*h.unit), number(y-1.2*h.unit), number(5.2*h.unit), number(2.4*h.unit), number(0.6*h.unit))
-			h.text("level", 1.9, p, h.o.Say("{}", h.figure(level)))
+			h.text("level", 1.9, p, h.o.Texts.Say("{}", h.figure(level)))
 		}
 	}
 }
@@ -386,20 +375,20 @@ func (h *heat) markers() {
 		h.segment("foot", foot.Add(geom.Point{X: -arm}), foot.Add(geom.Point{X: arm}))
 		h.segment("foot", foot.Add(geom.Point{Y: -arm}), foot.Add(geom.Point{Y: arm}))
 	}
-	h.text("edge", 1.9, geom.Point{X: h.w / 2, Y: -h.margin / 2}, h.o.Say("player 1"))
+	h.text("edge", 1.9, geom.Point{X: h.w / 2, Y: -h.margin / 2}, h.o.Texts.Say("player 1"))
 }
 
 // legend draws the bands next to the mat, much doubt above.
 func (h *heat) legend() {
 	x, tall := h.w+h.margin+1.5*h.unit, 5.5*h.unit
 	bottom := h.h/2 - tall*float64(h.bands)/2
-	h.text("level", 2, geom.Point{X: x + 10*h.unit, Y: bottom + tall*float64(h.bands) + 2.4*h.unit}, h.o.Say("sigma, mm"))
+	h.text("level", 2, geom.Point{X: x + 10*h.unit, Y: bottom + tall*float64(h.bands) + 2.4*h.unit}, h.o.Texts.Say("sigma, mm"))
 	for k := range h.bands {
 		p := geom.Point{X: x, Y: bottom + tall*float64(k)}
 		px, py := h.canvas.at(geom.Point{X: p.X, Y: p.Y + tall})
 		h.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s" stroke="#13202c" stroke-width="%s"/>`+"\n",
 			number(px), number(py), number(6*h.unit), number(tall), h.color(k), number(0.12*h.unit))
 		from := h.low + h.step*float64(k)
-		h.text("", 2, geom.Point{X: x + 14*h.unit, Y: p.Y + tall/2}, h.o.Say("{} – {}", h.figure(from), h.figure(from+h.step)))
+		h.text("", 2, geom.Point{X: x + 14*h.unit, Y: p.Y + tall/2}, h.o.Texts.Say("{} – {}", h.figure(from), h.figure(from+h.step)))
 	}
 }

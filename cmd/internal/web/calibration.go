@@ -171,7 +171,7 @@ func (s *Server) calibrationHeat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var buf bytes.Buffer
-	o := draw.HeatOptions{Say: languages().CatalogueOf(r).Say}
+	o := draw.HeatOptions{Texts: languages().CatalogueOf(r)}
 	if err := draw.HeatMap(&buf, calibration.NewBudget(*t, calibration.Uncertainty{}), o); err != nil {
 		http.Error(w, sentence.Of(err), http.StatusInternalServerError)
 		return
