@@ -331,6 +331,10 @@ func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 	return fresh, t.Shift(&fresh), nil
 }
 
+// MovedBy is how far a corner of the mat may lie from where a table has it before its camera counts
+// as moved. Two registrations of the same camera differ by a tenth of that.
+const MovedBy = 0.5 * geom.Millimeter
+
 // Shift returns how far the corners of the mat seem to lie apart for two
 // calibrations of one camera: by how much answers would be wrong if this one stayed
 // and the later one is right. Inside the mat they differ by less.

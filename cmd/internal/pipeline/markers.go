@@ -12,11 +12,6 @@ import (
 	"sightline/vision/fiducial"
 )
 
-// movedBy is how far a corner of the mat may lie from where a calibration file puts
-// it for the file to be used. Two registrations of the same camera differ by a tenth
-// of that.
-const movedBy = 0.5 * geom.Millimeter
-
 // markersToTrust is how many markers a registration needs to contradict an older
 // one: with a hand over the others, three say little about the far corner.
 const markersToTrust = 4

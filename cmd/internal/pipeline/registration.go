@@ -258,7 +258,7 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 	// What the file itself leaves open does not contradict it. With some markers covered, the others' own places weigh more,
 	// and may hide a move that is larger.
 	shift := r.table.Shift(&table)
-	switch agrees, hides := max(movedBy, 3*r.table.PlaceSigma()), 3*table.PlaceSigma(); {
+	switch agrees, hides := max(calibration.MovedBy, 3*r.table.PlaceSigma()), 3*table.PlaceSigma(); {
 	case shift <= agrees:
 		r.agree(seen)
 	case shift <= hides:

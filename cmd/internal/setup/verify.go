@@ -48,10 +48,6 @@ const (
 	cardTags     = 6   // markers on the card
 )
 
-// movedBy is how far a corner of the mat may lie from where the table has it before the camera counts as moved. The
-// answers register again from there on, so that what the card would say of the table is of none of them.
-const movedBy = 0.5 * geom.Millimeter
-
 func (m *Machine) resetVerify() {
 	m.laid, m.places = nil, nil
 	m.state.Verify = VerifyState{
@@ -132,14 +128,15 @@ func (m *Machine) offerCard(s Sighting) {
 	m.measurePlace()
 }
 
-// moved reports whether the mat's markers say that the camera stands elsewhere than the table has it, and by how much.
+// moved reports whether the mat's markers say that the camera stands elsewhere than the table has it, and by how much. The
+// answers register again then, so that what the card would say of the table is of none of them.
 func (m *Machine) moved(seen []calibration.MarkerSighting) (by geom.Length, ok bool) {
 	now, err := calibration.Register(m.table.Intrinsics, m.table.Layout, seen)
 	if err != nil {
-		return 0, false // too few are seen beside the card
+		return 0, false // too few are seen with the card
 	}
 	by = m.table.Shift(&now)
-	return by, by > max(movedBy, 3*m.table.PlaceSigma(), 3*now.PlaceSigma())
+	return by, by > max(calibration.MovedBy, 3*m.table.PlaceSigma(), 3*now.PlaceSigma())
 }
 
 // ofCard returns the markers of the check card among those that are seen.
