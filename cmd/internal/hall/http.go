@@ -1,8 +1,6 @@
 package hall
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"embed"
 	"encoding/json"
@@ -124,10 +122,10 @@ func (h *Hall) routes() []web.Route {
 		{Pattern: "GET /healthz", Role: access.Nobody, Handler: h.healthz},
 		{Pattern: "GET /api/openapi.json", Role: access.Nobody, Handler: openapi.Handler(openAPI)},
 		{Pattern: "GET /metrics", Role: access.Reader, Handler: h.metrics},
-		{Pattern: "GET /api/hall", Role: access.Reader, Handler: h.now},
+		{Pattern: "GET /api/hall", Role: access.Reader, Handler: web.Compressed(http.HandlerFunc(h.now))},
 		{Pattern: "GET /api/program", Role: access.Reader, Handler: h.getProgram},
 		{Pattern: "PUT /api/program", Role: access.Player, Handler: h.putProgram},
-		{Pattern: "GET /api/search", Role: access.Player, Handler: h.search},
+		{Pattern: "GET /api/search", Role: access.Player, Handler: web.Compressed(http.HandlerFunc(h.search))},
 		{Pattern: "GET /api/rulings/{table}/{number}/{hash}", Role: access.Player, Handler: h.ruling},
 		{Pattern: "GET /api/pictures/{table}/{sha256}", Role: access.Player, Handler: h.picture},
 		{Pattern: "GET /api/pairings", Role: access.Reader, Handler: h.getPairings},
@@ -182,27 +180,6 @@ func (h *Hall) overlay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	web.OverlayPage(w, r)
-}
-
-// packed writes JSON as gzip to those who take it.
-func packed(w http.ResponseWriter, r *http.Request, v any) {
-	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		web.WriteJSON(w, http.StatusOK, v)
-		return
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
-		return
-	}
-	var buf bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // a level that there is
-	_, _ = z.Write(data)                              // a buffer takes everything
-	_ = z.Close()
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Content-Encoding", "gzip")
-	w.Header().Set("Vary", "Accept-Encoding")
-	_, _ = w.Write(buf.Bytes())
 }
 
 func (h *Hall) livez(w http.ResponseWriter, _ *http.Request) {

@@ -64,13 +64,13 @@ type nowJSON struct {
 }
 
 // now answers with all tables.
-func (h *Hall) now(w http.ResponseWriter, r *http.Request) {
+func (h *Hall) now(w http.ResponseWriter, _ *http.Request) {
 	is, err := h.snapshot()
 	if err != nil {
 		http.Error(w, sentence.Of(err), http.StatusInternalServerError)
 		return
 	}
-	packed(w, r, is)
+	web.WriteJSON(w, http.StatusOK, is)
 }
 
 // snapshot is the hall now.
@@ -262,7 +262,7 @@ func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 	if len(out.Games) > searchMost {
 		out.Games, out.More = out.Games[:searchMost], true
 	}
-	packed(w, r, out)
+	web.WriteJSON(w, http.StatusOK, out)
 }
 
 // tableIn returns the table that "table 7" names, and the other words: a 7 stands in many rulings of

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -278,39 +277,23 @@ func (s *Server) overlaySetup(w http.ResponseWriter, _ *http.Request) {
 }
 
 // overlayDemo is the scripted demo.
-func (s *Server) overlayDemo(w http.ResponseWriter, r *http.Request) {
+func (s *Server) overlayDemo(w http.ResponseWriter, _ *http.Request) {
 	script, err := demoScript()
 	if err != nil {
 		http.Error(w, "The demo cannot be made: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Vary", "Accept-Encoding")
-	if !takesGzip(r) {
-		_, _ = w.Write(script)
-		return
-	}
-	w.Header().Set("Content-Encoding", "gzip")
-	_, _ = w.Write(demoPacked())
+	_, _ = w.Write(script)
 }
 
 var demoScript = sync.OnceValues(func() ([]byte, error) { return json.Marshal(makeDemo()) })
-
-// demoPacked is the script as gzip; it is asked for after the script itself was made.
-var demoPacked = sync.OnceValue(func() []byte {
-	var buf bytes.Buffer
-	script, _ := demoScript()
-	z := gzip.NewWriter(&buf)
-	_, _ = z.Write(script) // a buffer takes everything
-	_ = z.Close()
-	return buf.Bytes()
-})
 
 // overlayRoutes adds the overlay's addresses.
 func (s *Server) overlayRoutes(mux *router) {
 	mux.Handle("GET /overlay/{widget}", s.Allow(access.Nobody, OverlayPage))
 	mux.Handle("GET /overlay/clock", s.Allow(access.Nobody, s.overlayClock))
-	mux.Handle("GET /overlay/demo.json", s.Allow(access.Nobody, s.overlayDemo))
+	mux.Handle("GET /overlay/demo.json", s.Allow(access.Nobody, Compressed(http.HandlerFunc(s.overlayDemo))))
 	mux.Handle("GET /overlay/bootstrap.html", s.Allow(access.Nobody, s.overlayBootstrap))
 	mux.Handle("POST /overlay/token", s.Allow(access.Player, s.overlayToken))
 	mux.Handle("GET /overlay/{$}", s.Allow(access.Nobody, s.overlaySetup))

@@ -121,7 +121,7 @@ func (s *Server) routes() http.Handler {
 	files := Files()
 	mux := &router{mux: http.NewServeMux()}
 	s.router = mux
-	mux.Handle("GET /", s.Allow(access.Nobody, compressed(http.FileServerFS(files))))
+	mux.Handle("GET /", s.Allow(access.Nobody, Compressed(http.FileServerFS(files))))
 	mux.Handle("GET /healthz", s.Allow(access.Nobody, s.healthz))
 	mux.Handle("GET /livez", s.Allow(access.Nobody, s.livez))
 	mux.Handle("GET /metrics", s.Allow(access.Reader, s.metrics))
@@ -278,15 +278,15 @@ func Secured(next http.Handler) http.Handler {
 	})
 }
 
-// compressed packs scripts, styles, catalogues and drawings as gzip for who unpacks it. Package texts translates what is
-// HTML, and reads it plain.
-func compressed(files http.Handler) http.HandlerFunc {
+// Compressed lets a handler's scripts, styles, JSON and drawings be sent as gzip to those who accept it. HTML stays plain:
+// package texts reads and translates it.
+func Compressed(next http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false),
 		gzhttp.ContentTypes([]string{"text/javascript", "text/css", "application/json", "image/svg+xml"}))
 	if err != nil {
 		panic(err) // of options that are wrong
 	}
-	return wrap(files)
+	return wrap(next)
 }
 
 // Serve answers on the listener until ctx is cancelled, then ends every
