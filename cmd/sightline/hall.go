@@ -65,10 +65,6 @@ type hallRunCmd struct {
 
 // Run implements the command.
 func (c *hallRunCmd) Run(ctx context.Context) error {
-	state := ""
-	if c.State != "" {
-		state = " --state " + c.State
-	}
 	return app.RunHall(ctx, app.HallOptions{
 		State: c.State, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Web: app.Web{Listen: c.Listen, Names: c.Names, Read: c.Read},
@@ -76,7 +72,7 @@ func (c *hallRunCmd) Run(ctx context.Context) error {
 			Listen: c.Listen, Tables: c.Tables, URL: c.URL, Broker: c.Broker, SHA256: c.SHA256, Version: version,
 			Ready: func(pages, tables string) {
 				fmt.Fprintf(os.Stderr, "sightline: the hall is on http://%s/, and tables join at %s; sightline hall invite 7%s invites table 7\n",
-					pages, tables, state)
+					pages, tables, app.StateFlag(c.State))
 			},
 		},
 	})

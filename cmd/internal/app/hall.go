@@ -29,6 +29,14 @@ func HallDir(state string) (string, error) {
 	return filepath.Join(dir, "hall"), nil
 }
 
+// StateFlag is what commands need to find a hall's folder: " --state DIR", or "" for the default one.
+func StateFlag(state string) string {
+	if state == "" {
+		return ""
+	}
+	return " --state " + state
+}
+
 // RunHall runs a hall until ctx is cancelled. The secrets of its judges are in its own folder: a
 // table of this machine has others.
 func RunHall(ctx context.Context, o HallOptions) error {
@@ -36,11 +44,7 @@ func RunHall(ctx context.Context, o HallOptions) error {
 	if err != nil {
 		return fmt.Errorf("hall: %w", err)
 	}
-	says := "sightline hall judge-secret"
-	if o.State != "" {
-		says += " --state " + o.State
-	}
-	if o.Hall.Access, err = accessOf(o.Web, dir, nil, says, o.Log); err != nil {
+	if o.Hall.Access, err = accessOf(o.Web, dir, nil, "sightline hall judge-secret"+StateFlag(o.State), o.Log); err != nil {
 		return err
 	}
 	o.Hall.Dir, o.Hall.Log = dir, o.Log
