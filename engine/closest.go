@@ -116,7 +116,7 @@ func (g *propagator) gapBefore(a, b *shape, f *edgeGap, loose float64) geom.Inte
 			best = best.Min(g.distanceInterval(gap, out, a.body, b.body, q, q, scaled))
 		}
 	}
-	if !f.firm { // turned a little, an arc that runs beside this edge crosses it far away
+	if !f.firm { // turned a little, an arc along this edge crosses it far away
 		best.Lo = math.Inf(-1)
 	}
 	return best
@@ -143,7 +143,7 @@ type closestPair struct {
 	lines        [2]Line // the two extreme closest lines; equal when there is one only
 	band         bool    // several lines are equally short
 	slope        gradient
-	alternatives []Line  // those that may be the closest, within the uncertainty; kept until the propagator is set anew
+	alternatives []Line  // those that may be the closest, within the uncertainty; valid until the propagator is set again
 	choice       [2]Line // the extremes of those between which the attacker surely has the choice
 	even         bool    // there are such: their lengths do not tell which is the shortest
 }

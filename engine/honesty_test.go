@@ -407,7 +407,7 @@ func TestDecidedObjectsAreRight(t *testing.T) {
 	}
 }
 
-// An arc that runs beside a side of its target crosses that side far away once it turns:
+// An arc along a side of its target crosses that side far away once it turns:
 // what the target's own side says of the gap holds for no other heading. The margins are
 // within three sigmas of the lever alone.
 func TestAnArcThatTurnsReachesASideThatItRunsBeside(t *testing.T) {

@@ -620,8 +620,8 @@ type wobble struct {
 }
 
 // wobbleOf returns how a line may be off. An end that is the foot of a perpendicular slides
-// along its side when the side turns. Of a line from corner to corner either may turn out to be
-// beside such a foot.
+// along its side when the side turns. Either end of a line from corner to corner may in truth
+// be such a foot next to its corner.
 func (m *pairMeasure) wobbleOf(l Line) wobble {
 	w := wobble{p: trackOf(l)}
 	if m.exact {

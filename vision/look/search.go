@@ -126,7 +126,7 @@ func (s *search) settle(all []candidate) ([]candidate, []Sight) {
 	return all, found
 }
 
-// again starts fits once more where finer samples agree best: 1 mm and 3° beside the true pose, where the mat's coarse samples may lead,
+// again starts fits once more where finer samples agree best: 1 mm and 3° off the true pose, where the mat's coarse samples may lead,
 // a fit slips off once in 50 times.
 func (s *search) again(found []Sight) (out []candidate) {
 	var from []fitKey

@@ -115,7 +115,7 @@ const (
 	// the cells. In renders the outer edge, between paper and mat, seems to lie up to 0.1 mm farther out than it is.
 	innerEdges = 0.5
 	// stretchRounds is how often a stretch is measured, each time on the print that the former ones have shrunk and with the light
-	// followed anew.
+	// followed again.
 	stretchRounds = 3
 	// settledStretch is the change, in standard deviations, after which another round would say nothing new.
 	settledStretch = 0.3

@@ -273,7 +273,7 @@ func TestAListOfTablesThatIsGoneSendsNoTableHome(t *testing.T) {
 }
 
 // TestAFolderThatIsPutBackSaysWhomItNoLongerKnows: yesterday's copy of the hall's folder does not
-// have who was invited today. Nobody is let in for it, and the page says so.
+// have today's invitations. Those tables are refused, and the page says so.
 func TestAFolderThatIsPutBackSaysWhomItNoLongerKnows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

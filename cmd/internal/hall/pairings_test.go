@@ -146,7 +146,7 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 	}
 }
 
-// TestALongNameIsCut: one name of a whole round that is too long for a line keeps nobody's pairing out.
+// TestALongNameIsCut: one name of a whole round that is too long for a line does not refuse the whole file.
 func TestALongNameIsCut(t *testing.T) {
 	t.Parallel()
 	list, err := hall.ParsePairings([]byte("table,round,player1,player2\n1," +

@@ -4,8 +4,7 @@
 //	picture -> Registration -> Locate -> Stock -> Track -> Fuse -> Measure -> game.Seen
 //
 // Each stage is a small type with its own state. A picture that shows nothing new is not
-// searched (package track). A pipeline
-// and its stages belong to one goroutine.
+// searched (package track). A pipeline and its stages belong to one goroutine.
 package pipeline
 
 import (

@@ -14,7 +14,7 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// What is text and no page is packed for who unpacks gzip, and is the same unpacked; nobody else gets it packed.
+// Scripts, styles and JSON are sent as gzip to clients that accept it, with the same content, and plain to all others.
 func TestScriptsStylesAndCataloguesArePacked(t *testing.T) {
 	s := newFakeTable(t).server()
 	for _, c := range []struct {

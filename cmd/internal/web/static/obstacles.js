@@ -69,7 +69,7 @@ function showWay(id, way, clear) {
   box.replaceChildren(...(texts.length ? [list] : []));
 }
 
-// before is when the task had ended whose end this page did not see: nobody here waits for why it failed.
+// before is when the last task ended that this page did not see: why it failed is no news here.
 let before = null;
 
 function showTask() {
