@@ -127,8 +127,28 @@ func Start(t testing.TB, within time.Duration, options ...chromedp.ExecAllocator
 	return ctx
 }
 
+// starts is how often a browser is started before its test fails: now and then one dies within its first
+// half second, before it has seen a page.
+const starts = 5
+
 // start starts a browser that runs until it is stopped.
 func start(t testing.TB, options []chromedp.ExecAllocatorOption) browser {
+	t.Helper()
+	path := find(t)
+	for n := 1; ; n++ {
+		b, err := launch(path, options)
+		if err == nil {
+			return b
+		}
+		if n == starts {
+			t.Fatalf("no browser in %d tries, the last: %v", starts, err)
+		}
+		t.Logf("try %d of %d: %v", n, starts, err)
+	}
+}
+
+// find returns the path of the browser, or skips or fails the test.
+func find(t testing.TB) string {
 	t.Helper()
 	path := os.Getenv("CHROME")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -142,9 +162,14 @@ func start(t testing.TB, options []chromedp.ExecAllocatorOption) browser {
 		}
 		t.Skip("no chromium on the PATH and CHROME is not set")
 	}
+	return path
+}
+
+// launch starts the browser at path once, with a profile of its own.
+func launch(path string, options []chromedp.ExecAllocatorOption) (browser, error) {
 	profile, err := os.MkdirTemp("", "browsertest")
 	if err != nil {
-		t.Fatal(err)
+		return browser{}, err
 	}
 	all := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(profile),
 		chromedp.Env("LC_ALL=en_US.UTF-8", "LANGUAGE=en_US", "TZ=UTC"), chromedp.WSURLReadTimeout(5*time.Minute),
@@ -159,9 +184,9 @@ func start(t testing.TB, options []chromedp.ExecAllocatorOption) browser {
 	}}
 	if err := chromedp.Run(ctx); err != nil {
 		b.stop()
-		t.Fatal(err)
+		return browser{}, err
 	}
-	return b
+	return b, nil
 }
 
 // remove removes the profile of a browser that ended. Its children may outlive it for a moment and
