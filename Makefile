@@ -5,6 +5,7 @@
 GOTAGS := opencv,gocv_specific_modules,gocv_calib3d,gocv_videoio
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+GOTESTSUM    := gotest.tools/gotestsum@v1.13.0
 # The packages that start goroutines, or are other code without OpenCV. Not vision/look and
 # vision/obstacle: they start one each, which hands over by a channel, and take minutes here.
 RACE_PKG     := $(addprefix ./cmd/internal/,access app doctor event first game hall live pipeline projector rulings sheet squads terminal web) \
@@ -23,6 +24,11 @@ export PATH := $(PATH):/usr/local/go/bin
 # SQLite is C translated to Go, which passes pinned pointers as numbers: the race
 # detector's pointer check does not hold for it.
 RACE := $(if $(shell command -v gcc),-race -gcflags=modernc.org/sqlite/...=-d=checkptr=0)
+
+# $(call gotest,PACKAGES,FLAGS). With RERUN=1 up to six tests that fail run once more, are listed, and
+# fail when they fail again. After a data race or a panic nothing runs again.
+gotest = $(if $(RERUN),go run $(GOTESTSUM) --format standard-quiet --rerun-fails=1 --rerun-fails-max-failures=6 \
+	--rerun-fails-abort-on-data-race --rerun-fails-run-root-test --packages="$(1)" -- $(2),go test $(2) $(1))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -65,7 +71,7 @@ test: deps-browser test-cv test-mats test-go ## install what is missing and run 
 # pages wait for a browser most of their time: another package runs meanwhile.
 test-cv: ## vet and test with OpenCV
 	go vet -tags "$(GOTAGS)" ./...
-	go test -p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m ./...
+	$(call gotest,./...,-p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m)
 
 test-mats: ## test that no OpenCV picture is left open
 	go test -vet=off -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
@@ -74,7 +80,7 @@ test-mats: ## test that no OpenCV picture is left open
 # as slow the long tests are cut short.
 test-go: ## vet without OpenCV, and test what runs concurrently with the race detector
 	go vet ./...
-	go test -vet=off $(RACE) -short -timeout 40m $(RACE_PKG)
+	$(call gotest,$(RACE_PKG),-vet=off $(RACE) -short -timeout 40m)
 
 quick: ## vet and run the short tests in pure Go: the developer's loop
 	go vet ./...
