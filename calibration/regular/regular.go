@@ -26,6 +26,36 @@ func OpenOrCreate(path string, mode fs.FileMode) (*os.File, error) {
 	return open(path, os.O_RDWR|os.O_CREATE, mode)
 }
 
+// ErrLocked is in the error for a file that another program has locked.
+var ErrLocked = errors.New("another program has locked it")
+
+// Lock opens a file as OpenOrCreate does and locks it until it is closed or the program ends. It
+// does not wait for another program that has locked it: ErrLocked. Who holds the lock may remove
+// the file before closing it.
+func Lock(path string, mode fs.FileMode) (*os.File, error) {
+	for {
+		f, err := OpenOrCreate(path, mode)
+		if err != nil {
+			return nil, err
+		}
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			f.Close()
+			if errors.Is(err, syscall.EWOULDBLOCK) {
+				err = ErrLocked
+			}
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+		locked, err := f.Stat()
+		if there, again := os.Stat(path); err == nil && again == nil && os.SameFile(locked, there) {
+			return f, nil
+		}
+		f.Close() // it was removed between being opened and being locked
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
 // Read returns what a regular file holds: at most so many bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)

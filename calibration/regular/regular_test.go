@@ -78,3 +78,19 @@ func TestAPipeThatTheProgramWasStartedWithIsRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "four", string(content))
 }
+
+func TestALockedFileIsNotLockedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := regular.Lock(path, 0o600)
+	require.NoError(t, err)
+	_, err = regular.Lock(path, 0o600)
+	require.ErrorIs(t, err, regular.ErrLocked)
+	assert.ErrorContains(t, err, path)
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, first.Close())
+	again, err := regular.Lock(path, 0o600)
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
+	_, err = regular.Lock(filepath.Dir(path), 0o600)
+	assert.ErrorIs(t, err, regular.ErrKind)
+}

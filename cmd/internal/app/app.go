@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
+	"sightline/calibration/regular"
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/game"
@@ -211,7 +214,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	g := game.New(game.Options{
 		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // whoever names one has a judge
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter,
-		News: news, Now: time.Now, Log: o.Log, Dir: c.dataDir(),
+		News: news, Now: time.Now, Log: o.Log, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})
 	main.Renamed = func(was, is string) { table.Rename(was, is) }
 	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []engine.Maneuver { return table.Dial(ship) } // when it runs
@@ -239,6 +242,24 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	p.tasks = append(p.tasks, feedTask{feed}, g, frames, calibrator, p.over, learner, showing,
 		&controlsTask{inputs: showing.inputs, hub: hub, menu: menu, game: g}, table, page, service)
 	return p.joinHall(c, hub, g, ruling, page.server, o)
+}
+
+// gameLock is the file that the program has locked that keeps its game in a folder.
+const gameLock = "game.lock"
+
+// gameDir returns the folder in which the game keeps its match, pair and agreement: dir, or "" when
+// another program keeps its own there, which people are told. Each would overwrite the other's.
+func (p *program) gameDir(dir string, news chan<- string, log *slog.Logger) string {
+	lock, err := regular.Lock(filepath.Join(dir, gameLock), 0o600)
+	if errors.Is(err, regular.ErrLocked) {
+		log.Warn("match, pair and agreement are not kept: another program keeps its own there", "folder", dir)
+		news <- "Another Sightline keeps its match and pair in " + dir + ": those of this one are gone when it ends."
+		return ""
+	}
+	if err == nil {
+		p.closers = append(p.closers, func() error { return errors.Join(os.Remove(lock.Name()), lock.Close()) })
+	}
+	return dir // the game says by itself what cannot be written
 }
 
 // judges returns the record of rulings, which is closed at the end.

@@ -144,18 +144,18 @@ func Run(ctx context.Context, o Options) error {
 // lockFolder keeps a second hall out of a state folder until the file is closed: two would write
 // into the same streams.
 func lockFolder(dir string) (*os.File, error) {
-	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("hall: %w", err)
-	}
-	for try := 0; syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; try++ {
-		if try == lockTries {
-			lock.Close()
+	for try := 0; ; try++ {
+		lock, err := regular.Lock(filepath.Join(dir, lockFile), 0o600)
+		switch {
+		case err == nil:
+			return lock, nil
+		case !errors.Is(err, regular.ErrLocked):
+			return nil, fmt.Errorf("hall: %w", err)
+		case try == lockTries:
 			return nil, fmt.Errorf("hall: another hall runs with the folder %s; end it, or choose another with --state", dir)
 		}
 		time.Sleep(lockPause) // a program may look just now whether a hall runs
 	}
-	return lock, nil
 }
 
 // Runs reports whether a hall runs with a state folder.

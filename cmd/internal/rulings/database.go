@@ -268,18 +268,11 @@ func checkHeader(path string) (version int, err error) {
 
 // lock takes the folder for the one program that writes.
 func lock(dir string) (*os.File, error) {
-	f, err := regular.OpenOrCreate(filepath.Join(dir, lockName), 0o644)
-	if err != nil {
-		return nil, err
+	f, err := regular.Lock(filepath.Join(dir, lockName), 0o644)
+	if errors.Is(err, regular.ErrLocked) {
+		return nil, fmt.Errorf("%w (it holds %s)", ErrInUse, lockName)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w (it holds %s)", ErrInUse, lockName)
-		}
-		return nil, fmt.Errorf("%s: %w", lockName, err)
-	}
-	return f, nil
+	return f, err
 }
 
 // full marks errors for want of room.
