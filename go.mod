@@ -15,6 +15,7 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/nats-io/nkeys v0.4.17
 	github.com/stretchr/testify v1.12.1
+	github.com/tdewolff/parse/v2 v2.8.20
 	github.com/warthog618/go-gpiocdev v0.9.1
 	go.yaml.in/yaml/v3 v3.0.6
 	gocv.io/x/gocv v0.43.0

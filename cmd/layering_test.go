@@ -227,6 +227,7 @@ var outsideTests = map[string][]string{
 	"github.com/makiuchi-d/gozxing": {"hardware", "cmd/sightline"}, // an independent reader of QR codes
 	"github.com/chromedp/chromedp":  {"cmd/..."},
 	"github.com/chromedp/cdproto":   {"cmd/..."},
+	"github.com/tdewolff/parse/v2":  {"cmd/internal/web"}, // the texts of scripts
 }
 
 // notForEngine is what the engine's answers must not depend on: files, network, logs,
