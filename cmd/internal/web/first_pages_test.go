@@ -22,7 +22,7 @@ import (
 // and on the quick way.
 func firstPages() []pageCase {
 	return []pageCase{
-		{name: "first", path: "/first", ready: `#cameras img`, open: func(t *testing.T) *httptest.Server {
+		{name: "first", path: "/first", ready: `#cameras:has(img):has(.trouble:not(:empty))`, open: func(t *testing.T) *httptest.Server {
 			return firstServer(t, first.Facts{}, first.Kept{Version: 1, Quick: true, Paper: "a4", Ships: "A1-A4,B1-B4"})
 		}, do: []chromedp.Action{browsertest.Poll(`document.querySelectorAll("#cameras li").length === 3 && !document.querySelector("#looking:not([hidden])")`, nil)}},
 		{name: "first-quick", path: "/first", ready: `#step-markers[data-state="next"]`, brief: true, open: func(t *testing.T) *httptest.Server {

@@ -8,6 +8,7 @@ import (
 	"html"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,6 +26,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/browsertest"
+	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	catalogue "sightline/cmd/internal/texts"
@@ -315,6 +317,35 @@ func TestThePagesInGerman(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestACatalogueThatComesLateTranslatesWhatIsDrawn: the page says its texts while the catalogue is
+// still on its way, on a slow network. A text whose figures were German by then is in no catalogue.
+func TestACatalogueThatComesLateTranslatesWhatIsDrawn(t *testing.T) {
+	browser := browsertest.New(t, time.Minute)
+	_, s := everything(t, func(o *web.Options) {
+		o.Routes = firstDesk(t, first.Facts{}, first.Kept{Version: 1, Quick: true, Paper: "a4", Ships: "A1-A4,B1-B4"}).Routes()
+	})
+	drawn := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/texts/de.json" {
+			select {
+			case <-drawn:
+			case <-r.Context().Done():
+			}
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	const gain = `document.querySelector("#step-obstacles .gain span")?.textContent`
+	var before string
+	within(t, browser, "the page before the catalogue", cdp.Enable(),
+		cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de-DE,de;q=0.9,en;q=0.6"}), chromedp.Navigate(server.URL+"/first"),
+		browsertest.Poll(gain, nil), chromedp.Evaluate(gain, &before))
+	assert.Equal(t, "Obstruction is answered, to 0.2 mm of a traced edge.", before)
+	close(drawn)
+	within(t, browser, "the page in German",
+		browsertest.Poll(gain+` === "Die Versperrung wird beantwortet, auf 0,2 mm einer nachgezeichneten Kante."`, nil))
 }
 
 // foreign lists the visible texts of a page that the catalogue cannot have made. A text is

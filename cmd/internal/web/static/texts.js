@@ -5,6 +5,7 @@
 
 export const lang = document.documentElement.lang || "en";
 
+let loaded = lang === "en";
 let exact = {};
 let patterns = []; // [regular expression, translation, how much of the key is fixed]
 const known = new Map(); // what was translated before; null: it is not known
@@ -15,10 +16,11 @@ export const ready =
     ? Promise.resolve()
     : fetch(`/texts/${lang}.json`)
         .then((answer) => (answer.ok ? answer.json() : {}))
-        .then(use, () => {});
+        .then(use, () => use({}));
 
 // use takes a catalogue.
 export function use(catalogue) {
+  loaded = true;
   exact = {};
   patterns = [];
   known.clear();
@@ -155,8 +157,9 @@ export function inFull(text) {
   return said === null ? null : figures(said);
 }
 
-// say returns a text in the page's language.
+// say returns a text in the page's language, and as it is before the catalogue has come: with a decimal
+// comma the catalogue would not know it later.
 export function say(text) {
-  if (lang === "en" || typeof text !== "string" || text === "") return text;
+  if (lang === "en" || !loaded || typeof text !== "string" || text === "") return text;
   return figures(joined(text) ?? text);
 }
