@@ -60,7 +60,9 @@ type sightOf struct {
 }
 
 // Fuse puts together what several cameras show of one table at one moment. The order
-// of the views does not matter; one view comes back as it is.
+// of the views does not matter, but for the numbers of bases without a name; one view comes back as it is.
+//
+// A base without a name is the one that another camera sees in its place, and may be a ship that both say it may be.
 //
 // Poses of a ship that several cameras read are fused by information. What is a
 // camera's own (the fit, its lens) counts as independent. What all of them share or may
@@ -88,6 +90,7 @@ func Fuse(views []vision.Located, o Options) (vision.Located, error) {
 		return views[0], nil
 	}
 	o = o.withDefaults()
+	views = NameAlike(views, nil)
 	fusion := fuser{&vision.Fusion{}}
 	used := fusion.choose(views, o)
 	out := *used[0].Located
@@ -162,7 +165,11 @@ func (f fuser) ships(views []fuseView, o Options) (out []sightOf) {
 			f.Conflicts = append(f.Conflicts, c)
 			continue
 		}
-		out = append(out, together(of))
+		s := together(of)
+		if !token.Unidentified(s.ship.ID) {
+			s.ship.NameDoubt = nil
+		}
+		out = append(out, s)
 	}
 	slices.SortFunc(out, func(a, b sightOf) int { return vision.CompareIDs(a.ship.ID, b.ship.ID) })
 	out = f.twoInOnePlace(out)
@@ -202,13 +209,17 @@ func newSight(s engine.Ship, v vision.ShipView, name string) sightOf {
 func contradiction(of []sightOf, sigmas float64) (vision.Conflict, bool) {
 	limit := cov.SigmasOfThree(sigmas)
 	worst, found := vision.Conflict{IDs: []string{of[0].ship.ID}}, false
+	if worst.Cameras = otherCards(of); len(worst.Cameras) > 0 {
+		worst.Why = "do not see the same card on it"
+		return worst, true
+	}
 	for i, a := range of {
 		for _, b := range of[:i] {
 			names := []string{a.names[0], b.names[0]}
 			slices.Sort(names)
 			by := a.ship.Pose.Distance(b.ship.Pose.Point)
 			switch {
-			case a.ship.Base != b.ship.Base || a.ship.Player != b.ship.Player:
+			case a.ship.Base != b.ship.Base || a.ship.Player != b.ship.Player && a.ship.Player != 0 && b.ship.Player != 0:
 				return vision.Conflict{IDs: worst.IDs, Cameras: names, Why: "do not see it on the same base"}, true
 			case squaredDistance(a, b) > limit && (!found || by > worst.By):
 				worst.Cameras, worst.By, found = names, by, true
@@ -306,6 +317,8 @@ func joined(a, b sightOf) sightOf {
 	if a.ship.Seen != b.ship.Seen {
 		out.ship.Seen = "both"
 	}
+	out.ship.Player = cmp.Or(a.ship.Player, b.ship.Player)
+	out.ship.NameDoubt = both(a.ship.NameDoubt, b.ship.NameDoubt)
 	out.ship.Visible = max(a.ship.Visible, b.ship.Visible)
 	out.view.Sides = append(slices.Clone(a.view.Sides), b.view.Sides...)
 	slices.Sort(out.view.Sides)
