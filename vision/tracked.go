@@ -146,21 +146,20 @@ func (t *Tracked) AtRest() bool {
 	return true
 }
 
-// TakeUnidentified takes the bases without a name out of what is known, and returns them: several cameras put together
-// what they see by the ships' names.
+// TakeUnidentified takes the bases of which only the place is known out of what is known, and returns them: several cameras put together
+// what they see by the ships' names, and by their cards.
 func (t *Tracked) TakeUnidentified() (unnamed []Track) {
-	if !slices.ContainsFunc(t.Tracks, func(k Track) bool { return token.Unidentified(k.Ship.ID) }) {
-		return nil
-	}
 	var named []Track
 	for _, k := range t.Tracks {
-		if token.Unidentified(k.Ship.ID) {
+		if token.Unidentified(k.Ship.ID) && k.Ship.Look == "" {
 			unnamed = append(unnamed, k)
 		} else {
 			named = append(named, k)
 		}
 	}
-	t.list(named)
+	if len(unnamed) > 0 {
+		t.list(named)
+	}
 	return unnamed
 }
 

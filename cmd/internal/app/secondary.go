@@ -44,7 +44,7 @@ func (p *program) secondaryCameras(c Config, searches *obstacle.Searches, o Opti
 			known.renew()
 			frames.Relearn()
 		})
-		out = append(out, pipeline.SecondaryCamera{Name: further.Name, View: hub.Newest})
+		out = append(out, pipeline.SecondaryCamera{Name: further.Name, View: hub.Newest, Place: frames.PlaceCard})
 	}
 	return out, nil
 }

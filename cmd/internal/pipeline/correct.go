@@ -28,7 +28,7 @@ func (p *Pipeline) correct(e *EdgeSearch, asked live.PlacedShip) error {
 	if was.Ship.Look == "" {
 		_, err = e.Place(asked, left)
 	} else if found, wrong := e.placeByLook(asked, left); wrong != nil || !found {
-		err = cmp.Or(wrong, fmt.Errorf("the base there does not show %s's card now", asked.ID))
+		err = cmp.Or(wrong, noCard(asked.ID))
 	}
 	if err != nil {
 		return err
@@ -40,6 +40,7 @@ func (p *Pipeline) correct(e *EdgeSearch, asked live.PlacedShip) error {
 		p.track.forget(id)
 		p.stock.swaps.forget(id)
 	}
+	p.forgetNumbers(&asked)
 	p.stock.renamed = [2]string{asked.InsteadOf, asked.ID}
 	if p.o.Renamed != nil {
 		p.o.Renamed(asked.InsteadOf, asked.ID)

@@ -23,6 +23,9 @@ const apartMost = 300 * time.Millisecond
 type SecondaryCamera struct {
 	Name string
 	View func() live.State // what its game published last
+
+	// Place looks for the card of a ship where a person says that it stands, as Pipeline.PlaceCard does; nil: nothing does.
+	Place func(live.PlacedShip) error
 }
 
 // sight is what one secondary camera adds to a picture of the main camera.
@@ -35,7 +38,9 @@ type sight struct {
 // look returns what a secondary camera sees, for a picture of the main camera.
 func (c *SecondaryCamera) look(captured time.Time) sight {
 	s := sight{name: c.Name, view: c.View()}
-	s.view.Tracks = slices.DeleteFunc(slices.Clone(s.view.Tracks), func(k vision.Track) bool { return token.Unidentified(k.Ship.ID) })
+	s.view.Tracks = slices.DeleteFunc(slices.Clone(s.view.Tracks), func(k vision.Track) bool {
+		return token.Unidentified(k.Ship.ID) && k.Ship.Look == ""
+	})
 	switch apart := captured.Sub(s.view.Located.Captured).Abs(); {
 	case s.view.Health.Code != live.OK:
 		s.out = strings.ToLower(s.view.Health.Title)
@@ -55,7 +60,26 @@ type Fuse struct {
 	cameras []SecondaryCamera
 
 	past   map[string]pastObstacles // by camera
+	known  map[string]knownBases    // by camera
 	health map[string]live.Code     // of the cameras, when they were looked at last
+}
+
+// place says to the secondary cameras that are well where a ship stands, and reports whether one of them sees its card there.
+func (f *Fuse) place(s live.PlacedShip) (found bool) {
+	var well []SecondaryCamera
+	for _, c := range f.cameras {
+		if c.Place != nil && c.View().Health.Code == live.OK {
+			well = append(well, c)
+		}
+	}
+	done := make(chan error, len(well))
+	for _, c := range well {
+		go func() { done <- c.Place(s) }()
+	}
+	for range well {
+		found = <-done == nil || found
+	}
+	return found
 }
 
 // Fused is what all cameras see.
@@ -93,7 +117,9 @@ func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 	if len(used) == 0 && len(obstacles) == 0 || t.Doubtful {
 		return out
 	}
+	own := t
 	unnamed := t.TakeUnidentified()
+	t.Tracks = f.nameAlike(t.Tracks, unnamed, used)
 	verdicts := standings(t.Tracks, used)
 	views, names := standingViews(&t, used, verdicts)
 	fused, err := fusion.Fuse(views, fusion.Options{Names: names, Apart: -1, Camera: camera})
@@ -101,7 +127,7 @@ func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 		out.Tracked = assemble(t, used, &fused, verdicts)
 		fuseObstacles(&out.Tracked, &t, obstacles, by, camera)
 	} else {
-		out.Tracked = t
+		out.Tracked, unnamed = own, nil
 		for i := range out.Cameras { // another mat than the main camera's
 			out.Cameras[i].Used, out.Cameras[i].Why = false, strings.TrimPrefix(err.Error(), "vision: fuse: ")
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -328,9 +329,13 @@ func widenUnnamed(l *vision.Located, widen func(*engine.Scene)) {
 // placeWithin is how long somebody waits for a ship to be placed.
 const placeWithin = 5 * time.Second
 
+// noCard says that a ship's card is not seen where it should be.
+func noCard(ship string) error { return fmt.Errorf("the base there does not show %s's card now", ship) }
+
 // placing is a ship that a person wants placed, and where to say what came of it.
 type placing struct {
 	ship live.PlacedShip
+	card bool // by its card, not by its base's edges
 	done chan error
 }
 
@@ -343,24 +348,38 @@ func (p *Pipeline) PlaceShip(s live.PlacedShip) error {
 			"the next one; "+
 			"sightline locate --at places a ship in one picture", s.ID)
 	}
-	asked := &placing{ship: s, done: make(chan error, 1)}
+	err := p.ask(&placing{ship: s, done: make(chan error, 1)})
+	unseen := s.InsteadOf == "" && errors.Is(err, ErrNoEdges)
+	if (err == nil || unseen) && p.fuse.place(s) {
+		err = nil
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s is not placed: %w", s.ID, err)
+	case s.InsteadOf != "":
+		p.o.Game.Note(fmt.Sprintf("What was taken for %s is %s: its name was corrected by hand.", s.InsteadOf, s.ID))
+	default:
+		p.o.Game.Note(s.ID + " was placed by hand.")
+	}
+	return nil
+}
+
+// PlaceCard does so for a secondary camera, where its next picture shows the ship's card. It is safe for concurrent use.
+func (p *Pipeline) PlaceCard(s live.PlacedShip) error {
+	return p.ask(&placing{ship: s, card: true, done: make(chan error, 1)})
+}
+
+// ask hands a ship that a person wants placed to the next picture.
+func (p *Pipeline) ask(asked *placing) error {
 	if !p.placing.CompareAndSwap(nil, asked) {
 		return errors.New("another ship is being placed: try again in a moment")
 	}
 	select {
 	case err := <-asked.done:
-		if err != nil {
-			return fmt.Errorf("%s is not placed: %w", s.ID, err)
-		}
-		if s.InsteadOf != "" {
-			p.o.Game.Note(fmt.Sprintf("What was taken for %s is %s: its name was corrected by hand.", s.InsteadOf, s.ID))
-			return nil
-		}
-		p.o.Game.Note(s.ID + " was placed by hand.")
-		return nil
+		return err
 	case <-time.After(placeWithin):
 		p.placing.CompareAndSwap(asked, nil)
-		return fmt.Errorf("%s is not placed: no picture was searched in time", s.ID)
+		return errors.New("no picture was searched in time")
 	}
 }
 
@@ -370,18 +389,29 @@ func (p *Pipeline) place(edges *EdgeSearch) {
 	if asked == nil {
 		return
 	}
-	if asked.ship.InsteadOf != "" {
+	tracks := p.o.Game.Tracks()
+	if _, known := (vision.Tracked{Tracks: tracks}).Track(asked.ship.InsteadOf); asked.ship.InsteadOf != "" && (known || !asked.card) {
 		asked.done <- p.correct(edges, asked.ship)
 		return
 	}
-	_, err := edges.Place(asked.ship, p.o.Game.Tracks())
+	var err error
+	if !asked.card {
+		_, err = edges.Place(asked.ship, tracks)
+	} else if found, wrong := edges.placeByLook(asked.ship, tracks); wrong != nil || !found {
+		err = cmp.Or(wrong, noCard(asked.ship.ID))
+	}
 	if err == nil {
-		p.track.forget(asked.ship.ID)         // a person knows better than where it stood
-		for _, k := range p.o.Game.Tracks() { // and knows the name of the base that had a number
-			if token.Unidentified(k.Ship.ID) && token.BasesOverlap(k.Ship.Base, k.Ship.Pose, asked.ship.Base, asked.ship.Pose, standsOn) {
-				p.track.forget(k.Ship.ID)
-			}
-		}
+		p.track.forget(asked.ship.ID) // a person knows better than where it stood
+		p.forgetNumbers(&asked.ship)
 	}
 	asked.done <- err
+}
+
+// forgetNumbers gives up the number of a base of which a person said what ship it is.
+func (p *Pipeline) forgetNumbers(s *live.PlacedShip) {
+	for _, k := range p.followed() {
+		if token.Unidentified(k.Ship.ID) && token.BasesOverlap(k.Ship.Base, k.Ship.Pose, s.Base, s.Pose, standsOn) {
+			p.track.forget(k.Ship.ID)
+		}
+	}
 }

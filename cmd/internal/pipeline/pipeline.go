@@ -87,6 +87,7 @@ type Pipeline struct {
 
 	size    image.Point // of the pictures
 	picture pictureState
+	own     []vision.Track // the ships as this camera sees them
 	told    told
 	notes   []string // for people, with what is published next
 	dropped bool     // what was seen is of another registration
@@ -224,6 +225,7 @@ func (p *Pipeline) install(t calibration.Table) error {
 // drop forgets what was seen through a registration that is no longer in use.
 func (p *Pipeline) drop() {
 	p.track.reset()
+	p.own = nil
 	p.stock.names.Lose()
 	p.stock.swaps = swaps{}
 	p.locate.problem, p.measure.problem = "", ""
@@ -249,10 +251,11 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	located.Doubtful = p.doubtful()
 	edges := p.locate.edgeSearch(f, &located, widen)
 	p.place(edges)
-	for _, id := range p.stock.update(edges, p.o.Game.Tracks()) {
+	for _, id := range p.stock.update(edges, p.followed()) {
 		p.track.forget(id)
 	}
 	tracked := p.track.Update(f, located, edges.finder())
+	p.own = tracked.Tracks
 	for _, id := range p.stock.swaps.take() {
 		p.track.forget(id)
 	}
@@ -265,6 +268,14 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	p.notes = append(p.notes, p.told.newDuplicates(located.Duplicates, p.o.Now())...)
 	p.notes = append(p.notes, p.told.newRaised(located.Raised, p.o.Now())...)
 	p.publishMeasured(f, now, fused, rules)
+}
+
+// followed are the ships that this camera's pictures have shown: what another one sees is no place that this one has looked at.
+func (p *Pipeline) followed() []vision.Track {
+	if len(p.fuse.cameras) == 0 {
+		return p.o.Game.Tracks()
+	}
+	return p.own
 }
 
 // join adds what the secondary cameras see.
@@ -303,6 +314,7 @@ func printed(seen *Fused, rules game.Rules) {
 // other cameras see more or less than before.
 func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
 	tracked := p.track.rest(capturedAt(f, now), f.Seq)
+	p.own = tracked.Tracks
 	p.stock.rest(p.locate.locator, f, &tracked)
 	fused := p.join(tracked)
 	fused.Elapsed = time.Since(began)
