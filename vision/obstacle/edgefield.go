@@ -15,7 +15,6 @@ import (
 type edgeField struct {
 	light, gx, gy, strength []float32
 	near                    []uint8 // of distances, cell by cell for each direction of the normal
-	pooled                  []uint8 // the least of near over the places of a group, by its first place
 }
 
 // edgeDirections is into how many directions half a turn is divided. An edge counts
@@ -63,30 +62,6 @@ func (e *edgeField) find(d *subtraction, box image.Rectangle, limit float32) {
 	}
 	for k := range edgeDirections {
 		distances.Chamfer(e.near[k*w*h:(k+1)*w*h], w)
-	}
-}
-
-// pool takes the least distance over groups of groupSide² places, seekStep apart, whose first place is at each cell. A place outside
-// of the field is as far from an edge as any.
-func (e *edgeField) pool(w, h int) {
-	e.pooled = grown(e.pooled, len(e.near))
-	for k := range e.near {
-		least := e.near[k]
-		i := k % w
-		for o := 1; o < groupSide && i+o*seekStep < w; o++ {
-			least = min(least, e.near[k+o*seekStep])
-		}
-		e.pooled[k] = least
-	}
-	for d := range edgeDirections {
-		of := e.pooled[d*w*h : (d+1)*w*h]
-		for k := range of { // the rows below are not pooled yet
-			least := of[k]
-			for o := 1; o < groupSide && k+o*seekStep*w < len(of); o++ {
-				least = min(least, of[k+o*seekStep*w])
-			}
-			of[k] = least
-		}
 	}
 }
 

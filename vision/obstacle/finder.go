@@ -37,10 +37,12 @@ type Finder struct {
 	bases     []geom.Polygon
 	covered   []bool // cells that ships hide
 	focus     focus
+	lanes     lanes
 	work      workPlanes
 	guide     guideStrip
 
-	memories *memories // nil: every search compares all blobs
+	memories *memories                      // nil: every search compares all blobs
+	refined  map[place]*vision.ObstacleView // by the search that is under way; nil: no fit
 
 	test     matTest
 	areas    areaMatcher
@@ -141,7 +143,7 @@ func (w *workPlanes) grow(n int) {
 // with again stays.
 func (f *Finder) release() {
 	f.diff.release()
-	f.covered, f.focus, f.work, f.test, f.areas.regions = nil, focus{}, workPlanes{}, matTest{}, segmentation{}
+	f.covered, f.focus, f.lanes, f.work, f.test, f.areas.regions = nil, focus{}, lanes{}, workPlanes{}, matTest{}, segmentation{}
 }
 
 // Find finds the obstacles in a frame, and the things that lie on the mat and are
@@ -169,6 +171,8 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 	f.coverShips(bases)
 	f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
 	f.areas.found = false
+	f.refined = map[place]*vision.ObstacleView{}
+	defer func() { f.refined = nil }()
 	var all, under []vision.ObstacleView
 	for i := range known {
 		switch v, lies := f.stillThere(frame.Gray, &known[i]); {

@@ -99,26 +99,36 @@ const (
 func (f edgeMatcher) scan(b blob) []hypothesis {
 	const worst = 1.6
 	var out []hypothesis
-	var turns [scanHeadings]turn
-	for k := range turns {
-		turns[k] = turnOf(geom.Pose{Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)})
-	}
+	f.lanes.set(&f.focus, f.focus.near, b, scanStep, f.widest)
 	for i := range f.shapes {
 		s := &f.shapes[i]
 		if s.area > 1.2*float64(len(b.cells)) {
 			continue
 		}
-		for y := b.box.Min.Y; y < b.box.Max.Y; y += scanStep {
-			for x := b.box.Min.X; x < b.box.Max.X; x += scanStep {
-				if !f.focus.isSolid(x, y) {
-					continue
-				}
-				for _, t := range turns {
-					t.X, t.Y = float64(x)+0.5, float64(y)+0.5
-					if !f.filled(s, t, 1) {
+		var turns [scanHeadings]turn
+		var offsets [scanHeadings][]int
+		for k := range turns {
+			turns[k] = turnOf(geom.Pose{Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)})
+			offsets[k] = f.lanes.offsets(f.cellsOf(f.turn(s, turns[k].Heading)).at, nil)
+		}
+		most := laneLimit(worst, len(s.border))
+		for j := range f.lanes.chunks {
+			chunk := &f.lanes.chunks[j]
+			var below [scanHeadings]uint8
+			for k := range below {
+				below[k] = f.lanes.below(offsets[k], chunk, most)
+			}
+			for place := range 8 {
+				for k := range turns {
+					if below[k]>>place&1 == 0 {
 						continue
 					}
-					if c := f.cost(s, t, worst); c < worst {
+					t := &turns[k]
+					t.X, t.Y = float64(chunk.x+scanStep*place)+0.5, float64(chunk.y)+0.5
+					if !f.filled(s, *t, 1) {
+						continue
+					}
+					if c := f.cost(s, *t, worst); c < worst {
 						out = append(out, hypothesis{s, t.Pose, c})
 					}
 				}
@@ -181,7 +191,7 @@ func (f edgeMatcher) fitBest(g *image.Gray, guesses []hypothesis, most int) (bes
 			continue
 		}
 		tried++
-		if v, ok := f.refine(g, c); ok && v.Visible >= acceptVisible {
+		if v, ok := f.refineOnce(g, c); ok && v.Visible >= acceptVisible {
 			fits = append(fits, v)
 		}
 	}
@@ -193,6 +203,29 @@ func (f edgeMatcher) fitBest(g *image.Gray, guesses []hypothesis, most int) (bes
 		return best, true
 	}
 	return leading(fits, func(v *vision.ObstacleView) float64 { return v.Misfit }), true
+}
+
+// A place is where an outline may lie.
+type place struct {
+	shape *shape
+	pose  geom.Pose
+}
+
+// refineOnce is refine, which is not done again for a guess of the same search: what is lighter than the mat and all that differs
+// from it have many in common.
+func (f *Finder) refineOnce(g *image.Gray, c hypothesis) (vision.ObstacleView, bool) {
+	at := place{c.shape, c.pose}
+	fit, ok := f.refined[at]
+	if !ok {
+		if v, ok := f.refine(g, c); ok {
+			fit = &v
+		}
+		f.refined[at] = fit
+	}
+	if fit == nil {
+		return vision.ObstacleView{}, false
+	}
+	return *fit, true
 }
 
 // leading returns the fit that costs least, with the next that is another one.

@@ -195,9 +195,9 @@ type coarseRows struct {
 // of the wall.
 const stepUnknowns = 4
 
-// try returns -2 log likelihood of an edge at t0, and what it knows of t0: one over
+// try returns -2 log likelihood of an edge at t0, whose rows are bareRows', and what it knows of t0: one over
 // its variance, the linear unknowns being unknown.
-func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
+func (f *stepFit) try(t0 float64, rows []bareRow, full bool) (cost, information float64) {
 	inside, ground := f.inside*f.inside, f.ground*f.ground
 	// The lower half of the normal equations, row by row.
 	n00, n11, n22, n33 := 1/(4*inside+1e-9), 1/(0.02*inside+1e-9), 1/(0.5*ground+1e-9), 1/0.25
@@ -205,14 +205,14 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 	weights, scale := 1.0, inside+1e-12 // keeps the product of weights within range
 	half := (len(f.d) - 1) / 2
 	for i, v := range f.d {
-		t := t0 - float64(i-half)*f.step // depth below the foot
-		foot, footDensity := gray.Phi(t / f.sigma)
-		print, printDensity := foot, footDensity
+		foot, a, b, c := rows[i][0], rows[i][0], rows[i][1], rows[i][2]
 		if f.wall > 0 {
-			print, printDensity = gray.Phi((t - f.wall) / f.sigma)
+			t := t0 - float64(i-half)*f.step - f.wall // depth below the wall's upper edge
+			print, density := gray.Phi(t / f.sigma)
+			a, b = print, print*t+f.sigma*density
 		}
-		a, b, c, d := print, print*(t-f.wall)+f.sigma*printDensity, 1-foot, foot-print
-		spread := texture * f.inside * print
+		d := foot - a
+		spread := texture * f.inside * a
 		w := 1 / (f.floors[i] + spread*spread)
 		wa, wb, wc, wd := w*a, w*b, w*c, w*d
 		n00, n10, n11 = n00+wa*a, n10+wb*a, n11+wb*b
@@ -223,11 +223,14 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 		weights *= w * scale
 		if full {
 			f.rows[i], f.weights[i] = [stepUnknowns]float64{a, b, c, d}, w
-			f.slopes[i] = [stepUnknowns]float64{printDensity / f.sigma, print, -footDensity / f.sigma, (footDensity - printDensity) / f.sigma}
+			t := t0 - float64(i-half)*f.step
+			_, footDensity := gray.Phi(t / f.sigma)
+			_, printDensity := gray.Phi((t - f.wall) / f.sigma)
+			f.slopes[i] = [stepUnknowns]float64{printDensity / f.sigma, a, -footDensity / f.sigma, (footDensity - printDensity) / f.sigma}
 		}
 	}
-	l, ok := cholesky4([stepUnknowns * stepUnknowns]float64{n00, 0, 0, 0, n10, n11, 0, 0, n20, n21, n22, 0, n30, n31, n32, n33})
-	if !ok {
+	l := factor4{n00, 0, 0, 0, n10, n11, 0, 0, n20, n21, n22, 0, n30, n31, n32, n33}
+	if !l.factor() {
 		return math.Inf(1), 0
 	}
 	g := [stepUnknowns]float64{g0, g1, g2, g3}
@@ -333,20 +336,17 @@ func (f *stepFit) information(l *factor4, x [stepUnknowns]float64) float64 {
 // factor4 is the Cholesky factor of a symmetric 4×4 matrix.
 type factor4 [stepUnknowns * stepUnknowns]float64
 
-// cholesky4 factors the matrix whose lower half is n, row by row.
-func cholesky4(n [stepUnknowns * stepUnknowns]float64) (l factor4, ok bool) {
+// factor puts the factor in the place of the matrix, the lower half of which l is, row by row.
+func (l *factor4) factor() bool {
 	const m = stepUnknowns
-	l[0] = math.Sqrt(n[0])
-	l[m], l[2*m], l[3*m] = n[m]/l[0], n[2*m]/l[0], n[3*m]/l[0]
-	d1 := n[m+1] - l[m]*l[m]
-	l[m+1] = math.Sqrt(d1)
-	l[2*m+1], l[3*m+1] = (n[2*m+1]-l[2*m]*l[m])/l[m+1], (n[3*m+1]-l[3*m]*l[m])/l[m+1]
-	d2 := n[2*m+2] - l[2*m]*l[2*m] - l[2*m+1]*l[2*m+1]
-	l[2*m+2] = math.Sqrt(d2)
-	l[3*m+2] = (n[3*m+2] - l[3*m]*l[2*m] - l[3*m+1]*l[2*m+1]) / l[2*m+2]
-	d3 := n[3*m+3] - l[3*m]*l[3*m] - l[3*m+1]*l[3*m+1] - l[3*m+2]*l[3*m+2]
-	l[3*m+3] = math.Sqrt(d3)
-	return l, n[0] > 0 && d1 > 0 && d2 > 0 && d3 > 0
+	l[0] = math.Sqrt(l[0])
+	l[m], l[2*m], l[3*m] = l[m]/l[0], l[2*m]/l[0], l[3*m]/l[0]
+	l[m+1] = math.Sqrt(l[m+1] - l[m]*l[m])
+	l[2*m+1], l[3*m+1] = (l[2*m+1]-l[2*m]*l[m])/l[m+1], (l[3*m+1]-l[3*m]*l[m])/l[m+1]
+	l[2*m+2] = math.Sqrt(l[2*m+2] - l[2*m]*l[2*m] - l[2*m+1]*l[2*m+1])
+	l[3*m+2] = (l[3*m+2] - l[3*m]*l[2*m] - l[3*m+1]*l[2*m+1]) / l[2*m+2]
+	l[3*m+3] = math.Sqrt(l[3*m+3] - l[3*m]*l[3*m] - l[3*m+1]*l[3*m+1] - l[3*m+2]*l[3*m+2])
+	return l[0] > 0 && l[m+1] > 0 && l[2*m+2] > 0 && l[3*m+3] > 0
 }
 
 // forward returns the y of L y = b.
@@ -388,14 +388,14 @@ func (f *stepFit) find(reach float64) (at, weight float64) {
 	f.coarsely(reach)
 	best := math.Inf(1)
 	try := func(t0 float64, rows []bareRow) {
+		if rows == nil {
+			rows = f.bare
+			f.bareRows(rows, t0)
+		}
 		var e float64
-		switch {
-		case f.wall > 0:
-			e, _ = f.try(t0, false)
-		case rows == nil:
-			f.bareRows(f.bare, t0)
-			e = f.tryBare(f.bare)
-		default:
+		if f.wall > 0 {
+			e, _ = f.try(t0, rows, false)
+		} else {
 			e = f.tryBare(rows)
 		}
 		if e < best {
@@ -410,7 +410,8 @@ func (f *stepFit) find(reach float64) (at, weight float64) {
 		try(t0-h, nil)
 		try(t0+h, nil)
 	}
-	_, information := f.try(at, true)
+	f.bareRows(f.bare, at)
+	_, information := f.try(at, f.bare, true)
 	if math.Abs(at) > reach || information < 4 {
 		return 0, 0
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"image"
 	"math"
+	"math/bits"
 	"slices"
 
 	"sightline/engine/geom"
@@ -37,51 +38,17 @@ func (f *Finder) seek(b blob) []hypothesis {
 	return all
 }
 
-// seekPlace is a place where outlines are tried.
-type seekPlace struct {
-	at    geom.Point
-	x, y  int // its cell in the focus
-	group int // of the places about it
-}
-
-// groupSide² places, seekStep apart, make a group: where the least that any of them can cost is too much, none is looked at.
-const groupSide = 3
-
-// seekGroup is a group of places.
-type seekGroup struct {
-	x, y  int     // cell of its first place in the focus
-	bound float64 // the least that the outline under trial costs at one of its places; negative: not known
-}
-
-// seekPlaces returns the places in a blob where something lies, and their groups.
-func (f *Finder) seekPlaces(b blob) (places []seekPlace, groups []seekGroup) {
-	const reach = groupSide * seekStep
-	cols := (b.box.Dx() + reach - 1) / reach
-	from := f.focus.box.Min
-	for y := b.box.Min.Y; y < b.box.Max.Y; y += reach {
-		for x := b.box.Min.X; x < b.box.Max.X; x += reach {
-			groups = append(groups, seekGroup{x: x - from.X, y: y - from.Y})
-		}
-	}
-	for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
-		for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
-			if f.focus.isSolid(x, y) {
-				group := (y-b.box.Min.Y)/reach*cols + (x-b.box.Min.X)/reach
-				places = append(places, seekPlace{geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5}, x - from.X, y - from.Y, group})
-			}
-		}
-	}
-	return places, groups
-}
-
 // seekShapes looks for the shapes that may lie in a blob all over it, and settles the best
 // places of each.
 func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*shape) bool) (all []hypothesis) {
-	places, groups := f.seekPlaces(b)
-	f.focus.edges.pool(f.focus.box.Dx(), f.focus.box.Dy())
+	var radius float64
+	for i := range shapes {
+		radius = max(radius, shapes[i].radius)
+	}
+	f.lanes.set(&f.focus, f.focus.edges.near, b, seekStep, radius)
 	for i := range shapes {
 		if s := &shapes[i]; fits(s) {
-			all = append(all, f.seekShape(s, places, groups, how)...)
+			all = append(all, f.seekShape(s, how)...)
 		}
 	}
 	for i := range all {
@@ -90,35 +57,34 @@ func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*sha
 	return all
 }
 
-// seekShape returns the best places of one shape, best first.
-func (f *Finder) seekShape(s *shape, places []seekPlace, groups []seekGroup, how edgeSeek) (best []hypothesis) {
+// seekShape returns the best of the lanes' places for one shape, best first.
+func (f *Finder) seekShape(s *shape, how edgeSeek) (best []hypothesis) {
 	for k := range how.headings {
 		turned := f.turn(s, geom.Angle(how.span*float64(k)/float64(how.headings)))
 		cells, lies := f.cellsOf(turned), turnOf(geom.Pose{Heading: turned.heading})
-		for i := range groups {
-			groups[i].bound = -1
+		offsets, limit := f.lanes.offsets(cells.at, cells.fields), how.worst
+		if len(best) == seekEach {
+			limit = best[seekEach-1].cost
 		}
-		for i := range places {
-			p := &places[i]
-			limit := how.worst
-			if len(best) == seekEach {
-				limit = best[seekEach-1].cost
-			}
-			g := &groups[p.group]
-			if g.bound < 0 {
-				g.bound = cells.bound(&f.focus, g, limit)
-			}
-			if g.bound >= limit { // limits only fall
-				continue
-			}
-			var c float64
-			if cells.within(p.x, p.y, &f.focus) {
-				c = cells.cost(f.focus.edges.near, p.y*f.focus.box.Dx()+p.x, limit)
-			} else {
-				c = f.edgeCost(turned, p.at, limit)
-			}
-			if lies.Point = p.at; c < limit && f.filled(s, lies, how.fill) {
-				best = insertGuess(best, hypothesis{s, lies.Pose, c})
+		most := laneLimit(limit, len(offsets))
+		for i := range f.lanes.chunks {
+			chunk := &f.lanes.chunks[i]
+			for left := f.lanes.below(offsets, chunk, most); left != 0; left &= left - 1 {
+				x, y := chunk.x+seekStep*bits.TrailingZeros8(left), chunk.y
+				lies.Point = geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5}
+				var c float64
+				if at := image.Pt(x, y).Sub(f.focus.box.Min); cells.within(at.X, at.Y, &f.focus) {
+					c = cells.cost(f.focus.edges.near, at.Y*f.focus.box.Dx()+at.X, limit)
+				} else {
+					c = f.edgeCost(turned, lies.Point, limit)
+				}
+				if c < limit && f.filled(s, lies, how.fill) {
+					best = insertGuess(best, hypothesis{s, lies.Pose, c})
+					if len(best) == seekEach {
+						limit = best[seekEach-1].cost
+						most = laneLimit(limit, len(offsets))
+					}
+				}
 			}
 		}
 	}
@@ -206,21 +172,6 @@ func (c *turnedCells) cost(near []uint8, cell int, limit float64) float64 {
 		}
 	}
 	return sum / float64(len(c.offsets))
-}
-
-// bound returns the least that the outline may cost at the places of a group, as edgeCost adds it up.
-func (c *turnedCells) bound(s *focus, g *seekGroup, limit float64) float64 {
-	w, h := s.box.Dx(), s.box.Dy()
-	if c.within(g.x, g.y, s) {
-		return c.cost(s.edges.pooled, g.y*w+g.x, limit)
-	}
-	var sum float64
-	for i, p := range c.at { // what is outside at the first place may be inside at another: it costs nothing
-		if x, y := g.x+p.X, g.y+p.Y; x >= 0 && y >= 0 && x < w && y < h {
-			sum += nearCost[s.edges.pooled[(c.fields[i]*h+y)*w+x]]
-		}
-	}
-	return sum / float64(len(c.at))
 }
 
 // edgeCost is the mean distance, in mm, of an outline from edges of its direction; a

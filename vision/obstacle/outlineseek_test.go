@@ -101,7 +101,7 @@ func TestSeekFindsATokenWhoseBorderAShadowHides(t *testing.T) {
 	}
 }
 
-// Groups of places that are left out, and cells that are looked up at once, change nothing of what is found.
+// What lanes leave out would not have been found.
 func TestSeekFindsWhatEveryPlaceAloneWould(t *testing.T) {
 	var shapes []shape
 	for _, scale := range [...]float64{12, 15, 20} {
@@ -118,28 +118,61 @@ func TestSeekFindsWhatEveryPlaceAloneWould(t *testing.T) {
 		f := &Finder{diff: d, shapes: shapes}
 		b := d.blobs(120)[0]
 		f.focusOn(b, 30)
-		places, groups := f.seekPlaces(b)
-		f.focus.edges.pool(f.focus.box.Dx(), f.focus.box.Dy())
+		f.lanes.set(&f.focus, f.focus.edges.near, b, seekStep, shapes[5].radius)
 		found := 0
 		for i := range shapes {
 			var want []hypothesis
 			for k := range how.headings {
 				turned := f.turn(&shapes[i], geom.Angle(how.span*float64(k)/float64(how.headings)))
-				for _, p := range places {
-					limit := how.worst
-					if len(want) == seekEach {
-						limit = want[seekEach-1].cost
-					}
-					at := geom.Pose{Point: p.at, Heading: turned.heading}
-					if c := f.edgeCost(turned, p.at, limit); c < limit && f.filled(&shapes[i], turnOf(at), how.fill) {
-						want = insertGuess(want, hypothesis{&shapes[i], at, c})
+				for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
+					for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
+						limit := how.worst
+						if len(want) == seekEach {
+							limit = want[seekEach-1].cost
+						}
+						at := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5}, Heading: turned.heading}
+						if c := f.edgeCost(turned, at.Point, limit); f.focus.isSolid(x, y) && c < limit &&
+							f.filled(&shapes[i], turnOf(at), how.fill) {
+							want = insertGuess(want, hypothesis{&shapes[i], at, c})
+						}
 					}
 				}
 			}
 			found += len(want)
-			assert.Equal(t, want, f.seekShape(&shapes[i], places, groups, how), "%v, shape %d", lies, i)
+			assert.Equal(t, want, f.seekShape(&shapes[i], how), "%v, shape %d", lies, i)
 		}
 		assert.Positive(t, found, "%v: something to compare", lies)
+	}
+}
+
+// The same holds for the scan by the mask's border.
+func TestScanFindsWhatEveryPlaceAloneWould(t *testing.T) {
+	entry, err := catalogue.NewEntry("rock", "asteroid", lopsided(20))
+	require.NoError(t, err)
+	for _, lies := range [...]geom.Point{{X: 60, Y: 50}, {X: 27, Y: 24}} { // one lies at the mat's edge
+		s := newShape(&entry, false)
+		d := paintedMat(func(p geom.Point) (float32, bool) {
+			at := p.Sub(lies)
+			return 110, geom.Polygon(s.outline).Contains(at) || at.X > 10 && math.Abs(at.Y) < 2
+		})
+		f := &Finder{diff: d, shapes: []shape{s}, widest: s.radius}
+		b := d.blobs(120)[0]
+		f.focusOn(b, 30)
+		var want []hypothesis
+		for y := b.box.Min.Y; y < b.box.Max.Y; y += scanStep {
+			for x := b.box.Min.X; x < b.box.Max.X; x += scanStep {
+				for k := range scanHeadings {
+					pose := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5},
+						Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)}
+					if c := (edgeMatcher{f}).cost(&f.shapes[0], turnOf(pose), math.Inf(1)); f.focus.isSolid(x, y) && c < 1.6 &&
+						f.filled(&f.shapes[0], turnOf(pose), 1) {
+						want = append(want, hypothesis{&f.shapes[0], pose, c})
+					}
+				}
+			}
+		}
+		assert.NotEmpty(t, want, "%v: something to compare", lies)
+		assert.Equal(t, want, edgeMatcher{f}.scan(b), "%v", lies)
 	}
 }
 
@@ -155,7 +188,7 @@ func TestAnEdgeWithoutAWallCostsTheSame(t *testing.T) {
 		f.variances()
 		t0 := 4 * (rng.Float64() - 0.5)
 		f.bareRows(f.bare, t0)
-		want, _ := f.try(t0, false)
+		want, _ := f.try(t0, f.bare, false)
 		assert.InDelta(t, want, f.tryBare(f.bare), 1e-9*math.Abs(want))
 	}
 }

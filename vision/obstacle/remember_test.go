@@ -1,6 +1,7 @@
 package obstacle
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"math"
@@ -197,17 +198,22 @@ func processorTime(do func()) float64 {
 func BenchmarkSearchAfterAChange(b *testing.B) {
 	s := newSearchedTable(b, 20, 8)
 	scene := &s.table.Scene
-	for _, changed := range []struct {
+	type change struct {
 		name     string
 		do, undo func()
-	}{
+	}
+	changes := []change{
 		{"nothing", func() {}, func() {}},
 		{"a ship moved", func() { scene.Ships[0].Pose.X += 70 }, func() { scene.Ships[0].Pose.X -= 70 }},
 		{"a rock was pushed", func() { scene.Obstacles[0].Pose.X += 3 }, func() { scene.Obstacles[0].Pose.X -= 3 }},
-		{"a hand rests", func() {
-			s.table.Hands = []tablesim.Hand{{Player: 1, Tip: geom.Point{X: 300, Y: 250}, Z: 40}}
-		}, func() { s.table.Hands = nil }},
-	} {
+	}
+	for _, h := range [...]tablesim.Hand{{Player: 1, Tip: geom.Point{X: 300, Y: 250}}, {Player: 1, Tip: geom.Point{X: 500, Y: 400}},
+		{Player: 1, Tip: geom.Point{X: 700, Y: 200}}, {Player: 2, Tip: geom.Point{X: 250, Y: 600}}} {
+		h.Z = 40
+		changes = append(changes, change{fmt.Sprintf("a hand rests at %v, %v", h.Tip.X, h.Tip.Y), func() { s.table.Hands = []tablesim.Hand{h} },
+			func() { s.table.Hands = nil }})
+	}
+	for _, changed := range changes {
 		b.Run(changed.name, func(b *testing.B) {
 			one, basesOne := s.picture()
 			changed.do()
