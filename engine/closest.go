@@ -20,7 +20,7 @@ type propagator struct {
 
 // set makes the propagator one between two other bodies.
 func (g *propagator) set(from, to body, scale, k float64) {
-	g.relativeError = relativeError{k: k, bodies: [2]body{from, to}}
+	g.relativeError = relativeError{k: k, bodies: [2]body{from, to}, scaled: to.at.Sub(from.at).Mul(scale)}
 	g.lines = g.lines[:0]
 	g.scale = scale
 	g.exact = from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0

@@ -485,3 +485,18 @@ func TestContactIsAsSureAsTheBaseIsThere(t *testing.T) {
 		assert.Equal(t, c.want, v.Overlap, "%+v", c)
 	}
 }
+
+// What has no uncertainty but that of the scale may be off by it where two things touch,
+// as far as their middles are apart.
+func TestTheErrorOfScaleDecidesContactWithObjects(t *testing.T) {
+	for gap, want := range map[float64]engine.Outcome{
+		-0.5: engine.Yes, -0.1: engine.Indeterminate, 0.1: engine.Indeterminate, 0.5: engine.No,
+	} {
+		s := scene(t, "2.5; A small 0 0 0; r square 12 31.6 0 20")
+		s.Obstacles[0].Pose.Y += gap
+		s.ScaleSigma = 0.003 // 0.29 mm at three sigmas over 31.6 mm
+		o := measured(t, s).Objects[0]
+		assert.Equal(t, want, o.Contact, "%+v", gap)
+		assert.Equal(t, want, o.Overlap, "%+v", gap)
+	}
+}

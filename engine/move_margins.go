@@ -320,7 +320,7 @@ func (m *mover) own() body { return body{m.ship.Pose.Point, m.ship.Covariance} }
 // errorAgainst returns how something at a place on the table may be off against the moving
 // ship, whose own error is own.
 func (m *mover) errorAgainst(own, that body, free float64) relativeError {
-	return relativeError{k: m.k, bodies: [2]body{own, that}, outline: free, scale: that.at.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma)}
+	return relativeError{k: m.k, bodies: [2]body{own, that}, outline: free, scaled: that.at.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma)}
 }
 
 // against returns the margin of a base and another ship.
@@ -399,7 +399,7 @@ func (m *mover) settle(c *path, s, near, far float64) settled {
 	own := m.own()
 	wa, wb := geom.PointJacobian(touch.n, touch.at.Sub(own.at)), geom.PointJacobian(touch.n, touch.at.Sub(o.at))
 	d := m.errorAgainst(own, o.body, 0)
-	pull := touch.n.Dot(d.scale)
+	pull := touch.n.Dot(d.scaled)
 	others := o.cov.Variance(&wb) + pull*pull
 	reach := m.k * math.Sqrt(own.cov.Variance(&wa)+others) / slope
 	if math.Abs(far-s-reach) > 0.25*reach+1e-3 || math.Abs(s-near-reach) > 0.25*reach+1e-3 {

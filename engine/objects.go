@@ -34,7 +34,7 @@ func (g *propagator) gapToOutline(a *shape, r *obstacleOutline) closestPair {
 		}
 		m, _ := g.shortest(a, outline, far-r.core)
 		m.Hi = max(m.Hi, m.Val)
-		if m.Lo > 0 && m.Val <= g.relevance(a, outline) && g.mayMeet(a, r) {
+		if m.Lo > 0 && m.Val <= g.relevance(a, outline)+g.k*g.scaled.Norm() && g.mayMeet(a, r) {
 			m.Lo = 0
 		}
 		return m

@@ -46,13 +46,13 @@ type relativeError struct {
 	k       float64 // standard deviations that decide
 	bodies  [2]body
 	outline float64    // variance of an outline in mm², alike in all directions
-	scale   geom.Point // how far a standard deviation of the shared scale moves them apart
+	scaled  geom.Point // how far a standard deviation of the shared scale moves them apart
 }
 
 // at returns the covariance of the distance between two points that lie at p, one on
 // each body, and what turning adds beyond first order.
 func (e *relativeError) at(p geom.Point) (c geom.Cov2, secondOrder float64) {
-	c = geom.Cov2{XX: e.outline + e.scale.X*e.scale.X, XY: e.scale.X * e.scale.Y, YY: e.outline + e.scale.Y*e.scale.Y}
+	c = geom.Cov2{XX: e.outline + sq(e.scaled.X), XY: e.scaled.X * e.scaled.Y, YY: e.outline + sq(e.scaled.Y)}
 	for i := range e.bodies {
 		b := &e.bodies[i]
 		if b.cov == (geom.Cov3{}) {
