@@ -145,11 +145,11 @@ func TestABankRollIsLookedForOverTheWholeArea(t *testing.T) {
 		free := func(slide, x float64) bool {
 			p := laid(1, 1, 80, slide, x)
 			p = geom.Pose{Point: a.Pose.Transform(p.Point), Heading: a.Pose.Heading + p.Heading}
-			if slowOverlap(*a, p, s.Ships[1:]) {
+			if slowOverlap(*a, p, s.Ships[1:], rectangular) {
 				return false
 			}
-			for _, part := range slowParts(a.Base, p) {
-				if cross(part[:], rock) {
+			for _, part := range slowParts(a.Base, p, rectangular) {
+				if cross(part, rock) {
 					return false
 				}
 			}

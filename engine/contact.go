@@ -12,12 +12,20 @@ import (
 // outlines with guides (G117, G118; rules/dimensions, section 0): two ships touch
 // when their outlines meet, at whatever distance the bases are then. Range, arcs,
 // obstruction and fleeing leave the guides out.
+//
+// A guide is a rectangle as far as the dimensions say, and an exact scene takes it as one.
+// Plastic ones narrow towards the tip, and sources differ by how much. Of a measured
+// table therefore nothing meets but what meets with slender guides too, which narrow
+// evenly to the least width that a source knows, and nothing is apart but what is with
+// rectangles.
 
 // Dimensions of the guides, the pairs of pegs at the front and the rear of a base
 // between which a template lies (rules/dimensions 1.1).
 const (
 	GuideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
 	GuideOuter = 13.6 * geom.Millimeter // half the distance between the outer sides of a pair
+
+	guideTip = 1.4 * geom.Millimeter // width at the tip of the slenderest that a source knows
 )
 
 // contactTie is how far apart, in mm, two exactly known outlines may be and still
@@ -109,12 +117,24 @@ func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval 
 	if s, ok := t.withoutGuides(bases, reach); ok {
 		return s
 	}
-	return eachTurn(a.ship, func(ta geom.Angle) geom.Interval {
-		return eachTurn(b.ship, func(tb geom.Angle) geom.Interval {
-			x, y := t.parts(0, a, &a.from, ta), t.parts(1, b, &b.to, tb)
-			return t.pm.partsGap(&x, &y, reach, bases)
+	return t.pm.ofGuides(func(slender bool) geom.Interval {
+		return eachTurn(a.ship, func(ta geom.Angle) geom.Interval {
+			return eachTurn(b.ship, func(tb geom.Angle) geom.Interval {
+				x, y := t.parts(0, a, &a.from, ta, slender), t.parts(1, b, &b.to, tb, slender)
+				return t.pm.partsGap(&x, &y, reach, bases)
+			})
 		})
 	})
+}
+
+// ofGuides measures a gap between outlines with guides. Where rectangles meet for sure,
+// it reaches as far as slender guides leave it open.
+func (g *propagator) ofGuides(gap func(slender bool) geom.Interval) geom.Interval {
+	s := gap(false)
+	if !g.exact && s.Hi < 0 {
+		s.Hi = max(s.Hi, gap(true).Hi)
+	}
+	return s
 }
 
 // touchingOutline measures the signed gap between a ship's outline with guides and the
@@ -125,18 +145,20 @@ func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.I
 		return s
 	}
 	g := &t.pm.propagator
-	return eachTurn(o.ship, func(turn geom.Angle) geom.Interval {
-		out, loose := base, tie
-		p := t.parts(0, o, &o.from, turn)
-		if !g.exact {
-			loose = p.stretch() * g.intervalBound(p.base, &r.shape)
-		}
-		for i := range p.n {
-			if p.centre[i].Sub(r.centre).Norm()-p.radius-r.radius <= out.Val+loose {
-				out = out.Min(g.gapToOutline(p.guide(i), r).Interval)
+	return g.ofGuides(func(slender bool) geom.Interval {
+		return eachTurn(o.ship, func(turn geom.Angle) geom.Interval {
+			out, loose := base, tie
+			p := t.parts(0, o, &o.from, turn, slender)
+			if !g.exact {
+				loose = p.stretch() * g.intervalBound(p.base, &r.shape)
 			}
-		}
-		return out
+			for i := range p.n {
+				if p.centre[i].Sub(r.centre).Norm()-p.radius-r.radius <= out.Val+loose {
+					out = out.Min(g.gapToOutline(p.guide(i), r).Interval)
+				}
+			}
+			return out
+		})
 	})
 }
 
@@ -169,22 +191,23 @@ func eachTurn(s *Ship, ask func(geom.Angle) geom.Interval) geom.Interval {
 // parts is a base with its guides on the table. The guides' shapes are made when one
 // asks for them: most are too far away to matter.
 type parts struct {
-	base   *shape
-	n      int // guides
-	boxes  [4]rect
-	centre [4]geom.Point
-	radius float64 // of a circle around any of them
-	frame  frame
-	shapes *[4]shape
-	made   [4]bool
+	base    *shape
+	n       int // guides
+	slender bool
+	boxes   [4]rect
+	centre  [4]geom.Point
+	radius  float64 // of a circle around any of them
+	frame   frame
+	shapes  *[4]shape
+	made    [4]bool
 }
 
 // parts places a ship's guides, turned from where its nose points; of a section of a
 // huge ship those at its own end. The room, 0 or 1, is where their shapes are kept.
-func (t *table) parts(room int, o *measuredShip, base *shape, turn geom.Angle) parts {
+func (t *table) parts(room int, o *measuredShip, base *shape, turn geom.Angle, slender bool) parts {
 	pose := o.ship.Pose
 	pose.Heading += turn
-	p := parts{base: base, shapes: &t.guides[room], frame: frameOf(pose)}
+	p := parts{base: base, slender: slender, shapes: &t.guides[room], frame: frameOf(pose)}
 	boxes, n := t.profile.guides(o.ship.Base)
 	for _, g := range boxes[:n] {
 		if o.ship.part != nil && !holds(o.ship.part, g) {
@@ -204,8 +227,24 @@ func (p *parts) guide(i int) *shape {
 	if !p.made[i] {
 		p.made[i] = true
 		s.rectangleIn(&p.frame, p.base.body, g.x0, g.x1, g.y0, g.y1)
+		if p.slender {
+			q := quad(s.v).slender(g.y0 < 0)
+			s.set(s.body, s.lever, q[:]...)
+		}
 	}
 	return s
+}
+
+// slender returns a guide narrowed to the width that it has at its tip at least: at its
+// first side or, of a rear guide, at the one opposite.
+func (q quad) slender(rear bool) quad {
+	a, b := &q[0], &q[1]
+	if rear {
+		a, b = &q[3], &q[2]
+	}
+	const f = float64(guideTip / (GuideOuter - GuideInner))
+	*a, *b = b.Lerp(*a, (1+f)/2), a.Lerp(*b, (1+f)/2)
+	return q
 }
 
 // stretch returns by how much the longest lever to a guide exceeds that to the base's
@@ -287,10 +326,11 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 	case d.Lo > reach+contactTie:
 		return geom.Interval{Lo: d.Lo - reach, Val: d.Val - reach, Hi: d.Hi - reach}, No
 	}
-	out := m.cutTouch(d, 0)
+	out := m.cutTouch(d, 0, false)
 	grown, shrunk := out, out
 	if !m.exact {
-		grown, shrunk = m.cutTouch(d, -m.k), m.cutTouch(d, m.k)
+		grown = m.cutTouch(d, -m.k, false)
+		shrunk = m.ofGuides(func(slender bool) geom.Interval { return m.cutTouch(d, m.k, slender) })
 		out.Lo, out.Hi = min(out.Lo, grown.Lo), max(out.Hi, shrunk.Hi)
 	}
 	if m.known && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+contactTie {
@@ -302,13 +342,13 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 // cutTouch measures the gap between the attacker and the target cut by the arc, whose
 // edges are moved inward by f of their standard deviations, both with guides; it is d
 // where nothing is left of the target.
-func (m *pairMeasure) cutTouch(d geom.Interval, f float64) geom.Interval {
-	return eachTurn(m.target, func(turn geom.Angle) geom.Interval { return m.cutTouchTurned(d, f, turn) })
+func (m *pairMeasure) cutTouch(d geom.Interval, f float64, slender bool) geom.Interval {
+	return eachTurn(m.target, func(turn geom.Angle) geom.Interval { return m.cutTouchTurned(d, f, turn, slender) })
 }
 
 // cutTouchTurned is cutTouch with the target's guides turned from where its nose points.
-func (m *pairMeasure) cutTouchTurned(d geom.Interval, f float64, turn geom.Angle) geom.Interval {
-	a, b := m.parts(0, m.attacker, m.base, 0), m.parts(1, m.aimedAt, m.to, turn)
+func (m *pairMeasure) cutTouchTurned(d geom.Interval, f float64, turn geom.Angle, slender bool) geom.Interval {
+	a, b := m.parts(0, m.attacker, m.base, 0, slender), m.parts(1, m.aimedAt, m.to, turn, slender)
 	var shrink [maxPlanes]float64
 	for i := range shrink {
 		shrink[i] = f * math.Abs(m.aim.move[i]) * m.aim.sd[i]

@@ -135,7 +135,15 @@ func newFootprint(p *Profile, b Base, at geom.Pose, guides bool) footprint {
 	return f
 }
 
-// separation returns how far two rectangles are apart along the best separating
+// guided returns the footprint with rectangular guides, as it is, or with slender ones.
+func (f footprint) guided(slender bool) footprint {
+	for i := 1; slender && i < f.n; i++ {
+		f.parts[i] = f.parts[i].slender(i > 2)
+	}
+	return f
+}
+
+// separation returns how far two convex quads are apart along the best separating
 // normal; negative by the depth of an overlap. They have inner points in common
 // exactly when it is negative.
 func (q *quad) separation(r *quad) float64 {
@@ -642,7 +650,7 @@ func (m *mover) retreat(c *path, sure float64) float64 {
 
 // clearance returns the separation from the other ships with the following mark
 // at s: exact where it is negative, and a lower bound where it is positive. sure
-// asks for what it is at least (1) or at most (-1).
+// asks for what it is at least (1) or, guides being slender, at most (-1).
 func (m *mover) clearance(c *path, s, sure float64) float64 {
 	p := c.pose(s)
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
@@ -659,7 +667,7 @@ func (m *mover) clearance(c *path, s, sure float64) float64 {
 			continue
 		}
 		sep := base.separation(&o.shape)
-		if slack > 0 && math.Abs(sep) <= slack {
+		if slack > 0 && sep <= slack && (sure < 0 || sep >= -slack) {
 			v := m.against(&base, o)
 			best = min(best, v.gap-sure*v.slack)
 			continue
@@ -694,15 +702,20 @@ func (m *mover) end(c *path, stops []stop, end settled, partial bool, hit Outcom
 
 // throughShip returns the margin of a template and another ship.
 func (m *mover) throughShip(a *sweptArea, o *neighbour) margin {
+	return ofGuides(func(slender bool) margin { return m.through(a, o.shape.guided(slender), o) })
+}
+
+// through returns the margin of a template and a shape of another ship.
+func (m *mover) through(a *sweptArea, shape footprint, o *neighbour) margin {
 	gap := math.Inf(1)
-	for j := range o.shape.n {
-		gap = min(gap, a.gap(o.shape.parts[j][:]))
+	for j := range shape.n {
+		gap = min(gap, a.gap(shape.parts[j][:]))
 	}
 	return judged(gap, m.slack(o.loose, o.at, a.corners()...), func() margin {
 		d := m.errorAgainst(m.own(), o.body, 0)
 		over, free := margin{}, farAway
-		for j := range o.shape.n {
-			part := geom.Polygon(o.shape.parts[j][:])
+		for j := range shape.n {
+			part := geom.Polygon(shape.parts[j][:])
 			v := d.swept(a, part, a.gap(part))
 			switch {
 			case v.gap < 0 && (over == (margin{}) || v.firm() > over.firm()):
@@ -1014,9 +1027,12 @@ func devicePose(c *path, outline []geom.Point) geom.Pose {
 func (m *mover) under(g geom.Polygon) {
 	for i := range m.others {
 		o := &m.others[i]
-		under := judged(o.shape.outlineGap(g), m.slack(o.loose, o.at, g...), func() margin {
-			d := m.errorAgainst(m.own(), o.body, 0)
-			return d.footprint(&o.shape, g)
+		under := ofGuides(func(slender bool) margin {
+			shape := o.shape.guided(slender)
+			return judged(shape.outlineGap(g), m.slack(o.loose, o.at, g...), func() margin {
+				d := m.errorAgainst(m.own(), o.body, 0)
+				return d.footprint(&shape, g)
+			})
 		})
 		hit := under.outcome()
 		m.note("the device under "+o.id, hit, under.gap, under.slack)

@@ -323,11 +323,25 @@ func (m *mover) errorAgainst(own, that body, free float64) relativeError {
 	return relativeError{k: m.k, bodies: [2]body{own, that}, outline: free, scaled: that.at.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma)}
 }
 
+// ofGuides asks about rectangular guides. Where these overlap for sure and not
+// everything is exact, the slack reaches as far as slender ones leave it open.
+func ofGuides(ask func(slender bool) margin) margin {
+	v := ask(false)
+	if v.slack > 0 && v.outcome() == Yes {
+		w := ask(true)
+		v.slack = max(v.slack, w.gap+w.slack-v.gap)
+	}
+	return v
+}
+
 // against returns the margin of a base and another ship.
 func (m *mover) against(base *footprint, o *neighbour) margin {
-	return judged(base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...), func() margin {
-		d := m.errorAgainst(m.own(), o.body, 0)
-		return d.footprints(base, &o.shape)
+	return ofGuides(func(slender bool) margin {
+		base, other := base.guided(slender), o.shape.guided(slender)
+		return judged(base.gap(&other), m.slack(o.loose, o.at, base.parts[0][:]...), func() margin {
+			d := m.errorAgainst(m.own(), o.body, 0)
+			return d.footprints(&base, &other)
+		})
 	})
 }
 
@@ -340,11 +354,14 @@ func (m *mover) onThing(base *footprint, own body, bend float64, t *thing, g geo
 	} else if own.cov == m.ship.Covariance {
 		bound = m.slack(t.loose, t.at, base.parts[0][:]...)
 	}
-	return judged(base.outlineGap(g), bound, func() margin {
-		d := m.errorAgainst(own, body{at: t.at}, t.loose.variance)
-		r := d.footprint(base, g)
-		r.slack += bend
-		return r
+	return ofGuides(func(slender bool) margin {
+		base := base.guided(slender)
+		return judged(base.outlineGap(g), bound, func() margin {
+			d := m.errorAgainst(own, body{at: t.at}, t.loose.variance)
+			r := d.footprint(&base, g)
+			r.slack += bend
+			return r
+		})
 	})
 }
 

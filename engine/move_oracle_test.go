@@ -169,20 +169,20 @@ func (v slowMove) placed(p geom.Pose) geom.Pose {
 // slowReach is how far the guides stand out of each base.
 var slowReach = map[engine.Base]float64{engine.Small: 1.6, engine.Medium: 1.7, engine.Large: 1.8, engine.Huge195: 1.8, engine.Huge225: 1.8}
 
-// slowParts returns the rectangles that a base is made of, guides included.
-func slowParts(b engine.Base, p geom.Pose) [][4]geom.Point {
+// slowParts returns the outlines that a base is made of, guides of a shape included.
+func slowParts(b engine.Base, p geom.Pose, shape guideShape) [][]geom.Point {
 	w, l := b.Size()
 	x, y := float64(w)/2, float64(l)/2
-	reach := slowReach[b]
-	var parts [][4]geom.Point
-	for _, r := range [][4]float64{
-		{-x, x, -y, y},
-		{10.1, 13.6, y, y + reach}, {-13.6, -10.1, y, y + reach}, {10.1, 13.6, -y - reach, -y}, {-13.6, -10.1, -y - reach, -y},
-	} {
-		parts = append(parts, [4]geom.Point{
-			p.Transform(geom.Point{X: r[0], Y: r[2]}), p.Transform(geom.Point{X: r[1], Y: r[2]}),
-			p.Transform(geom.Point{X: r[1], Y: r[3]}), p.Transform(geom.Point{X: r[0], Y: r[3]}),
-		})
+	parts := [][]geom.Point{{p.Transform(geom.Point{X: -x, Y: -y}), p.Transform(geom.Point{X: x, Y: -y}),
+		p.Transform(geom.Point{X: x, Y: y}), p.Transform(geom.Point{X: -x, Y: y})}}
+	for _, side := range [2]float64{1, -1} {
+		for _, middle := range [2]float64{-11.85, 11.85} { // 10.1 to 13.6
+			var g []geom.Point
+			for _, q := range shape {
+				g = append(g, p.Transform(geom.Point{X: side * (middle + 1.75*q[0]), Y: side * (y + slowReach[b]*q[1])}))
+			}
+			parts = append(parts, g)
+		}
 	}
 	return parts
 }
@@ -214,17 +214,22 @@ func cross(a, b []geom.Point) bool {
 	return false
 }
 
-func slowOverlap(ship engine.Ship, p geom.Pose, others []engine.Ship) bool {
+// slowOverlap reports whether a ship at a pose overlaps others, all with guides of a shape.
+func slowOverlap(ship engine.Ship, p geom.Pose, others []engine.Ship, shape guideShape) bool {
 	for _, o := range others {
-		if p.Sub(o.Pose.Point).Norm() > 125 {
-			continue
+		if p.Sub(o.Pose.Point).Norm() <= 125 && meet(slowParts(ship.Base, p, shape), slowParts(o.Base, o.Pose, shape)) {
+			return true
 		}
-		theirs := slowParts(o.Base, o.Pose)
-		for _, a := range slowParts(ship.Base, p) {
-			for _, b := range theirs {
-				if cross(a[:], b[:]) {
-					return true
-				}
+	}
+	return false
+}
+
+// meet reports whether two things made of outlines have inner points in common.
+func meet(a, b [][]geom.Point) bool {
+	for _, p := range a {
+		for _, q := range b {
+			if cross(p, q) {
+				return true
 			}
 		}
 	}
@@ -281,14 +286,14 @@ func compareMoves(t *testing.T, rules engine.Rules, n int) {
 		v := newSlowMove(s.Ships[0], m)
 		full := v.pose(v.line.length)
 		require.True(t, samePose(full, got.Full), "scene %d: %v: full pose %v, slowly %v", i, m, got.Full, full)
-		blocked := slowOverlap(s.Ships[0], full, s.Ships[1:])
+		blocked := slowOverlap(s.Ships[0], full, s.Ships[1:], rectangular)
 		require.Equal(t, !blocked, got.FullyExecuted, "scene %d: %v", i, m)
 		if !blocked {
 			require.True(t, samePose(full, got.Final))
 			continue
 		}
 		partial++
-		stop := slowRetreat(v, s)
+		stop := slowRetreat(v, s, rectangular)
 		slowTouches(t, i, &s, &got)
 		if samePose(v.pose(stop), got.Final) {
 			continue
@@ -304,8 +309,8 @@ func compareMoves(t *testing.T, rules engine.Rules, n int) {
 		// sooner, and the place it stops at must be free and the next must not.
 		require.True(t, ok && at > stop, "scene %d: %v %+v: stopped at %v (%g), slowly at %v (%g)", i, m, s.Ships, got.Final, at,
 			v.pose(stop), stop)
-		require.False(t, slowOverlap(s.Ships[0], v.pose(at-1e-8), s.Ships[1:]), "scene %d: overlaps where it stops", i)
-		require.True(t, slowOverlap(s.Ships[0], v.pose(at+1e-7), s.Ships[1:]), "scene %d: stopped before the first free place", i)
+		require.False(t, slowOverlap(s.Ships[0], v.pose(at-1e-8), s.Ships[1:], rectangular), "scene %d: overlaps where it stops", i)
+		require.True(t, slowOverlap(s.Ships[0], v.pose(at+1e-7), s.Ships[1:], rectangular), "scene %d: stopped before the first free place", i)
 		missed++
 	}
 	t.Logf("%d moves, %d of them partial; the slow steps of 0.2 mm passed over a free place %d times; %d grazed", n, partial, missed, grazed)
@@ -333,16 +338,19 @@ func samePose(a, b geom.Pose) bool {
 }
 
 // slowRetreat steps back from the full pose to the first free place.
-func slowRetreat(v slowMove, s engine.Scene) float64 {
-	hit := func(at float64) bool { return slowOverlap(s.Ships[0], v.pose(at), s.Ships[1:]) }
+func slowRetreat(v slowMove, s engine.Scene, shape guideShape) float64 {
+	hit := func(at float64) bool { return slowOverlap(s.Ships[0], v.pose(at), s.Ships[1:], shape) }
 	n := 0
-	for slowOverlap(s.Ships[0], v.back(n), s.Ships[1:]) {
+	for slowOverlap(s.Ships[0], v.back(n), s.Ships[1:], shape) {
 		if n++; v.line.length-backStep*float64(n) <= -v.base {
-			return -v.base
+			if hit(-v.base) {
+				return -v.base
+			}
+			break
 		}
 	}
-	free := v.line.length - backStep*float64(n)
-	blocked := free + backStep
+	free := max(-v.base, v.line.length-backStep*float64(n))
+	blocked := v.line.length - backStep*float64(n-1)
 	for range 60 {
 		if mid := (free + blocked) / 2; hit(mid) {
 			blocked = mid
@@ -428,10 +436,7 @@ func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 		} else if near > 0.4 {
 			require.Equal(t, engine.No, template, where)
 		}
-		over := false
-		for _, p := range slowParts(s.Ships[0].Base, got.Final) {
-			over = over || cross(p[:], rock.Outline)
-		}
+		over := meet(slowParts(s.Ships[0].Base, got.Final, rectangular), [][]geom.Point{rock.Outline})
 		require.Equal(t, over, base == engine.Yes, where)
 	}
 	assert.Greater(t, hits, shorter(50, 5))
@@ -487,12 +492,12 @@ func TestTheSlowMethodAgreesOnSlides(t *testing.T) {
 		}
 		legal := func(x float64) bool {
 			p := geom.Pose{Point: a.Pose.Transform(geom.Point{X: side * (float64(w) + across), Y: x}), Heading: a.Pose.Heading}
-			if slowOverlap(*a, p, s.Ships[1:]) {
+			if slowOverlap(*a, p, s.Ships[1:], rectangular) {
 				return false
 			}
-			for _, part := range slowParts(a.Base, p) {
+			for _, part := range slowParts(a.Base, p, rectangular) {
 				for _, o := range s.Obstacles {
-					if cross(part[:], o.Outline) {
+					if cross(part, o.Outline) {
 						return false
 					}
 				}

@@ -433,7 +433,11 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	add := func(why string, that body, free float64, outlines ...geom.Polygon) {
 		dx, dy := m.growth(m.errorAgainst(m.own(), that, free), p0, far)
 		for i := range base.n {
-			if q, ok := base.parts[i].grown(grow*dx-r.shrink, grow*dy-r.shrink); ok {
+			x := grow*dx - r.shrink
+			if i > 0 && grow < 0 && dx+dy > 0 { // where a slender guide has its full length it blocks for sure
+				x -= float64(GuideOuter-GuideInner-guideTip) / 2
+			}
+			if q, ok := base.parts[i].grown(x, grow*dy-r.shrink); ok {
 				for _, g := range outlines {
 					for _, b := range slideBlocks(q, g, dir) {
 						all = append(all, blockedRun{b, why})
@@ -444,8 +448,9 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	}
 	for i := range m.others {
 		o := &m.others[i]
+		shape := o.shape.guided(grow < 0 && m.slack(o.loose, o.at, far...) > 0)
 		for j := range o.shape.n {
-			add("overlaps "+o.id, o.body, 0, o.shape.parts[j][:])
+			add("overlaps "+o.id, o.body, 0, shape.parts[j][:])
 		}
 	}
 	if !r.reposition {
