@@ -209,19 +209,35 @@ func apart(all []guess, keep int, distance, turn float64) (out []guess) {
 	return out
 }
 
-// climb moves a guess to where the look agrees best near it.
+// climb moves a guess to where the look agrees best near it. What was compared in one step is not compared again in the next.
 func (m *matcher) climb(f *flat, g guess) guess {
 	for _, step := range [...]struct{ place, turn float64 }{{1, 3 * math.Pi / 180}, {0.5, 1.5 * math.Pi / 180}} {
+		turned, scores := map[int]*turnedGrid{}, map[[2]int]float64{} // by turns from here, and by the place's sample as well
+		turns := 0
 		for range 4 {
-			best := g
-			for _, turn := range [...]float64{-step.turn, 0, step.turn} {
-				h := (g.pose.Heading + geom.Angle(turn)).Normalized()
-				t := m.turn(h, f)
+			best, by := g, 0
+			for _, turn := range [...]int{-1, 0, 1} {
+				h := (g.pose.Heading + geom.Angle(float64(turn)*step.turn)).Normalized()
+				t := turned[turns+turn]
+				if t == nil {
+					grid := m.turn(h, f)
+					t = &grid
+					turned[turns+turn] = t
+				}
 				for _, dx := range [...]float64{-step.place, 0, step.place} {
 					for _, dy := range [...]float64{-step.place, 0, step.place} {
 						p := g.pose.Add(geom.Point{X: dx, Y: dy})
-						if s, ok := m.scoreAt(f, &t, p); ok && s > best.score {
-							best = guess{geom.Pose{Point: p, Heading: h}, s}
+						at, ok := m.sampleAt(f, p)
+						if !ok {
+							continue
+						}
+						s, ok := scores[[2]int{turns + turn, at}]
+						if !ok {
+							s = float64(m.score(f, t, at))
+							scores[[2]int{turns + turn, at}] = s
+						}
+						if s > best.score {
+							best, by = guess{geom.Pose{Point: p, Heading: h}, s}, turn
 						}
 					}
 				}
@@ -230,6 +246,7 @@ func (m *matcher) climb(f *flat, g guess) guess {
 				break
 			}
 			g = best
+			turns += by
 		}
 	}
 	return g
@@ -237,10 +254,16 @@ func (m *matcher) climb(f *flat, g guess) guess {
 
 // scoreAt is score at a point of the table; false: the look does not lie whole in the part.
 func (m *matcher) scoreAt(f *flat, t *turnedGrid, p geom.Point) (float64, bool) {
-	x, y := int(math.Round((p.X-f.origin.X)/f.step)), int(math.Round((p.Y-f.origin.Y)/f.step))
-	r := int(math.Ceil(m.reach / f.step))
-	if x < r || y < r || x >= f.n-r || y >= f.n-r {
+	at, ok := m.sampleAt(f, p)
+	if !ok {
 		return 0, false
 	}
-	return float64(m.score(f, t, channels*(y*f.n+x))), true
+	return float64(m.score(f, t, at)), true
+}
+
+// sampleAt is the index of the sample at a point of the table; false: the look does not lie whole in the part.
+func (m *matcher) sampleAt(f *flat, p geom.Point) (int, bool) {
+	x, y := int(math.Round((p.X-f.origin.X)/f.step)), int(math.Round((p.Y-f.origin.Y)/f.step))
+	r := int(math.Ceil(m.reach / f.step))
+	return channels * (y*f.n + x), x >= r && y >= r && x < f.n-r && y < f.n-r
 }

@@ -218,9 +218,11 @@ func (f *fitting) erode() {
 
 // solve takes one step of the fit; only the light's when the pose is held. It reports false where nothing decides it.
 func (f *fitting) solve(held bool) (step [unknowns]float64, ok bool) {
-	f.normal = [unknowns * unknowns]float64{}
-	var gradient [unknowns]float64
-	var j [unknowns]float64
+	var parts [channels]equations
+	first := 0
+	if held {
+		first = ofGain
+	}
 	sin, cos := math.Sincos(float64(f.pose.Heading))
 	var sum float64
 	for k, w := range f.weight {
@@ -229,19 +231,20 @@ func (f *fitting) solve(held bool) (step [unknowns]float64, ok bool) {
 		}
 		u, v := float64(f.g.u[k]), float64(f.g.v[k])
 		dx, dy := u*cos+v*sin, -u*sin+v*cos
+		slope := (f.photo[ofSlope]*u + f.photo[ofSlope+1]*v) / f.half
 		p := &f.deriv[k]
 		for c := range channels {
-			j = [unknowns]float64{}
 			t := float64(f.g.t[channels*k+c])
-			if !held {
-				j[ofX], j[ofY] = float64(p.dx[c]), float64(p.dy[c])
-				j[ofTurn] = (j[ofX]*dy - j[ofY]*dx) / f.half
-			}
-			j[ofGain+c], j[ofSlope], j[ofSlope+1], j[ofOffset+c] = -t, -t*u/f.half, -t*v/f.half, -1
-			r := f.residualOf(k, c)
+			x, y := float64(p.dx[c]), float64(p.dy[c])
+			r := float64(p.v[c]) - (f.photo[ofGain+c]+slope)*t - f.photo[ofOffset+c]
 			sum += float64(w)
-			addRow(&f.normal, &gradient, &j, float64(w), r, c)
+			parts[c].add(float64(w), r, &[channelUnknowns]float64{x, y, (x*dy - y*dx) / f.half, -t, -t * u / f.half, -t * v / f.half, -1}, first)
 		}
+	}
+	f.normal = [unknowns * unknowns]float64{}
+	var gradient [unknowns]float64
+	for c := range parts {
+		parts[c].addTo(&f.normal, &gradient, c)
 	}
 	if sum < sumLeast*float64(len(f.weight)) {
 		return step, false
@@ -264,14 +267,39 @@ func (f *fitting) solve(held bool) (step [unknowns]float64, ok bool) {
 	return step, ok
 }
 
-// addRow adds a row of the Jacobian to the normal equations. Of gains and offsets only those of channel c are not 0.
-func addRow(normal *[unknowns * unknowns]float64, gradient *[unknowns]float64, j *[unknowns]float64, w, r float64, c int) {
-	used := [...]int{ofX, ofY, ofTurn, ofGain + c, ofSlope, ofSlope + 1, ofOffset + c}
-	for _, a := range used {
-		wa := w * j[a]
-		gradient[a] += wa * r
-		for _, b := range used {
-			normal[a*unknowns+b] += wa * j[b]
+// channelUnknowns is how many unknowns one channel depends on: place, heading, its gain, the gain's change and its offset.
+const channelUnknowns = 7
+
+// equations are the normal equations of one channel: the upper triangle, row by row, and the gradient.
+type equations struct {
+	normal   [channelUnknowns * (channelUnknowns + 1) / 2]float64
+	gradient [channelUnknowns]float64
+}
+
+// add adds a residual with a weight and its row of the Jacobian, of which what comes before first is not used.
+func (e *equations) add(w, residual float64, row *[channelUnknowns]float64, first int) {
+	at := first * (2*channelUnknowns - first + 1) / 2
+	for a := first; a < channelUnknowns; a++ {
+		wa := w * row[a]
+		e.gradient[a] += wa * residual
+		for b, x := range row[a:] {
+			e.normal[at+b] += wa * x
+		}
+		at += channelUnknowns - a
+	}
+}
+
+// addTo adds them to those of all unknowns.
+func (e *equations) addTo(normal *[unknowns * unknowns]float64, gradient *[unknowns]float64, c int) {
+	used, at := [channelUnknowns]int{ofX, ofY, ofTurn, ofGain + c, ofSlope, ofSlope + 1, ofOffset + c}, 0
+	for i, a := range used {
+		gradient[a] += e.gradient[i]
+		for _, b := range used[i:] {
+			normal[a*unknowns+b] += e.normal[at]
+			if a != b {
+				normal[b*unknowns+a] += e.normal[at]
+			}
+			at++
 		}
 	}
 }

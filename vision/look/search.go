@@ -295,16 +295,22 @@ func (s *search) bySigns() (out []candidate) {
 // turned compares the looks of a base with the mat at a heading.
 func (s *search) turned(base engine.Base, mat *lattice) {
 	may := s.may[base]
+	var looks []*searched
+	for _, l := range s.looks {
+		if l.Base == base {
+			looks = append(looks, l)
+		}
+	}
+	w := newWindow(&looks[0].signs)
 	for j := range mat.side {
 		for i := range mat.side {
 			p := mat.point(i, j)
 			if !may.at(p) {
 				continue
 			}
-			for _, l := range s.looks {
-				if l.Base == base {
-					l.guesses.add(geom.Pose{Point: p, Heading: mat.heading}, l.signs.score(mat, i, j))
-				}
+			w.move(mat, i, j)
+			for _, l := range looks {
+				l.guesses.add(geom.Pose{Point: p, Heading: mat.heading}, l.signs.score(w))
 			}
 		}
 	}

@@ -180,9 +180,11 @@ func (l *lattice) turn(s *signs, heading geom.Angle) {
 // signLook is a look as signs: a square of side by side cells.
 type signLook struct {
 	side, words int
-	brighter    []uint64 // words of each row
-	darker      []uint64
+	rows        [2]signRows // every other one, from the first and from the second on
 }
+
+// signRows are words of rows, one row after the other.
+type signRows struct{ brighter, darker []uint64 }
 
 // signs returns the look's signs.
 func (l *Look) signs() signLook {
@@ -191,7 +193,10 @@ func (l *Look) signs() signLook {
 	first := (l.side - 1) / 2 % every
 	s := signLook{side: (l.side-1-first)/every + 1}
 	s.words = (channels*s.side + 63) / 64
-	s.brighter, s.darker = make([]uint64, s.words*s.side), make([]uint64, s.words*s.side)
+	for r := range s.rows {
+		n := s.words * ((s.side + 1 - r) / 2)
+		s.rows[r] = signRows{make([]uint64, n), make([]uint64, n)}
+	}
 	locals(cells, l.weight, l.side, signWindow/cellMM, func(k int, at *local) {
 		i, j := k%l.side-first, k/l.side-first
 		if i < 0 || j < 0 || i%every != 0 || j%every != 0 || l.weight[k] < 0.5 {
@@ -200,41 +205,78 @@ func (l *Look) signs() signLook {
 		i, j = i/every, j/every
 		for c := range channels {
 			bit := channels*i + c
-			o := j*s.words + bit>>6
+			r, o := &s.rows[j%2], j/2*s.words+bit>>6
 			v := uint64(signOf(c, cells[channels*k+c]-at.mean[c], at.deviation))
-			s.brighter[o] |= v & brighter >> c << (bit & 63)
-			s.darker[o] |= v >> (channels + c) << (bit & 63)
+			r.brighter[o] |= v & brighter >> c << (bit & 63)
+			r.darker[o] |= v >> (channels + c) << (bit & 63)
 		}
 	})
 	return s
 }
 
-// score compares the look with the lattice about a sample: how many signs agree beyond those that do not, in about the
-// standard deviations that chance gives. Where every other row says less than signHalf it is not finished.
-func (s *signLook) score(l *lattice, i, j int) float64 {
-	agree, against := s.rows(l, i, j, 0)
+// window holds the mat's signs about a sample of a lattice as looks of one size have them.
+type window struct {
+	side, words int
+	rows        [2]signRows
+	lattice     *lattice
+	i, j        int
+	taken       [2]bool // of the rows: they are those of the sample
+}
+
+// newWindow returns a window for looks of a size.
+func newWindow(s *signLook) *window {
+	w := &window{side: s.side, words: s.words}
+	for r := range w.rows {
+		w.rows[r] = signRows{make([]uint64, len(s.rows[r].brighter)), make([]uint64, len(s.rows[r].darker))}
+	}
+	return w
+}
+
+// move lays the window about a sample.
+func (w *window) move(l *lattice, i, j int) {
+	w.lattice, w.i, w.j, w.taken = l, i, j, [2]bool{}
+}
+
+// take returns every other row, from a first one on.
+func (w *window) take(first int) *signRows {
+	out := &w.rows[first]
+	if w.taken[first] {
+		return out
+	}
+	w.taken[first] = true
+	l, h := w.lattice, w.side/2
+	bit := channels * (w.i - h)
+	o, at := (w.j-h+first)*l.stride+bit>>6, uint(bit&63)
+	for k := 0; k < len(out.brighter); k += w.words {
+		b, d := l.brighter[o:][:w.words+1], l.darker[o:][:w.words+1]
+		for i := range w.words {
+			out.brighter[k+i] = b[i]>>at | b[i+1]<<1<<(63-at)
+			out.darker[k+i] = d[i]>>at | d[i+1]<<1<<(63-at)
+		}
+		o += 2 * l.stride
+	}
+	return out
+}
+
+// score compares the look with a window: how many signs agree beyond those that do not, in about the standard deviations that chance
+// gives. Where every other row says less than signHalf it is not finished.
+func (s *signLook) score(w *window) float64 {
+	agree, against := s.rows[0].compare(w.take(0))
 	if float64(agree-against) < signHalf*math.Sqrt(float64(agree+against+signNoise)) {
 		return 0
 	}
-	a, b := s.rows(l, i, j, 1)
+	a, b := s.rows[1].compare(w.take(1))
 	agree, against = agree+a, against+b
 	return float64(agree-against) / math.Sqrt(float64(agree+against+signNoise))
 }
 
-// rows compares every other row, from a first one on.
-func (s *signLook) rows(l *lattice, i, j, first int) (agree, against int) {
-	h := s.side / 2
-	bit := channels * (i - h)
-	o, at := (j-h)*l.stride+bit>>6, uint(bit&63)
-	for r := first; r < s.side; r += 2 {
-		b, d := l.brighter[o+r*l.stride:][:s.words+1], l.darker[o+r*l.stride:][:s.words+1]
-		for w, tb := range s.brighter[r*s.words:][:s.words] {
-			td := s.darker[r*s.words+w]
-			pb := b[w]>>at | b[w+1]<<1<<(63-at)
-			pd := d[w]>>at | d[w+1]<<1<<(63-at)
-			agree += bits.OnesCount64(pb&tb | pd&td)
-			against += bits.OnesCount64(pb&td | pd&tb)
-		}
+// compare counts the signs that agree and those that do not.
+func (r *signRows) compare(o *signRows) (agree, against int) {
+	n := len(r.brighter)
+	rb, rd, ob, od := r.brighter, r.darker[:n], o.brighter[:n], o.darker[:n]
+	for k, b := range rb {
+		agree += bits.OnesCount64(b&ob[k] | rd[k]&od[k])
+		against += bits.OnesCount64(rd[k]&ob[k] | b&od[k])
 	}
 	return agree, against
 }

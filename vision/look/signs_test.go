@@ -61,7 +61,7 @@ func TestALookScoresWhereItLies(t *testing.T) {
 	d := drawing{table: tableAt(1.02), noise: 1, matted: true, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
 	f := NewFinder(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{})
 	mat := newSigns(f.flattenMat(d.draw(1)))
-	turned := newLattice(mat)
+	turned, around := newLattice(mat), newWindow(&s)
 	best, where := 0.0, geom.Pose{}
 	for a := range 60 {
 		turned.turn(mat, geom.Angle(2*math.Pi*float64(a)/60))
@@ -71,7 +71,8 @@ func TestALookScoresWhereItLies(t *testing.T) {
 				if p.X < 20 || p.Y < 20 || p.X > 240 || p.Y > 240 {
 					continue
 				}
-				if score := s.score(turned, i, j); score > best {
+				around.move(turned, i, j)
+				if score := s.score(around); score > best {
 					best, where = score, geom.Pose{Point: p, Heading: turned.heading}
 				}
 			}
