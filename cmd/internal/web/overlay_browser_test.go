@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +85,7 @@ func TestOverlays(t *testing.T) {
 	t.Run("what may be shown is decided from the state, the box's clock and nothing else", func(t *testing.T) { gateTable(t, ctx) })
 	t.Run("what is frozen and hidden is decided from the state that the director froze, too", func(t *testing.T) { frozenTable(t, ctx) })
 	t.Run("a laptop that slept knows that it does not know the time", func(t *testing.T) { clockJumps(t, ctx) })
+	t.Run("a box whose clock is set is asked at once", func(t *testing.T) { boxClockSet(t, ctx) })
 	t.Run("each widget shows the demo, on nothing", func(t *testing.T) { demoPages(t, ctx) })
 	t.Run("the live page shows what is, and nothing that was", func(t *testing.T) { livePage(t, ctx) })
 	t.Run("a box that is started again is found again", func(t *testing.T) { restarted(t, ctx) })
@@ -198,6 +200,35 @@ func clockJumps(t *testing.T, ctx context.Context) {
 	assert.True(t, got.Jumped)
 	assert.Nil(t, got.After, "until it is asked for again, nobody knows the time")
 	assert.True(t, got.Again, "it is the box's time and not the laptop's")
+}
+
+func boxClockSet(t *testing.T, ctx context.Context) {
+	var set atomic.Int64 // how far back, in ms
+	f := newFakeTable(t)
+	s := f.server()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/overlay/clock" {
+			fmt.Fprintf(w, `{"now_unix_ms": %d}`, time.Now().UnixMilli()-set.Load())
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	const hour = 3600000
+	const off = `Math.abs(c.now() - (Date.now() - %d)) < 1000`
+	var asks, known bool
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(server.URL+"/overlay/all?demo=1"),
+		chromedp.Evaluate(`import("/overlay-clock.js").then(async ({ Clock }) => {
+			globalThis.c = new Clock("/overlay/clock");
+			await c.measure();
+			c.heard(Date.now() - 500);
+			return c.measuring;
+		})`, &asks, awaiting), chromedp.Evaluate(fmt.Sprintf(off, 0), &known)))
+	assert.False(t, asks, "a state that is as old as usual")
+	assert.True(t, known)
+	set.Store(hour)
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(fmt.Sprintf(`c.heard(Date.now() - %d); 0`, hour), nil),
+		browsertest.Poll(fmt.Sprintf(off, hour), nil)))
 }
 
 func demoPages(t *testing.T, ctx context.Context) {

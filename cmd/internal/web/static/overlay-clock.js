@@ -3,6 +3,7 @@
 
 const trust = 60000; // ms that a measurement holds
 const slow = 2000; // ms; an answer that took longer says too little
+const apart = 2000; // ms between now and a state's time
 const jump = 500; // ms by which the wall clock may part from the steady one
 
 export class Clock {
@@ -31,6 +32,12 @@ export class Clock {
     if (jumped) this.forget();
     else if (steady - this.measured > trust) this.measure();
     return jumped;
+  }
+
+  // heard is told when a state was made, in ms of the box's clock. One that is far from now waited somewhere,
+  // or somebody set the box's clock: it is asked for.
+  heard(at) {
+    if (this.offset !== null && Math.abs(this.now() - at) > apart) this.measure();
   }
 
   forget() {

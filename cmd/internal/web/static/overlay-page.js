@@ -190,6 +190,7 @@ function fit() {
 }
 
 function onState(came) {
+  clock.heard(came.at_unix_ms);
   newest = directed(came);
   kept = froze(newest, kept);
   render();
