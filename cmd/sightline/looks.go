@@ -76,7 +76,7 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 		if err := l.Save(c.Out); err != nil {
 			return err
 		}
-		fmt.Fprintf(progress, "%s: %v base, learnt from %s\n", l.Name, l.Base, sentence.Counted(l.Views, "view"))
+		fmt.Fprintf(progress, "%s: %v base, learnt from %s\n", l.Name, l.Base, views(l))
 		if l.Views == 1 {
 			fmt.Fprintf(progress, "%s: one view cannot show whether a miniature stands on the base: show it in four quarter turns\n", l.Name)
 		}
@@ -117,7 +117,7 @@ func (c *looksLearnCmd) show(ctx context.Context, progress io.Writer) error {
 	if err := l.Save(c.Out); err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "%s: %v base, learnt from %s; check that the front is up in %s\n", l.Name, l.Base, sentence.Counted(l.Views, "view"),
+	fmt.Fprintf(progress, "%s: %v base, learnt from %s; check that the front is up in %s\n", l.Name, l.Base, views(l),
 		filepath.Join(c.Out, l.Name+".png"))
 	return nil
 }
@@ -148,6 +148,15 @@ func (c *looksLearnCmd) pictures(ctx context.Context, progress io.Writer) (out [
 		out = append(out, look.View{Table: used, Frame: frame})
 	}
 	return out, nil
+}
+
+// views says from how many views a look was learnt, and whether they showed the number on the ship's ID tokens.
+func views(l *look.Look) string {
+	text := sentence.Counted(l.Views, "view")
+	if l.HasNumber() {
+		text += ", with the number on its ID tokens"
+	}
+	return text
 }
 
 // looksListCmd lists looks.

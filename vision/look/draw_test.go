@@ -54,6 +54,23 @@ type drawnBase struct {
 	pose geom.Pose
 	art  art
 	slip geom.Pose // of the card in its frame
+
+	number art // of its ID tokens, as an observer beside it sees them, their middle at 0; nil: it has none
+}
+
+// token returns what a ray from c to a point p of the card meets of the ID tokens.
+func (b *drawnBase) token(c calibration.Vec3, p geom.Point) (out [3]float64, ok bool) {
+	if b.number == nil {
+		return out, false
+	}
+	from, to := b.pose.Inverse(geom.Point{X: c[0], Y: c[1]}), b.pose.Inverse(p)
+	side := math.Copysign(1, from.X)
+	t := (side*faceOut - from.X) / (to.X - from.X)
+	y, z := from.Y+t*(to.Y-from.Y), c[2]+t*(float64(CardTop)-c[2])
+	if math.Abs(from.X) < faceOut || t > 1 || math.Abs(y) > 4.5 || z < 5 || z > 16 {
+		return out, false
+	}
+	return b.number(side*y, z-10.5), true
 }
 
 // drawing is a picture of bases on a dark mat.
@@ -76,6 +93,11 @@ func (d *drawing) at(px geom.Pixel) [3]float64 {
 	if d.hides != nil {
 		if hidden, light := d.hides(p); hidden {
 			return [3]float64{light, light, light}
+		}
+	}
+	for i := range d.bases {
+		if c, ok := d.bases[i].token(d.table.Center(), p); ok {
+			return c
 		}
 	}
 	for _, b := range d.bases {

@@ -43,13 +43,16 @@ type lookFile struct {
 	// How well the base's pose was known; left out: KnownBySay, as files of before have it.
 	Jig     *float64 `json:"jig_mm,omitempty"`
 	JigTurn *float64 `json:"jig_deg,omitempty"`
+	// The number on its ID tokens, in rows from the top on, and the scale along the base at which it was seen; left out: it was not.
+	Number      []byte  `json:"number,omitempty"`
+	NumberScale float64 `json:"number_px_per_mm,omitempty"`
 }
 
 // Encode returns the two files of a look.
 func (l *Look) Encode() (doc, picture []byte, err error) {
 	jig, turn := float64(l.Known.Place), l.Known.Turn.Degrees()
 	doc, err = json.MarshalIndent(lookFile{fileVersion, l.Ships, l.Base.String(), l.Pilot, float64(l.Z), cellMM, l.Color, l.Views, l.Scale,
-		&jig, &turn}, "", " ")
+		&jig, &turn, l.number.levels(), l.number.scale}, "", " ")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,6 +92,9 @@ func Decode(name string, doc, picture []byte) (*Look, error) {
 		l.Known.Turn = geom.Angle(*f.JigTurn) * geom.Degree
 	}
 	if err := l.check(); err != nil {
+		return nil, err
+	}
+	if l.number, err = faceOf(f.Number, f.NumberScale); err != nil {
 		return nil, err
 	}
 	l.side = sideOf(base)

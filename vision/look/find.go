@@ -80,8 +80,9 @@ type Sight struct {
 	Margin   float64   // by which it exceeds the best other place or heading
 	Seen     float64   // share of the card that is seen, 0…1
 
-	Dots  Naming // what the dots on it say
-	Plate Plate  // what its name plate says
+	Dots   Naming // what the dots on it say
+	Plate  Plate  // what its name plate says
+	Number *Look  // whose ID token stands on it, of those that it may be; nil: that is not seen
 
 	// Counted says that the whole table was searched and no more bases were found than ships were shown.
 	Counted bool
@@ -94,6 +95,9 @@ type Sight struct {
 func (s *Sight) Ships() (out []string) {
 	if s.Dots.Ship != "" {
 		return []string{s.Dots.Ship}
+	}
+	if s.Number != nil {
+		return slices.Clone(s.Number.Ships)
 	}
 	for _, l := range append([]*Look{s.Look}, s.Alike...) {
 		for _, id := range l.Ships {
@@ -114,7 +118,7 @@ func (s *Sight) Shown() bool {
 
 // Named reports whether it can be one ship only.
 func (s *Sight) Named() bool {
-	return s.Dots.Ship != "" || len(s.Ships()) == 1 && !s.Elsewhere && s.Shown()
+	return s.Dots.Ship != "" || len(s.Ships()) == 1 && (!s.Elsewhere || s.Number != nil) && s.Shown()
 }
 
 // Near looks for a base near a hint. It reports false where none is believed.
@@ -135,6 +139,7 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		one := []Sight{s}
 		if h.Ship == "" && h.Look == "" { // else a person or a track says whose it is
 			f.byPlates(frame, one)
+			f.byNumbers(frame, one)
 		}
 		f.byDots(frame, one)
 		s = one[0]

@@ -90,6 +90,7 @@ func (l *Look) learn(views []View) string {
 		return why
 	}
 	if len(views) == 1 { // blur is also why a card shows too little
+		l.number = numberIn(views, poses)
 		return cmp.Or(l.blurry(), l.untelling())
 	}
 	if why := cmp.Or(l.covered(views), l.untelling()); why != "" {
@@ -105,6 +106,7 @@ func (l *Look) learn(views []View) string {
 	}
 	l.cells, l.weight, l.fit, l.once = again.cells, again.weight, nil, sync.Once{}
 	l.Known = l.Known.scattered(poses, aligned)
+	l.number = numberIn(views, aligned)
 	return l.blurry()
 }
 

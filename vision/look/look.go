@@ -34,6 +34,7 @@ type Look struct {
 	side   int       // cells along a side
 	cells  []float32 // side*side cells of three channels (blue, green, red), 0…255; the front's row first, left first
 	weight []float32 // of each cell, 0…1; 0: says nothing
+	number face      // on its ID tokens, as it was shown
 
 	once sync.Once
 	fit  *fitted // what the search needs of it

@@ -48,6 +48,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	s.stand(lies, taken)
 	_, out = s.settle(append(all, s.byBlocks()...))
 	f.byPlates(frame, out)
+	f.byNumbers(frame, out)
 	f.byDots(frame, out)
 	counted := f.count(out, known)
 	for i := range out {

@@ -158,6 +158,7 @@ type lookTally struct {
 	baseTally
 	halfSeen, halfFound int // of those whose card is in view by 50 % (small) or 40 %
 	turned, misnamed    int
+	sigma               []float64 // stated of the place, per axis
 }
 
 func (b *lookTally) String() string {
