@@ -46,6 +46,7 @@ const (
 
 	mostBlur = 1.6 // px, the largest blur that a fit allows for
 
+	litFrom    = 0.2  // mm inwards from the base's edge from which light is followed: the ground outside has its own
 	fitColumn  = 5.0  // mm: light is followed along a side in columns this wide
 	fitColumns = 44   // the most columns, of a huge base's long side
 	clipped    = 0.97 // recorded light from which a pixel may be overexposed
@@ -64,6 +65,41 @@ func (f *rimFit) each(do func(p *rimPixel, side int8, a, d float64)) {
 			a, d := sidePlace(side, hx, hy, l)
 			do(p, side, a, d)
 		}
+	}
+}
+
+// rimSample is what the model makes of a pixel that takes part in a round.
+type rimSample struct {
+	light  float64    // in the picture
+	a, d   float64    // place at its side
+	l      geom.Point // in the token's frame
+	side   int8
+	column int
+	model  float64 // where even light falls
+	row    fitRow
+}
+
+// look sets the samples of a round: every pixel that takes part at the present pose, at least deep mm inwards from the base's edge.
+func (f *rimFit) look(trans *[4][]transition, deep float64) {
+	hx, hy := f.token.Half()
+	h := f.halves()
+	frame := newTokenFrame(f.pose)
+	f.samples = slices.Grow(f.samples[:0], len(f.pixels)/f.stride+1)
+	for i := 0; i < len(f.pixels); i += f.stride {
+		p := &f.pixels[i]
+		l := frame.local(p)
+		side, ok := rimSide(hx, hy, l)
+		if !ok {
+			continue
+		}
+		a, d := sidePlace(side, hx, hy, l)
+		if d < deep {
+			continue
+		}
+		f.samples = f.samples[:len(f.samples)+1]
+		s := &f.samples[len(f.samples)-1]
+		s.light, s.a, s.d, s.l, s.side, s.column = p.light, a, d, l, side, column(a, h[side])
+		s.model = f.model(side, a, d, trans[side], &s.row)
 	}
 }
 
@@ -130,6 +166,7 @@ func (t tokenFrame) local(p *rimPixel) geom.Point {
 type rimFit struct {
 	pixels  []rimPixel
 	shrunk  []rimPixel // a copy of them, as if the print were smaller
+	samples []rimSample
 	lattice lattice
 	token   token.Token
 	pose    geom.Pose
@@ -191,14 +228,12 @@ func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, 
 	x0, y0 := max(int(center.X)-r, 0), max(int(center.Y)-r, 0)
 	x1, y1 := min(int(center.X)+r, g.Rect.Dx()-1), min(int(center.Y)+r, g.Rect.Dy()-1)
 	f.lattice.reset(cam, z, x0, y0, x1, y1)
+	frame := newTokenFrame(pose)
 	for y := y0; y <= y1; y++ {
 		for x := x0; x <= x1; x++ {
 			// Coarse place by the linear map: most pixels are not on the rim.
 			u, v := float64(x)-center.X, float64(y)-center.Y
-			p := pose.Inverse(geom.Point{
-				X: pose.X + (u*dy.Y-v*dy.X)/det,
-				Y: pose.Y + (v*dx.X-u*dx.Y)/det,
-			})
+			p := frame.local(&rimPixel{x: pose.X + (u*dy.Y-v*dy.X)/det, y: pose.Y + (v*dx.X-u*dx.Y)/det})
 			deep := math.Min(hx-math.Abs(p.X), hy-math.Abs(p.Y))
 			if deep < -fitOutside-0.6 || deep > fitInside+0.6 {
 				continue
@@ -325,10 +360,11 @@ func (f *rimFit) solve() bool {
 	var gradient [fitParams]float64
 	const rounds, coarseRounds = 14, 8
 	for round := range rounds {
+		f.look(&trans, f.from)
 		if round >= 2 {
-			f.followLight(&trans)
+			f.followLight()
 		}
-		sum, count := f.normalise(round, &trans, &normal, &gradient)
+		sum, count := f.normalise(round, &normal, &gradient)
 		if count < 30 || (round >= 4 && count*float64(f.stride) < minFitShare*float64(len(f.pixels))) {
 			return false
 		}
@@ -366,46 +402,33 @@ const (
 
 // normalise sums up the normal equations of one round, with Tukey's biweight, whose
 // threshold starts wide, while the pose is still off by a fraction of a pixel, and closes
-// to 4.7 sigma. It returns the weighted sum of the squared residuals, and of the weights.
-func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) (sum,
-	count float64) {
+// to 4.7 sigma. It returns the weighted sum of the squared residuals, and of the weights. It uses the samples up.
+func (f *rimFit) normalise(round int, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) (sum, count float64) {
 	closing := max(0.12, 0.5*math.Pow(0.7, float64(round)))
-	hx, hy := f.token.Half()
-	h := f.halves()
 	var bound [4]float64
 	for s := range bound {
 		bound[s] = 1 / max(4.685*f.noise, closing*f.contrast(int8(s)))
 	}
 	var sides [4]sideSums
 	frame := newTokenFrame(f.pose)
-	var row fitRow
-	for i := 0; i < len(f.pixels); i += f.stride {
-		p := &f.pixels[i]
-		l := frame.local(p)
-		side, ok := rimSide(hx, hy, l)
-		if !ok {
-			continue
-		}
-		a, d := sidePlace(side, hx, hy, l)
-		if d < f.from {
-			continue
-		}
-		gain := f.gains[side][column(a, h[side])]
-		value, slope := recorded(gain * f.model(side, a, d, trans[side], &row))
+	for i := range f.samples {
+		p := &f.samples[i]
+		gain := f.gains[p.side][p.column]
+		value, slope := recorded(gain * p.model)
 		e := p.light - value
 		if p.light >= clipped && e < 0 {
 			continue // overexposed, as it should be: it says no more than that
 		}
-		u := e * bound[side]
+		u := e * bound[p.side]
 		if u*u >= 1 {
 			continue
 		}
 		weight := (1 - u*u) * (1 - u*u)
 		sum += weight * e * e
 		count += weight
-		row.chain(side, frame, l)
-		row.scale(gain * slope)
-		sides[side].add(&row, weight, e)
+		p.row.chain(p.side, frame, p.l)
+		p.row.scale(gain * slope)
+		sides[p.side].add(&p.row, weight, e)
 	}
 	clear(normal[:])
 	clear(gradient[:])
@@ -490,22 +513,21 @@ func (r *fitRow) scale(gain float64) {
 // followLight sets the gain of each column of each side: the factor that fits the
 // model to the pixels that agree with it, held back towards 1. A miniature's hard
 // shadow across a side is followed to within a column.
-func (f *rimFit) followLight(trans *[4][]transition) {
+func (f *rimFit) followLight() {
 	var num, den [4][fitColumns]float64
 	h := f.halves()
-	var row fitRow
-	f.each(func(p *rimPixel, side int8, a, d float64) {
-		if d < 0.2 {
-			return // the ground outside has its own light
+	for i := range f.samples {
+		p := &f.samples[i]
+		if p.d < litFrom {
+			continue
 		}
-		m := f.model(side, a, d, trans[side], &row)
+		m := p.model
 		if p.light >= clipped && recordedOnly(m) > p.light {
-			return
+			continue
 		}
-		c := column(a, h[side])
-		num[side][c] += unrecorded(min(p.light, clipped)) * m
-		den[side][c] += m * m
-	})
+		num[p.side][p.column] += unrecorded(min(p.light, clipped)) * m
+		den[p.side][p.column] += m * m
+	}
 	for s := range f.gains {
 		for c := range int(2 * h[s] / fitColumn) {
 			hold := 0.1 * f.white * f.white
@@ -524,17 +546,19 @@ type sideSums struct {
 
 // add takes a pixel's row in.
 func (s *sideSums) add(r *fitRow, weight, e float64) {
-	v := [7]float64{r.pose[0], r.pose[1], r.pose[2], r.ds, r.level[0], r.level[1], r.level[2]}
-	n := &s.normal
-	k := 0
-	for i := range 7 {
-		wv := weight * v[i]
-		s.gradient[i] += wv * e
-		for j := 0; j <= i; j++ {
-			n[k] += wv * v[j]
-			k++
-		}
-	}
+	x, y, turn, blur, o, w, k := r.pose[0], r.pose[1], r.pose[2], r.ds, r.level[0], r.level[1], r.level[2]
+	wx, wy, wturn, wblur, wo, ww, wk := weight*x, weight*y, weight*turn, weight*blur, weight*o, weight*w, weight*k
+	g := &s.gradient
+	g[0], g[1], g[2], g[3], g[4], g[5], g[6] = g[0]+wx*e, g[1]+wy*e, g[2]+wturn*e, g[3]+wblur*e, g[4]+wo*e, g[5]+ww*e, g[6]+wk*e
+	n := &s.normal // written out: a loop over it takes twice as long
+	n[0] += wx * x
+	n[1], n[2] = n[1]+wy*x, n[2]+wy*y
+	n[3], n[4], n[5] = n[3]+wturn*x, n[4]+wturn*y, n[5]+wturn*turn
+	n[6], n[7], n[8], n[9] = n[6]+wblur*x, n[7]+wblur*y, n[8]+wblur*turn, n[9]+wblur*blur
+	n[10], n[11], n[12], n[13], n[14] = n[10]+wo*x, n[11]+wo*y, n[12]+wo*turn, n[13]+wo*blur, n[14]+wo*o
+	n[15], n[16], n[17], n[18], n[19], n[20] = n[15]+ww*x, n[16]+ww*y, n[17]+ww*turn, n[18]+ww*blur, n[19]+ww*o, n[20]+ww*w
+	n[21], n[22], n[23], n[24] = n[21]+wk*x, n[22]+wk*y, n[23]+wk*turn, n[24]+wk*blur
+	n[25], n[26], n[27] = n[25]+wk*o, n[26]+wk*w, n[27]+wk*k
 }
 
 // Into adds the side's sums to those of all sixteen parameters: x, y, heading, σ, then

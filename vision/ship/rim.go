@@ -117,16 +117,15 @@ func (p *profile) read(g *image.Gray, s *sideLine) bool {
 	var cells, key float64
 	for i := range p.n {
 		a := s.a0 + float64(i)*rimStep
+		x, y := s.pixel(a, 0)
 		for _, d := range [...]float64{2.3, 3.1} {
-			x, y := s.pixel(a, d)
-			v, ok := lightAt(g, x, y)
+			v, ok := lightAt(g, x+d*s.inX, y+d*s.inY)
 			if !ok {
 				return false
 			}
 			cells += v / 2
 		}
-		x, y := s.pixel(a, 0.6)
-		v, ok := lightAt(g, x, y)
+		v, ok := lightAt(g, x+0.6*s.inX, y+0.6*s.inY)
 		if !ok {
 			return false
 		}
@@ -314,7 +313,9 @@ func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float6
 	n := len(value)
 	var clear [token.MaxCells]float64
 	var folded, times [token.WordBits]float64
+	var all correlation // of a word without white cells; over the cells and two dark corners
 	lo, hi := math.Inf(1), math.Inf(-1)
+	bit := i0 % token.WordBits
 	for i, v := range value {
 		before, after := ends[0], ends[1]
 		if i > 0 {
@@ -325,9 +326,19 @@ func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float6
 		}
 		v -= share * (before + after)
 		clear[i] = v
-		folded[(i0+i)%token.WordBits] += v
-		times[(i0+i)%token.WordBits]++
+		folded[bit] += v
+		times[bit]++
 		lo, hi = min(lo, v), max(hi, v)
+		all.add(v, 0)
+		if bit++; bit == token.WordBits {
+			bit = 0
+		}
+	}
+	if seen[0] {
+		all.add(ends[0]-share*value[0], 0)
+	}
+	if seen[1] {
+		all.add(ends[1]-share*value[n-1], 0)
 	}
 	// Middle between the two levels; cells that appear twice are averaged.
 	for i := range folded {
@@ -343,15 +354,14 @@ func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float6
 		}
 		tried = int(near.word)
 		word := token.AllWords[near.word]
-		var fit correlation // over the cells and two dark corners
-		for i := range n {
-			fit.add(clear[i], float64(word>>((i0+i)%token.WordBits)&1))
-		}
-		if seen[0] {
-			fit.add(ends[0]-share*value[0], 0)
-		}
-		if seen[1] {
-			fit.add(ends[1]-share*value[n-1], 0)
+		fit, bit := all, i0%token.WordBits
+		for _, v := range clear[:n] {
+			if word>>bit&1 == 1 {
+				fit.sx, fit.sxx, fit.sxy = fit.sx+1, fit.sxx+1, fit.sxy+v
+			}
+			if bit++; bit == token.WordBits {
+				bit = 0
+			}
 		}
 		if score, valid := fit.coefficient(); valid && score > best.score {
 			best.word, best.score, ok = int(near.word), score, true

@@ -135,10 +135,11 @@ func (f *rimFit) stretch() (by, sigma float64, ok bool) {
 	}
 	f.stride, f.from = 1, innerEdges
 	for round := range stretchRounds {
+		f.look(&trans, litFrom)
 		if round > 0 {
-			f.followLight(&trans)
+			f.followLight()
 		}
-		step, sd, ok := f.stretchStep(&trans)
+		step, sd, ok := f.stretchStep()
 		if !ok {
 			return 0, 0, false
 		}
@@ -160,9 +161,9 @@ func (f *rimFit) shrink(by float64) {
 }
 
 // stretchStep fits the stretch together with all else, once, and applies what it finds for the rest.
-func (f *rimFit) stretchStep(trans *[4][]transition) (by, sigma float64, ok bool) {
+func (f *rimFit) stretchStep() (by, sigma float64, ok bool) {
 	var sums stretchSums
-	if f.stretchSums(trans, &sums) < 30 {
+	if f.stretchSums(&sums) < 30 {
 		return 0, 0, false
 	}
 	var normal [fitParams * fitParams]float64
@@ -209,37 +210,35 @@ type stretchSums struct {
 	}
 }
 
-// stretchSums adds the pixels up, and returns the sum of their weights.
-func (f *rimFit) stretchSums(trans *[4][]transition, sums *stretchSums) (count float64) {
-	h := f.halves()
+// stretchSums adds the samples up, and returns the sum of their weights. It uses them up.
+func (f *rimFit) stretchSums(sums *stretchSums) (count float64) {
 	hx, hy := f.token.Half()
 	out := [4]float64{hy, hx, hy, hx} // from the middle to each side
 	frame := newTokenFrame(f.pose)
-	var row fitRow
-	f.each(func(p *rimPixel, side int8, a, d float64) {
-		if d < f.from {
-			return
+	for i := range f.samples {
+		p := &f.samples[i]
+		if p.d < f.from {
+			continue
 		}
-		at := column(a, h[side])
-		gain := f.gains[side][at]
-		light := f.model(side, a, d, trans[side], &row)
-		value, slope := recorded(gain * light)
+		side, row := p.side, &p.row
+		gain := f.gains[side][p.column]
+		value, slope := recorded(gain * p.model)
 		e := p.light - value
 		if p.light >= clipped && e < 0 {
-			return
+			continue
 		}
 		u := e / max(4.685*f.noise, 0.12*f.contrast(side))
 		if u*u >= 1 {
-			return
+			continue
 		}
 		weight := (1 - u*u) * (1 - u*u)
 		count += weight
-		row.chain(side, frame, frame.local(p))
-		g := (row.dd*(out[side]-d) - row.da*a) * gain * slope
+		row.chain(side, frame, p.l)
+		g := (row.dd*(out[side]-p.d) - row.da*p.a) * gain * slope
 		row.scale(gain * slope)
 		v := [stretchRows]float64{row.pose[0], row.pose[1], row.pose[2], row.ds, row.level[0], row.level[1], row.level[2], g, e}
-		along := &sums.column[side][at]
-		byGain := light * slope
+		along := &sums.column[side][p.column]
+		byGain := p.model * slope
 		along.own += weight * byGain * byGain
 		for i, x := range v {
 			wx := weight * x
@@ -248,7 +247,7 @@ func (f *rimFit) stretchSums(trans *[4][]transition, sums *stretchSums) (count f
 				sums.side[side][i][j] += wx * v[j]
 			}
 		}
-	})
+	}
 	return count
 }
 
