@@ -1,6 +1,6 @@
 module sightline/engine/comparison
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/peterstace/simplefeatures v0.50.0
