@@ -9,9 +9,10 @@ import (
 )
 
 // Cards of one ship differ by pilot in the plate along their rear edge alone: its name, some 2 mm high. At 1 px/mm that is a smear as
-// long as the word, at 2 px/mm letters can be told in part. So the strip along the rear edge is compared on its own. Words of the same
-// place and length agree too where a picture is blurred along the strip; what is left beyond plateBlur tells them. The limits were
-// set on the tables of odd numbers in docs/stock.md, with other names put into the looks (TestNamePlates).
+// long as the word, at 2 px/mm letters can be told in part. So the strip along the rear edge is compared on its own, pane by pane, each
+// as wide as two letters: a pane that shows the name correlates with the look whatever veil of light lies on it, one that shows another
+// name less, and one that is hidden like any picture. A pane that may be hidden is little evidence, for and against. What is expected of
+// each was measured on t1 to t3, 901 to 904 of docs/stock.md.
 
 // Plate says whether a base that was found shows the name plate of its look.
 type Plate int
@@ -27,18 +28,29 @@ const (
 	stripMM     = 6.0  // along the rear edge
 	stripSideMM = 4.5  // at its ends, where number and ship's icon are, not the name
 	plateBlur   = 1.2  // mm
-	plateAgrees = 0.7  // correlation beyond that from finestScale on: of other names at most 0.58
-	plateSmear  = 0.8  // below finestScale: of other names at most 0.71
-	plateDenies = 0.45 // up to which it is another name, where what is round it is in view
-	roundLeast  = 0.7  // share of the cells round the name that agree
-	textLeast   = 20   // cells of a name
+	plateSmear  = 0.8  // correlation beyond that from which a name is the look's: of others at most 0.71
+	textBright  = 0.35 // of the brightest, from which a cell is part of the name
+	textShare   = 4    // of the cells of a name's fullest row that its others have, at least the inverse
+	paneCells   = 6    // 3 mm, and overlapping by half
+	paneTell    = 6.0  // grey levels by which a look must vary in a pane
+	paneFull    = 14.0 // from which the pane counts in full
+	paneSame    = 0.95 // correlation of two looks from which a pane does not tell them
 
-	// Two looks are compared where they differ.
-	pairDiffers = 14.0 // grey levels
-	pairLeast   = 12   // cells
-	pairSeen    = 0.7  // share of them that agree with one of both
-	pairScore   = 40.0 // difference of the squared residuals, in variances
-	pairTukey   = 3.5  // standard deviations from which a residual counts no more
+	// Correlations: of a name that is seen 1 less an exponential distribution of this mean, of another name at its place, and of what
+	// hides it.
+	nameSpread  = 0.05
+	otherMean   = 0.7
+	otherSigma  = 0.2
+	hiddenSigma = 0.4
+	hiddenShare = 0.4 // of the panes, expected
+
+	// Limits of the logarithms of likelihood ratios.
+	nameSeen   = 3.0  // at least, of a name against what hides it, that is told from another
+	nameTold   = 5.0  // at least, of a name against another that was shown
+	nameAgrees = 5.0  // at least, of a name against any other, where it agrees beyond a blur as well
+	nameSure   = 9.0  // at least, where it need not: from finestScale on others have at most 6, below it they are smears alike
+	nameDenied = 3.0  // at least, of any other name against this one
+	viewLeast  = 0.75 // of the plate round the name, without which no other name is said to stand there
 )
 
 // strip is a look's rear strip as a picture shows it, at the pose of a fit: as bright as the look where both show the same.
@@ -89,21 +101,108 @@ func (s *strip) residual(k int) (sum float64) {
 	return sum
 }
 
-// gray returns the middle part of the strip of interleaved channels as grey rows, and how wide it is.
-func (s *strip) gray(v []float32) (out []float64, width int) {
-	side := int(math.Round(stripSideMM / cellMM))
-	width = s.side - 2*side
-	for j := range s.n {
-		for i := range width {
-			k := channels * (j*s.side + side + i)
-			x := float64(v[k]+v[k+1]+v[k+2]) / channels
-			if math.IsNaN(x) {
-				x = 0
-			}
-			out = append(out, x)
+// gray returns interleaved channels of a strip as grey cells; what does not lie in the picture is 0.
+func gray(v []float32) []float64 {
+	out := make([]float64, len(v)/channels)
+	for k := range out {
+		if x := float64(v[channels*k]+v[channels*k+1]+v[channels*k+2]) / channels; !math.IsNaN(x) {
+			out[k] = x
 		}
 	}
-	return out, width
+	return out
+}
+
+// middle are the columns where a name may stand, between number and icon.
+func (s *strip) middle() (from, to int) {
+	ends := int(math.Round(stripSideMM / cellMM))
+	return ends, s.side - ends
+}
+
+// text marks the cells where the look is brighter than the plate, and the rows that have its name, with one above and one below.
+func (s *strip) text(look []float64) (text []bool, from, to int) {
+	left, right := s.middle()
+	bright := make([]float64, len(look))
+	var all []float64
+	for j := range s.n {
+		row := look[j*s.side:][left:right]
+		ground := median(slices.Clone(row))
+		for i, v := range row {
+			bright[j*s.side+left+i] = v - ground
+			all = append(all, v-ground)
+		}
+	}
+	slices.Sort(all)
+	least := textBright * all[len(all)*98/100]
+	text = make([]bool, len(look))
+	cells := make([]int, s.n)
+	for k, v := range bright {
+		if text[k] = v > least; text[k] {
+			cells[k/s.side]++
+		}
+	}
+	most := slices.Index(cells, slices.Max(cells))
+	for from = most; from > 0 && cells[from] > cells[most]/textShare; from-- {
+	}
+	for to = most; to < s.n && cells[to] > cells[most]/textShare; to++ {
+	}
+	return text, from, min(to+1, s.n)
+}
+
+// pane is a part of a strip.
+type pane struct {
+	look, other float64 // how much the look varies, and another one, grey levels
+	same        float64 // correlation of both
+	shown       float64 // of the look with the picture
+	otherShown  float64 // of the other one
+}
+
+// panes compares a strip and another look's with the picture, in some rows and columns.
+func (s *strip) panes(o *strip, from, to, left, right int) (out []pane) {
+	a, b, shotA, shotB := gray(s.cells()), gray(o.cells()), gray(s.shot), gray(o.shot)
+	var at []int
+	for x := left; x+paneCells <= right; x += paneCells / 2 {
+		at = at[:0]
+		for j := from; j < to; j++ {
+			for k := j*s.side + x; k < j*s.side+x+paneCells; k++ {
+				if s.says(k) && o.says(k) {
+					at = append(at, k)
+				}
+			}
+		}
+		if len(at) <= paneCells*(to-from)/2 {
+			continue
+		}
+		var p pane
+		p.look, p.shown = correlation(a, shotA, at)
+		p.other, p.otherShown = correlation(b, shotB, at)
+		_, p.same = correlation(a, b, at)
+		out = append(out, p)
+	}
+	return out
+}
+
+// correlation is that of two pictures at some cells; it returns how much the first one varies as well.
+func correlation(a, b []float64, at []int) (varies, r float64) {
+	var sa, sb, aa, bb, ab float64
+	for _, k := range at {
+		sa, sb, aa, bb, ab = sa+a[k], sb+b[k], aa+a[k]*a[k], bb+b[k]*b[k], ab+a[k]*b[k]
+	}
+	n := float64(len(at))
+	va, vb := max(aa/n-square(sa/n), 0), max(bb/n-square(sb/n), 0)
+	return math.Sqrt(va), (ab/n - sa/n*sb/n) / math.Sqrt((va+blockNoise)*(vb+blockNoise))
+}
+
+// paneWeight is how much a pane counts in which the look varies so much: half, for panes overlap.
+func paneWeight(varies float64) float64 {
+	return 0.5 * min(max((varies-paneTell)/(paneFull-paneTell), 0), 1)
+}
+
+// nameDensities are how likely a pane's correlation is of the name that is seen, of another name there, and of what hides it.
+func nameDensities(r float64) (name, other, hidden float64) {
+	normal := func(mean, sigma float64) float64 {
+		return math.Exp(-square((r-mean)/sigma)/2) / (sigma * math.Sqrt(2*math.Pi))
+	}
+	return math.Exp(-(1-min(r, 1))/nameSpread) / nameSpread, normal(otherMean, otherSigma), normal(0, hiddenSigma)
 }
 
 // alongRows blurs rows of a width by a Gaussian of sigma, in cells.
@@ -120,98 +219,92 @@ func alongRows(v []float64, width int, sigma float64) []float64 {
 	return out
 }
 
-// text marks the cells where the look has a name: bright on the plate's ground.
-func (s *strip) text(gray []float64, width int) []bool {
-	bright := make([]float64, len(gray))
-	for j := range s.n {
-		row := gray[j*width:][:width]
-		ground := median(slices.Clone(row))
-		for i, v := range row {
-			bright[j*width+i] = v - ground
+// smear is the correlation of a name with the picture beyond a blur along the rows: words of the same place and length agree else.
+func (s *strip) smear(look, shot []float64, text []bool) float64 {
+	lowLook, lowShot := alongRows(look, s.side, plateBlur/cellMM), alongRows(shot, s.side, plateBlur/cellMM)
+	var ll, ss, ls float64
+	for k, name := range text {
+		if name && s.says(k) {
+			a, b := look[k]-lowLook[k], shot[k]-lowShot[k]
+			ll, ss, ls = ll+a*a, ss+b*b, ls+a*b
 		}
 	}
-	sorted := slices.Sorted(slices.Values(bright))
-	most := sorted[len(sorted)*98/100]
-	for i, v := range bright {
-		bright[i] = max(v, 0)
+	return ls / math.Sqrt(ll*ss+1e-9)
+}
+
+// inView is the share of what is above and below the name that shows the plate, whatever veil of light lies on it; 0 where nothing as
+// bright as a name is between them.
+func (s *strip) inView(look, shot []float64, from, to int) float64 {
+	left, right := s.middle()
+	var off, bright, brightLook []float64
+	for k := range look {
+		switch row, column := k/s.side, k%s.side; {
+		case column < left || column >= right || !s.says(k):
+		case row < from || row >= to:
+			off = append(off, shot[k]-look[k])
+		default:
+			bright, brightLook = append(bright, shot[k]), append(brightLook, look[k])
+		}
 	}
-	out := make([]bool, len(gray))
-	for i, v := range alongRows(bright, width, 0.75/cellMM) {
-		out[i] = v > 0.35*most
+	if len(off) < right-left || len(bright) < right-left {
+		return 0
 	}
-	return out
+	slices.Sort(bright)
+	slices.Sort(brightLook)
+	n := len(bright)
+	if bright[n*9/10]-bright[n/4] < 0.5*(brightLook[n*9/10]-brightLook[n/4]) {
+		return 0
+	}
+	veil, agree := median(off), 0
+	for _, d := range off {
+		if math.Abs(d-veil) < 3*s.sigma {
+			agree++
+		}
+	}
+	return float64(agree) / float64(len(off))
 }
 
 // plate says whether the strip shows the look's name.
 func (s *strip) plate() Plate {
-	look, width := s.gray(s.cells())
-	shot, _ := s.gray(s.shot)
-	text := s.text(look, width)
-	lowLook, lowShot := alongRows(look, width, plateBlur/cellMM), alongRows(shot, width, plateBlur/cellMM)
-	var ll, ss, ls float64
-	cells, round, agree := 0, 0, 0
-	for i, name := range text {
-		k := i/width*s.side + (s.side-width)/2 + i%width
-		switch {
-		case s.look.weight[s.first+k] <= 0.5:
-		case !name:
-			if round++; s.says(k) && s.residual(k) < square(3*s.sigma) {
-				agree++
-			}
-		case s.says(k):
-			a, b := look[i]-lowLook[i], shot[i]-lowShot[i]
-			ll, ss, ls = ll+a*a, ss+b*b, ls+a*b
-			cells++
-		}
+	look, shot := gray(s.cells()), gray(s.shot)
+	text, from, to := s.text(look)
+	left, right := s.middle()
+	var score float64
+	for _, p := range s.panes(s, from, to, left, right) {
+		name, other, hidden := nameDensities(p.shown)
+		score += paneWeight(p.look) * math.Log((hiddenShare*hidden+(1-hiddenShare)*name)/(hiddenShare*hidden+(1-hiddenShare)*other))
 	}
-	if cells < textLeast {
-		return PlateUnread
-	}
-	least := plateAgrees
-	if s.scale < finestScale {
-		least = plateSmear
-	}
-	switch c := ls / math.Sqrt(ll*ss+1e-9); {
-	case c > least:
+	switch {
+	case score >= nameSure && s.scale >= finestScale, score >= nameAgrees && s.smear(look, shot, text) > plateSmear:
 		return PlateAgrees
-	case c < plateDenies && float64(agree) > roundLeast*float64(round):
+	case score <= -nameDenied && s.inView(look, shot, from, to) >= viewLeast:
 		return PlateDenies
 	}
 	return PlateUnread
 }
 
-// against says which of two looks with one drawing a picture shows, by where their strips differ: 1 the strip's own, -1 the other's, 0
-// neither is said.
+// against says which of two looks with one drawing a picture shows, by the panes in which their strips differ, numbers and icons
+// included: 1 the strip's own, -1 the other's, 0 neither is said. What shows nothing says nothing for the one that has nothing there: it
+// may be hidden.
 func (s *strip) against(o *strip) int {
-	limit := square(pairTukey * min(s.sigma, o.sigma))
-	var score float64
-	cells, seen := 0, 0
-	for k := range s.n * s.side {
-		var d float64
-		for c := range channels {
-			d += math.Abs(float64(s.cells()[channels*k+c]-o.cells()[channels*k+c])) / channels
-		}
-		if d < pairDiffers || s.look.weight[s.first+k] <= 0.5 || o.look.weight[o.first+k] <= 0.5 {
+	_, from, to := s.text(gray(s.cells()))
+	_, fromOther, toOther := o.text(gray(o.cells()))
+	var own, other float64
+	seen := func(r float64) float64 {
+		name, _, hidden := nameDensities(r)
+		return math.Log(hiddenShare + (1-hiddenShare)*name/max(hidden, 1e-3))
+	}
+	for _, p := range s.panes(o, min(from, fromOther), max(to, toOther), 0, s.side) {
+		wa, wb := paneWeight(p.look), paneWeight(p.other)
+		if wa > 0 && wb > 0 && p.same > paneSame {
 			continue
 		}
-		cells++
-		a, b := limit, limit
-		if s.says(k) && o.says(k) {
-			a, b = min(s.residual(k), limit), min(o.residual(k), limit)
-		}
-		score += b - a
-		if min(a, b) < limit {
-			seen++
-		}
+		own, other = own+wa*seen(p.shown), other+wb*seen(p.otherShown)
 	}
-	pixels := max(1, 1/square(s.scale*cellMM)) * 2 // a pixel says something once, and the channels share most of their noise
-	score /= square(min(s.sigma, o.sigma)) * pixels
 	switch {
-	case cells < pairLeast || float64(seen) < pairSeen*float64(cells):
-		return 0
-	case score > pairScore:
+	case own-other >= nameTold && own >= nameSeen:
 		return 1
-	case score < -pairScore:
+	case other-own >= nameTold && other >= nameSeen:
 		return -1
 	}
 	return 0

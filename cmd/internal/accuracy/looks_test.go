@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +36,8 @@ type stockShip struct {
 	Stock struct {
 		Visible float64         `json:"visible_card"`
 		Art     json.RawMessage `json:"art"`
+		Size    [2]float64      `json:"card_size_mm"`
+		Seen    []string        `json:"card_seen"` // rows from the front edge on, of "1" where the camera sees the card
 	} `json:"stock"`
 }
 
@@ -90,6 +93,12 @@ func enrolmentOf(dir string) string {
 // dozen would be 0.1 mm off by luck only.
 func learnLooks(t *testing.T, dir, table string) (*look.Library, map[string]*look.Look) {
 	t.Helper()
+	return learnFrom(t, dir, table, func(int) bool { return true })
+}
+
+// learnFrom learns them from the views of each ship that are wanted, by their numbers.
+func learnFrom(t *testing.T, dir, table string, wanted func(view int) bool) (*look.Library, map[string]*look.Look) {
+	t.Helper()
 	r, f := readRendered(t, dir)
 	f = inColor(t, f, filepath.Join(dir, r.Image))
 	name := fnv.New64()
@@ -100,7 +109,10 @@ func learnLooks(t *testing.T, dir, table string) (*look.Library, map[string]*loo
 	extra, truth := stockShips(t, dir), r.bases(t)
 	var ids []string
 	for i := range extra {
-		id, _, _ := strings.Cut(extra[i].ID, "_")
+		id, view, _ := strings.Cut(extra[i].ID, "_")
+		if n, err := strconv.Atoi(view); err == nil && !wanted(n) {
+			continue
+		}
 		if len(views[id]) == 0 {
 			ids = append(ids, id)
 			jig = geom.Pose{Point: geom.Point{X: 0.1 * rng.NormFloat64(), Y: 0.1 * rng.NormFloat64()},
@@ -433,7 +445,11 @@ func withName(t *testing.T, l, of *look.Look) *look.Look {
 // them was shown or both. The looks of those who are not there are the right ones with the name of another card.
 func TestNamePlates(t *testing.T) {
 	notShort(t)
-	type tally struct{ ships, own, ownDenied, others, otherNamed, otherDenied, pairs, told, wrong int }
+	type tally struct {
+		ships, own, ownDenied, others, otherNamed, otherDenied, pairs, told, wrong int
+		inView, ownInView, pairsInView, toldInView                                 int // with 70 % of the name in view
+		copies, copiesTold                                                         int
+	}
 	sum := map[string]*tally{}
 	eachShown(t, nil, func(_ int, dir string, table *shownTable) {
 		near := func(w trueBase, looks ...*look.Look) (look.Sight, bool) {
@@ -447,15 +463,34 @@ func TestNamePlates(t *testing.T) {
 			n = &tally{}
 			sum[sizeOf(dir)] = n
 		}
+		_, copies := learnFrom(t, table.enrolment, dir, func(view int) bool { return view%2 == 0 })
+		_, others := learnFrom(t, table.enrolment, dir, func(view int) bool { return view%2 == 1 })
 		for i, w := range table.truth {
-			own := table.by[table.extra[i].kind()]
+			kind := table.extra[i].kind()
+			own := table.by[kind]
 			if own == nil {
 				continue
 			}
+			if a, b := copies[kind], others[kind]; a != nil && b != nil {
+				b.Ships = []string{"B18"}
+				if s, ok := near(w, a, b); ok {
+					n.copies++
+					if len(s.Ships()) == 1 {
+						n.copiesTold++
+						t.Logf("%s: of two copies of the card of %s one is told, evidence %.1f", table.name, w.id, s.Evidence)
+					}
+				}
+			}
+			inView := 0
+			if table.extra[i].nameSeen(t) >= 0.7 {
+				inView = 1
+			}
 			n.ships++
+			n.inView += inView
 			s, ok := near(w, own)
 			if ok && s.Plate == look.PlateAgrees {
 				n.own++
+				n.ownInView += inView
 			}
 			if ok && s.Plate == look.PlateDenies {
 				n.ownDenied++
@@ -474,10 +509,12 @@ func TestNamePlates(t *testing.T) {
 			}
 			if s, ok := near(w, own, twin); ok {
 				n.pairs++
+				n.pairsInView += inView
 				s.Counted = true // no other ship stands there
 				switch may := s.Ships(); {
 				case len(may) == 1 && may[0] == own.Ships[0]:
 					n.told++
+					n.toldInView += inView
 				case s.Named():
 					n.wrong++
 					t.Logf("%s: %s is told wrongly, evidence %.1f", table.name, w.id, s.Evidence)
@@ -489,8 +526,36 @@ func TestNamePlates(t *testing.T) {
 		t.Logf("%s: %+v", size, *n)
 		assert.Zero(t, n.otherNamed, "%s: another name agrees", size)
 		assert.Zero(t, n.wrong, "%s: told wrongly", size)
+		assert.Zero(t, n.copiesTold, "%s: copies of one card that are told", size)
 		assertShare(t, n.told, n.pairs, 0.37, "%s: told by the name plate", size)
 	}
+}
+
+// nameSeen is the share of the name on a card's plate that the camera sees.
+func (s *stockShip) nameSeen(t *testing.T) float64 {
+	t.Helper()
+	var art struct{ Name, Edition string }
+	require.NoError(t, json.Unmarshal(s.Stock.Art, &art))
+	middle, low, high := 0.8, 2.3, 1.9 // mm: of the name from the card's middle, from its rear edge, and its capitals
+	if art.Edition == "1e" {
+		middle, low, high = 1.6, 2.5, 2.0
+	}
+	if len(art.Name) >= 11 {
+		high *= 0.8
+	}
+	w, l := s.Stock.Size[0], s.Stock.Size[1]
+	seen, all := 0, 0
+	for x := -0.475 * high * float64(len(art.Name)); x <= 0.475*high*float64(len(art.Name)); x += 0.25 {
+		for y := low; y <= low+high; y += 0.25 {
+			row := s.Stock.Seen[min(int((1-y/l)*float64(len(s.Stock.Seen))), len(s.Stock.Seen)-1)]
+			at := int(((middle+x)/w + 0.5) * float64(len(row)))
+			all++
+			if at >= 0 && at < len(row) && row[at] == '1' {
+				seen++
+			}
+		}
+	}
+	return float64(seen) / float64(all)
 }
 
 // otherName is the kind of a card of the same layout with another name; "": there is none.
