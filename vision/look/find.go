@@ -84,7 +84,8 @@ type Sight struct {
 	Plate  Plate  // what its name plate says
 	Number *Look  // whose ID token stands on it, of those that it may be; nil: that is not seen
 
-	// Counted says that the whole table was searched and no more bases were found than ships were shown.
+	// Counted says that the whole table was searched, that as many bases were found as ships were shown, and that no plate shows
+	// another name.
 	Counted bool
 
 	// Elsewhere says that a card of this look may lie in another place as well.
@@ -111,7 +112,7 @@ func (s *Sight) Ships() (out []string) {
 }
 
 // Shown reports whether it is one of the ships whose cards were shown, and no other: another pilot's of the same ship has the same drawing.
-// Either the name plate says so, or nothing that stands on the table can be left over.
+// Either the name plate says so, or every ship that was shown stands on the table, and nothing is left over.
 func (s *Sight) Shown() bool {
 	return !s.Dots.Other && s.Evidence >= nameLeast && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
 }

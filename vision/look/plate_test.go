@@ -81,3 +81,53 @@ func TestThePlateTellsPilots(t *testing.T) {
 		assert.Equal(t, []string{"A1", "A3"}, s.Ships(), "the same card")
 	}
 }
+
+// A ship that was never shown gets no name, though its card shows the same drawing and a miniature covers its plate, while a ship that
+// was shown is not on the table: fewer bases than ships say nothing of which they are. As many do.
+func TestAShipThatWasNotShownGetsNoName(t *testing.T) {
+	const scale = 1.02
+	a1, b1 := learnt(t, scale, plated(drawnArt(1), 1), "A1"), learnt(t, scale, plated(drawnArt(2), 1), "B1")
+	b2 := learnt(t, scale, plated(drawnArt(3), 1), "B2")
+	foreign, other := pose(80, 80, 40), pose(190, 180, 200)
+	d := drawing{table: tableAt(scale), noise: 1, matted: true,
+		bases: []drawnBase{
+			{base: engine.Small, art: plated(drawnArt(1), 5), pose: foreign},
+			{base: engine.Small, art: plated(drawnArt(2), 1), pose: other},
+		}}
+	plate := func(p geom.Pose) func(geom.Point) (bool, float64) {
+		return discOver(p.Transform(geom.Point{Y: -16}), 9, 0.3)
+	}
+	a, b := plate(foreign), plate(other)
+	d.hides = func(p geom.Point) (bool, float64) {
+		if hidden, v := a(p); hidden {
+			return hidden, v
+		}
+		return b(p)
+	}
+	lies := func(p geom.Point) bool { return p.Distance(foreign.Point) < 30 || p.Distance(other.Point) < 30 }
+	for _, c := range []struct {
+		name  string
+		looks []*Look
+		want  map[string][]string
+	}{
+		{"one of three is missing", []*Look{a1, b1, b2}, map[string][]string{"?1": {"A1"}, "?2": {"B1"}}},
+		{"as many as were shown", []*Look{a1, b1}, map[string][]string{"A1": nil, "B1": nil}}, // no one can see that A1's plate is another
+	} {
+		f := NewFinder(d.table, &Library{Looks: c.looks}, calibration.Uncertainty{})
+		got := map[string][]string{}
+		for _, s := range f.Search(d.draw(3), lies, nil) {
+			unnamed := "?1"
+			if s.Look == b1 {
+				unnamed = "?2"
+			}
+			require.GreaterOrEqual(t, s.Evidence, nameLeast, c.name)
+			require.Equal(t, PlateUnread, s.Plate, c.name)
+			ship := f.Ship(&s, "", unnamed)
+			got[ship.ID] = ship.NameDoubt
+			if ship.ID == unnamed {
+				assert.Zero(t, ship.Player, c.name)
+			}
+		}
+		assert.Equal(t, c.want, got, c.name)
+	}
+}

@@ -50,14 +50,15 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	f.byPlates(frame, out)
 	f.byNumbers(frame, out)
 	f.byDots(frame, out)
-	counted := f.count(out, known)
+	counted := f.count(out, known) && !slices.ContainsFunc(out, func(s Sight) bool { return s.Plate == PlateDenies })
 	for i := range out {
 		out[i].Counted = counted
 	}
 	return out
 }
 
-// count reports whether no more bases were found than ships were shown. taken are those that stood there already.
+// count reports whether as many bases were found as ships were shown: of fewer, one may be a ship that was not shown, and stand for one
+// that is not there. taken are those that stood there already.
 func (f *Finder) count(found []Sight, taken []engine.Ship) bool {
 	var shown []string
 	for _, l := range f.looks.Looks {
@@ -73,7 +74,7 @@ func (f *Finder) count(found []Sight, taken []engine.Ship) bool {
 			n++
 		}
 	}
-	return n <= len(shown)
+	return n == len(shown)
 }
 
 // search is one over a whole picture.

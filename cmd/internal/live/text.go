@@ -100,7 +100,9 @@ func TrackText(k *vision.Track, now time.Time) string {
 	case vision.Lifted:
 		return id + " is not in its place any more"
 	}
-	if may := k.Ship.NameDoubt; len(may) > 1 {
+	if may := k.Ship.NameDoubt; len(may) > 1 && k.Ship.Player == 0 { // it is no one's: its card may be one that was never shown
+		return fmt.Sprintf("%s is %s or another ship with a card like theirs: tap it and say which ship it is", id, strings.Join(may, " or "))
+	} else if len(may) > 1 {
 		return fmt.Sprintf("%s is %s, which look alike: tap it and say which ship it is", id, strings.Join(may, " or "))
 	} else if len(may) == 1 {
 		return fmt.Sprintf("%s is %s or another ship with a card like its: tap it and say which ship it is", id, may[0])

@@ -3,6 +3,7 @@ package live
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -113,3 +114,19 @@ func TestAnArcThatTheShipDoesNotHave(t *testing.T) {
 
 // onlyNoView is the panel without an answer.
 var onlyNoView = [hardware.NumLamps]hardware.Light{hardware.LampNoView: hardware.Lit}
+
+// A base without a name that may carry a card which was never shown is said to be another ship, perhaps.
+func TestABaseThatMayBeAShipThatWasNotShownIsSaidToBe(t *testing.T) {
+	for _, c := range []struct {
+		may    []string
+		player int
+		want   string
+	}{
+		{[]string{"A1", "A2"}, 1, "?1 is A1 or A2, which look alike: tap it and say which ship it is"},
+		{[]string{"A1", "A2"}, 0, "?1 is A1 or A2 or another ship with a card like theirs: tap it and say which ship it is"},
+		{[]string{"A1"}, 0, "?1 is A1 or another ship with a card like its: tap it and say which ship it is"},
+	} {
+		k := vision.Track{Ship: engine.Ship{ID: "?1", Player: c.player, NameDoubt: c.may}, State: vision.Still}
+		assert.Equal(t, c.want, TrackText(&k, time.Time{}))
+	}
+}
