@@ -62,7 +62,13 @@ func (g Polygon) Contains(p Point) bool {
 func (g Polygon) BoundaryDistance(p Point) float64 {
 	best := math.Inf(1)
 	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
-		best = min(best, squareFrom(p, g[j], g[i]))
+		a, b := g[j], g[i]
+		ex, ey := b.X-a.X, b.Y-a.Y
+		c := ex*(p.Y-a.Y) - ey*(p.X-a.X)
+		if c*c > (1.000001*best+1e-18)*(ex*ex+ey*ey) { // already the edge's line is further
+			continue
+		}
+		best = min(best, squareFrom(p, a, b))
 	}
 	return math.Sqrt(best)
 }
@@ -232,11 +238,16 @@ func (g Polygon) Deepest(a, b Point, tol float64) (Point, float64) {
 // run looks at both ends and into every piece that is inside.
 func (d *deepest) run() {
 	g, a, b := d.g, d.a, d.b
-	if da := g.Depth(a); da > d.best {
-		d.best, d.at = da, a
+	for _, p := range [...]Point{a, b} {
+		if d.best >= 0 && !g.Contains(p) {
+			continue
+		}
+		if depth := g.Depth(p); depth > d.best {
+			d.best, d.at = depth, p
+		}
 	}
-	if db := g.Depth(b); db > d.best {
-		d.best, d.at = db, b
+	if d.stop && d.best > d.tol {
+		return
 	}
 	// Cut the segment where it crosses the outline: inside each piece the depth
 	// keeps its sign, so that the shortest chord cannot be missed.
@@ -386,11 +397,18 @@ func (g Polygon) SegmentGap(a, b Point) float64 {
 			}
 		}
 		// Only what of an edge is beyond an end can be the nearest to that end.
-		if s < 0 || ps < 0 {
-			best = min(best, squareFrom(a, p, q))
-		}
-		if s > length || ps > length {
-			best = min(best, squareFrom(b, p, q))
+		before, after := s < 0 || ps < 0, s > length || ps > length
+		if before || after {
+			off := min(math.Abs(c), math.Abs(pc)) // all of an edge that stays on one side is further
+			if (pc > 0) == (c > 0) && off*off > 1.000001*best+1e-18 {
+				before, after = false, false
+			}
+			if before {
+				best = min(best, squareFrom(a, p, q))
+			}
+			if after {
+				best = min(best, squareFrom(b, p, q))
+			}
 		}
 		p, ps, pc = q, s, c
 	}
