@@ -9,9 +9,10 @@ import (
 // aim is an arc with which an attack is measured.
 type aim struct {
 	*region
-	gap  closestPair        // the signed gap between the arc and the target
-	sd   [maxPlanes]float64 // of where its edges are, against the target
-	move [maxPlanes]float64 // which way they move together: 1 inward, -1 outward
+	gap     geom.Interval      // the signed gap between the arc and the target
+	nearest geom.Point         // of a target outside, to the arc
+	sd      [maxPlanes]float64 // of where its edges are, against the target
+	move    [maxPlanes]float64 // which way they move together: 1 inward, -1 outward
 }
 
 // strip reports whether the arc is a strip, whose two long edges move to the same side
@@ -23,7 +24,7 @@ func (a *aim) strip() bool { return len(a.planes) == maxPlanes }
 // Range"; the first edition also begins in the arc). gap is the signed gap
 // between the arc and the target.
 func (m *pairMeasure) attack(r *region, gap *closestPair) *AttackVerdict {
-	m.aim = aim{region: r, gap: *gap, move: [maxPlanes]float64{1, 1, 1}}
+	m.aim = aim{region: r, gap: gap.Interval, nearest: gap.lines[0][1], move: [maxPlanes]float64{1, 1, 1}}
 	if m.aim.strip() {
 		m.aim.move = [maxPlanes]float64{0, 1, -1}
 	}
@@ -143,18 +144,28 @@ func (m *pairMeasure) inArcDistance(start *shape) closestPair {
 // widen makes an interval hold what the cuts to one side leave possible: side is -1 for
 // the arc growing, 1 for it shrinking.
 func (m *pairMeasure) widen(out *closestPair, c cuts, side float64) {
-	rho := m.edgeCorrelation(out)
-	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
+	with := side * math.Asin(m.edgeCorrelation(out))
 	for i := 1; i < len(steps); i++ {
 		at := c.at(steps[i])
 		if side < 0 || m.aim.strip() {
-			out.Lo = min(out.Lo, at.Val-(at.Val-at.Lo)*slackWithin(steps[i-1], steps[i], -side*rho))
+			out.Lo = min(out.Lo, at.Val-(at.Val-at.Lo)*slackWithin(stepAngles[i-1], stepAngles[i], -with))
 		}
 		if side > 0 || m.aim.strip() {
-			out.Hi = max(out.Hi, at.Val+(at.Hi-at.Val)*slackWithin(steps[i-1], steps[i], side*rho))
+			out.Hi = max(out.Hi, at.Val+(at.Hi-at.Val)*slackWithin(stepAngles[i-1], stepAngles[i], with))
 		}
 	}
 }
+
+// steps are the fractions of k at which an arc's edge is looked at, and stepAngles their arcsines.
+var (
+	steps      = [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1}
+	stepAngles = func() (angles [len(steps)]float64) {
+		for i, s := range steps {
+			angles[i] = math.Asin(s)
+		}
+		return angles
+	}()
+)
 
 // cuts gives the distances to the target cut by an arc whose edges move from where they
 // are measured to where they are at the most.
@@ -253,7 +264,7 @@ func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) closestPair
 	part := &m.part
 	part.clip(m.to, m.aim.planes, &shrink)
 	if len(part.v) == 0 {
-		at := m.aim.gap.lines[0][1]
+		at := m.aim.nearest
 		if m.aim.gap.Val <= 0 {
 			at = m.deepest().at
 		}
@@ -359,12 +370,11 @@ func (m *pairMeasure) edgeCorrelation(d *closestPair) float64 {
 }
 
 // slackWithin returns the largest standardised error of a quantity whose
-// correlation with another is rho, while that other is between a and b and both
-// together are on the unit circle.
-func slackWithin(a, b, rho float64) float64 {
-	lo, hi, at := math.Asin(a), math.Asin(b), math.Asin(rho)
+// correlation with another is the sine of at, while that other is between the sines of lo and
+// hi and both together are on the unit circle.
+func slackWithin(lo, hi, at float64) float64 {
 	if lo <= at && at <= hi {
 		return 1
 	}
-	return max(0, max(math.Cos(lo-at), math.Cos(hi-at)))
+	return max(0, math.Cos(max(lo-at, at-hi)))
 }

@@ -13,9 +13,25 @@ type propagator struct {
 	scale float64 // relative error of scale
 	exact bool    // nothing is uncertain
 
+	turned          float64 // what turn returned, 0 when it has not been asked
+	width, relevant leverBound
+
 	gaps  []edgeGap // room for measuring
 	near  []candidate
+	some  []geom.Point
 	lines []Line
+}
+
+// leverBound is a bound that was worked out for the levers of two bodies; of no value when none was.
+type leverBound struct {
+	levers [2]float64
+	value  float64
+}
+
+// leversOf returns the levers of two shapes, that of the first body first.
+func leversOf(a, b *shape) (levers [2]float64) {
+	levers[a.body], levers[b.body] = a.lever, b.lever
+	return levers
 }
 
 // set makes the propagator one between two other bodies.
@@ -24,6 +40,7 @@ func (g *propagator) set(from, to body, scale, k float64) {
 	g.lines = g.lines[:0]
 	g.scale = scale
 	g.exact = from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0
+	g.turned, g.width.value, g.relevant.value = 0, 0, 0
 }
 
 // distanceInterval returns the interval of a length along u between p on the body a and
@@ -32,8 +49,7 @@ func (g *propagator) distanceInterval(val float64, u geom.Point, a, b int, p, q 
 	if g.exact {
 		return geom.Exactly(val)
 	}
-	var e lengthError
-	g.lengthError(&e, u, a, b, p, q)
+	e := g.lengthError(u, a, b, p, q)
 	return e.interval(g.k, val, g.scale*scaled)
 }
 
@@ -103,7 +119,10 @@ type edgeGap struct {
 // turn returns the sine of the angle by which the two bodies may be turned against each
 // other.
 func (g *propagator) turn() float64 {
-	return math.Sin(min(math.Pi/2, g.k*math.Sqrt(g.bodies[0].cov.HeadingVariance()+g.bodies[1].cov.HeadingVariance())))
+	if g.turned == 0 {
+		g.turned = math.Sin(min(math.Pi/2, g.k*math.Sqrt(g.bodies[0].cov.HeadingVariance()+g.bodies[1].cov.HeadingVariance())))
+	}
+	return g.turned
 }
 
 // gapBefore measures the gap between an edge of a and what of b may be nearest to it.
@@ -126,15 +145,20 @@ func (g *propagator) gapBefore(a, b *shape, f *edgeGap, loose float64) geom.Inte
 // k standard deviations and the second order, at the longest lever that either body has
 // to a corner of either.
 func (g *propagator) intervalBound(a, b *shape) float64 {
+	own := leversOf(a, b)
+	if g.width.value != 0 && g.width.levers == own {
+		return g.width.value
+	}
 	between := g.bodies[0].at.Sub(g.bodies[1].at)
 	far := math.Sqrt(between.Dot(between))
-	var levers [2]float64
-	levers[a.body], levers[b.body] = max(a.lever, far+b.lever), max(b.lever, far+a.lever)
+	levers := [2]float64{max(own[0], far+own[1]), max(own[1], far+own[0])}
 	secondOrder := 0.0
 	for i := range levers {
 		secondOrder += 2 * g.bodies[i].cov.SecondOrderBound(levers[i], g.k)
 	}
-	return 1.001*(2*g.k*(math.Sqrt(g.varianceBound(levers[0], levers[1]))+g.scale*far)+secondOrder) + tie
+	bound := 1.001*(2*g.k*(math.Sqrt(g.varianceBound(levers[0], levers[1]))+g.scale*far)+secondOrder) + tie
+	g.width = leverBound{own, bound}
+	return bound
 }
 
 // closestPair is a distance with the lines that realise it.
@@ -159,7 +183,6 @@ type candidate struct {
 	u    geom.Point // unit vector from p to q; the edge's normal when they coincide
 	d    float64
 	foot bool // the line is square to a side
-	w    gradient
 }
 
 // distance measures the shortest distance between two shapes that do not
@@ -169,7 +192,7 @@ func (g *propagator) distance(a, b *shape, most float64) closestPair {
 	if g.exact {
 		m.alternatives = g.distinct(m.lines[:])
 	} else {
-		g.addAlternatives(&m, near)
+		g.addAlternatives(&m, near, a.body, b.body)
 	}
 	return m
 }
@@ -201,17 +224,15 @@ func (g *propagator) shortest(a, b *shape, most float64) (closestPair, []candida
 	}
 	m.Hi = math.Inf(1)
 	wander := sq(loose / (2 * g.k)) // no point does by a larger variance
-	var e lengthError
 	for i := range near {
 		c := &near[i]
-		g.lengthError(&e, c.u, a.body, b.body, c.p, c.q)
+		e := g.lengthError(c.u, a.body, b.body, c.p, c.q)
 		s := e.interval(g.k, c.d, g.scale*c.d)
-		c.w = e.gradient
 		s.Hi = max(s.Hi, g.sideways(c, a.body, b.body, e.variance, wander))
 		m.Lo, m.Hi = min(m.Lo, s.Lo), min(m.Hi, s.Hi)
 		if c.d <= best+tie {
 			lines.add(Line{c.p, c.q})
-			m.slope = c.w
+			m.slope = g.lengthGradient(c.u, a.body, b.body, c.p, c.q)
 		}
 	}
 	m.lines, m.band = lines.pair()
@@ -219,7 +240,7 @@ func (g *propagator) shortest(a, b *shape, most float64) (closestPair, []candida
 }
 
 // addAlternatives finds the lines that may truly be the shortest.
-func (g *propagator) addAlternatives(m *closestPair, near []candidate) {
+func (g *propagator) addAlternatives(m *closestPair, near []candidate, a, b int) {
 	if len(near) == 1 {
 		m.alternatives = g.distinct(m.lines[:])
 		return
@@ -227,7 +248,8 @@ func (g *propagator) addAlternatives(m *closestPair, near []candidate) {
 	first, square, most := len(g.lines), extremes{}, 0.0
 	for i := range near {
 		c := &near[i]
-		w := c.w.plus(&m.slope, -1)
+		w := g.lengthGradient(c.u, a, b, c.p, c.q)
+		w = w.plus(&m.slope, -1)
 		v := g.variance(&w)
 		if c.d-m.Val <= tie+g.k*math.Sqrt(v) {
 			g.addDistinct(first, Line{c.p, c.q})
@@ -346,9 +368,11 @@ func (g *propagator) sideways(c *candidate, a, b int, along2, most float64) floa
 // relevance bounds how much further than the nearest a pair may be and still widen the
 // interval: twice k times the largest standard deviation of any point.
 func (g *propagator) relevance(a, b *shape) float64 {
-	var levers [2]float64
-	levers[a.body], levers[b.body] = a.lever, b.lever
-	return 2.01 * g.k * math.Sqrt(g.varianceBound(levers[0], levers[1]))
+	levers := leversOf(a, b)
+	if g.relevant.value == 0 || g.relevant.levers != levers {
+		g.relevant = leverBound{levers, 2.01 * g.k * math.Sqrt(g.varianceBound(levers[0], levers[1]))}
+	}
+	return g.relevant.value
 }
 
 // nearest lists the pairs of points, a vertex of one shape and the point of the
@@ -383,13 +407,16 @@ func (g *propagator) nearest(a, b *shape, behind, most, loose float64) []candida
 			}
 		}
 	}
-	kept := g.near[:0]
+	kept := 0
 	for i := range g.near {
 		if g.near[i].d <= r.most {
-			kept = append(kept, g.near[i])
+			if kept < i {
+				g.near[kept] = g.near[i]
+			}
+			kept++
 		}
 	}
-	return kept
+	return g.near[:kept]
 }
 
 // reach is how far a pair of points may be apart and still count.
@@ -410,6 +437,16 @@ func (g *propagator) addFeet(a, b *shape, r *reach, swapped bool) {
 	if len(b.v) < 3 && b.rays == nil {
 		behind = math.Inf(-1)
 	}
+	vertices := a.v
+	if len(vertices) > len(a.buf) { // of an outline of many those alone that are near enough
+		g.some = g.some[:0]
+		for _, p := range vertices {
+			if x, y := p.X-b.round.centre.X, p.Y-b.round.centre.Y; x*x+y*y <= sq(r.most+b.round.radius+1e-6) {
+				g.some = append(g.some, p)
+			}
+		}
+		vertices = g.some
+	}
 	for j := range b.edges {
 		e := &b.edges[j]
 		at, out := e.at, e.out()
@@ -420,7 +457,7 @@ func (g *propagator) addFeet(a, b *shape, r *reach, swapped bool) {
 		if t := x*e.dir.X + y*e.dir.Y; t+a.round.radius < e.lo-tie || t-a.round.radius > e.hi+tie {
 			continue // all of it is past an end
 		}
-		for _, p := range a.v {
+		for _, p := range vertices {
 			x, y := p.X-at.X, p.Y-at.Y
 			h := x*out.X + y*out.Y
 			if h < behind || h > r.most {
@@ -506,9 +543,7 @@ func (g *propagator) overlap(a, b *shape, sep geom.Interval) closestPair {
 		g.addDistinct(first, Line{near[i].p, near[i].q})
 	}
 	if len(near) > 0 {
-		var e lengthError
-		g.lengthError(&e, near[0].u, a.body, b.body, near[0].p, near[0].q)
-		m.slope = e.gradient
+		m.slope = g.lengthGradient(near[0].u, a.body, b.body, near[0].p, near[0].q)
 		m.alternatives = g.lines[first:len(g.lines):len(g.lines)]
 	}
 	return m

@@ -106,26 +106,32 @@ func (e *relativeError) varianceBound(lever0, lever1 float64) float64 {
 
 // lengthError is how a length may be off.
 type lengthError struct {
-	gradient    gradient
 	variance    float64 // to first order, in mm²
 	secondOrder float64 // a bound of what that leaves out, in mm
 }
 
-// lengthError sets l to the error of a length along u between p on the body a and q on b, the
-// other of the two. (A caller's room, and not a result, which would be copied.)
+// lengthGradient returns how a length along u between p on the body a and q on b, the other of the
+// two, changes with the poses.
+func (e *relativeError) lengthGradient(u geom.Point, a, b int, p, q geom.Point) (w gradient) {
+	w[a] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, p.Sub(e.bodies[a].at))
+	w[b] = geom.PointJacobian(u, q.Sub(e.bodies[b].at))
+	return w
+}
+
+// lengthError returns the error of such a length.
 //
 // Beyond first order, turning a lever of component l along u by θ shortens it by l·θ²/2,
 // at the turn θ that belongs to the worst case k sigmas away.
-func (e *relativeError) lengthError(l *lengthError, u geom.Point, a, b int, p, q geom.Point) {
+func (e *relativeError) lengthError(u geom.Point, a, b int, p, q geom.Point) (l lengthError) {
 	x, y := &e.bodies[a], &e.bodies[b]
 	rp, rq := p.Sub(x.at), q.Sub(y.at)
-	l.gradient[a], l.gradient[b] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, rp), geom.PointJacobian(u, rq)
 	va, ta := x.cov.VarianceAndTurn(-u.X, -u.Y, geom.Point{X: -u.X, Y: -u.Y}.Cross(rp))
 	vb, tb := y.cov.VarianceAndTurn(u.X, u.Y, u.Cross(rq))
-	l.variance, l.secondOrder = max(0, va+vb), 0
+	l.variance = max(0, va+vb)
 	if l.variance > 0 {
 		l.secondOrder = sq(e.k) * (math.Abs(u.Dot(rp))*ta*ta + math.Abs(u.Dot(rq))*tb*tb) / (2 * l.variance)
 	}
+	return l
 }
 
 // interval returns the interval of the length at k standard deviations; scale is the
