@@ -23,7 +23,10 @@ type table struct {
 	sharp           bool // no outline on the table is uncertain
 	outlines        []obstacleOutline
 	hugeObstructors []hugeObstructor
+	blockers        []blocker          // what may obstruct attacks
+	devices         []*obstacleOutline // what does not, but is named when it is on the line
 	ships           []measuredShip
+	around          []circle // the ships' bases
 	mem             memory
 	pm              pairMeasure
 	room            [2]shape    // for what is measured once
@@ -51,6 +54,7 @@ func (t *table) prepare(s *Scene, o Options) error {
 	t.setOutlines()
 	t.setShips()
 	t.setHugeObstructors()
+	t.setBlockers()
 	return nil
 }
 
@@ -68,13 +72,14 @@ type measuredShip struct {
 // setShips places all ships on the table.
 func (t *table) setShips() {
 	s := t.scene
-	t.ships = grow(t.ships, len(s.Ships))
+	t.ships, t.around = grow(t.ships, len(s.Ships)), t.around[:0]
 	for i := range s.Ships {
 		o := &t.ships[i]
 		o.ship, o.ready = &s.Ships[i], false
 		o.from.base(&t.profile, o.ship, bodyFrom)
 		o.to.set(bodyTo, o.from.lever, o.from.v...)
 		o.radius = o.from.lever
+		t.around = append(t.around, circle{o.ship.Pose.Point, o.radius})
 	}
 }
 
@@ -155,6 +160,40 @@ func (t *table) setHugeObstructors() {
 		t.sharp = t.sharp && h.sigma == 0
 	}
 	t.hugeObstructors = t.hugeObstructors[:n]
+}
+
+// blocker is something that may obstruct attacks, with what tells quickly how far it is.
+//
+// That huge ships obstruct is not in the rules texts, which leave them to sheets of
+// their own: G39 excepts small and large ships only, an upgrade of the first edition
+// (EM Emitter) speaks of the one die that a huge ship's obstruction gives, and the
+// second edition's huge-ship rules give the defender one die more.
+type blocker struct {
+	circle
+	core    float64
+	sigma   float64
+	outline *obstacleOutline
+	ship    *Ship // the huge ship that it is; it obstructs no attack of its own or at it
+}
+
+// setBlockers lists what may obstruct attacks, and the devices.
+func (t *table) setBlockers() {
+	t.blockers, t.devices = t.blockers[:0], t.devices[:0]
+	add := func(r *obstacleOutline, ship *Ship) {
+		t.blockers = append(t.blockers, blocker{r.circle, r.core, r.sigma, r, ship})
+	}
+	for i := range t.outlines {
+		switch r := &t.outlines[i]; {
+		case r.obstacle:
+			add(r, nil)
+		case r.device:
+			t.devices = append(t.devices, r)
+		}
+	}
+	for i := range t.hugeObstructors {
+		h := &t.hugeObstructors[i]
+		add(&h.obstacleOutline, h.ship)
+	}
 }
 
 // grow returns the slice with n elements, in the same memory where it has the

@@ -66,14 +66,25 @@ func (s *corridor) gap(r *obstacleOutline) float64 {
 	if s.Contains(r.outline[0]) {
 		return 0
 	}
-	best, from := math.Inf(1), s.Polygon[len(s.Polygon)-1]
-	for _, p := range s.Polygon {
-		if t := trackOf(Line{from, p}); t.far(r.centre)-r.radius < best {
-			if best = min(best, r.outline.SegmentGap(from, p)); best == 0 {
+	// Where the side next to the outline's middle is looked at first, it is mostly the only one.
+	n, first, least := len(s.Polygon), 0, math.Inf(1)
+	for i, p := range s.Polygon {
+		t := trackOf(Line{p, s.Polygon[(i+1)%n]})
+		if off := t.far(r.centre); off < least {
+			first, least = i, off
+		}
+	}
+	if least < r.core/2 { // the side meets the outline
+		return 0
+	}
+	best := math.Inf(1)
+	for i := range n {
+		p, q := s.Polygon[(first+i)%n], s.Polygon[(first+i+1)%n]
+		if t := trackOf(Line{p, q}); i == 0 || t.far(r.centre)-r.radius < best && !r.keepsFurther(&t, best) {
+			if best = min(best, r.outline.SegmentGap(p, q)); best == 0 {
 				return 0
 			}
 		}
-		from = p
 	}
 	return best
 }
@@ -158,28 +169,9 @@ func (s *Scene) notKnown(meets func(geom.Polygon) bool) bool {
 		slices.ContainsFunc(s.Blind, func(b BlindArea) bool { return meets(b.Outline) })
 }
 
-// blockers returns how many things there are that may obstruct the pair's attacks.
-func (m *pairMeasure) blockers() int { return len(m.outlines) + len(m.hugeObstructors) }
-
-// blocker returns the i-th of them; nil for one that does not: a device, a marker,
-// the attacker itself and its target.
-//
-// That huge ships obstruct is not in the rules texts, which leave them to sheets of
-// their own: G39 excepts small and large ships only, an upgrade of the first edition
-// (EM Emitter) speaks of the one die that a huge ship's obstruction gives, and the
-// second edition's huge-ship rules give the defender one die more.
-func (m *pairMeasure) blocker(i int) *obstacleOutline {
-	if i < len(m.outlines) {
-		if r := &m.outlines[i]; r.obstacle {
-			return r
-		}
-		return nil
-	}
-	h := &m.hugeObstructors[i-len(m.outlines)]
-	if h.ship == m.from || h.ship == m.target {
-		return nil
-	}
-	return &h.obstacleOutline
+// blocks reports whether something may obstruct the pair's attacks: the two themselves do not.
+func (m *pairMeasure) blocks(b *blocker) bool {
+	return b.ship == nil || b.ship != m.from && b.ship != m.target
 }
 
 // exactObstruction decides a family of parallel lines exactly. Which obstacles a
@@ -192,11 +184,11 @@ func (m *pairMeasure) exactObstruction(b lineFamily) ObstructionVerdict {
 	l := &m.search
 	*l = lineSearch{family: b, near: l.near[:0], on: l.on[:0], ts: l.ts[:0], fs: l.fs[:0]}
 	clearance := float64(maxObstructionMargin)
-	for i := range m.blockers() {
-		r := m.blocker(i)
-		if r == nil {
+	for i := range m.blockers {
+		if !m.blocks(&m.blockers[i]) {
 			continue
 		}
+		r := m.blockers[i].outline
 		d, ok := m.corridor.within(clearance, r.centre, r.radius)
 		if !ok {
 			continue
@@ -367,32 +359,40 @@ type nearOutline struct {
 }
 
 // outlinesNear lists the obstacles that may be on one of the lines, none of which is further
-// than width from the first, or that may be the nearest to it.
-func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) []nearOutline {
+// than width from the first, or that may be the nearest to it, which is no further than closest.
+func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearOutline, closest float64) {
 	p, near := &lines[0].p, m.nearOutlines[:0]
-	closest := float64(maxObstructionMargin) // an upper bound of the distance of the nearest
-	for i := range m.blockers() {
-		r := m.blocker(i)
-		if r == nil {
+	most := 0.0
+	for i := range lines {
+		most = max(most, lines[i].most)
+	}
+	closest = float64(maxObstructionMargin)
+	for i := range m.blockers {
+		r := &m.blockers[i]
+		if !m.blocks(r) {
 			continue
 		}
 		d := p.far(r.centre)
 		bound := d - r.core
 		if r.core == 0 {
-			bound = p.far(r.outline[0])
+			bound = p.far(r.outline.outline[0])
 		}
 		closest = min(closest, bound)
-		slack := m.slackOf(r, lines)
-		near = append(near, nearOutline{r, d - width - r.radius, slack, max(tie, slack)})
+		least := d - width - r.radius
+		if least <= closest || least <= tie || sq(least) <= 1.001*sq(m.k)*(most+sq(r.sigma)) {
+			near = append(near, nearOutline{obstacleOutline: r.outline, least: least})
+		}
 	}
 	m.nearOutlines = near
 	kept := near[:0]
-	for i := range near {
-		if n := &near[i]; n.least <= max(n.limit, closest) {
-			kept = append(kept, *n)
+	for _, n := range near {
+		n.slack = m.slackOf(n.obstacleOutline, lines)
+		n.limit = max(tie, n.slack)
+		if n.least <= max(n.limit, closest) {
+			kept = append(kept, n)
 		}
 	}
-	return kept
+	return kept, closest
 }
 
 // lineObstruction decides about a single line: never when it surely keeps clear of
@@ -404,8 +404,10 @@ func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 	closest, deepest := farthestOff(m.k*w.sigma()), passage{}
 	must := false
 	first := len(m.mem.ids)
-	for _, r := range m.outlinesNear(0, w) {
-		if r.least > max(r.limit, closest.by) {
+	near, far := m.outlinesNear(0, w)
+	for i := range near {
+		r := &near[i]
+		if r.least > max(r.limit, closest.by) || len(near) > 1 && r.keepsFurther(&p, max(r.limit, far)) {
 			continue // another is nearer
 		}
 		enough := r.limit
@@ -470,7 +472,7 @@ func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bo
 	m.corridor.set(m.sorted...)
 	closest, loosest := farthestOff(m.k*sigma), 0.0
 	first := len(m.mem.ids)
-	all := m.outlinesNear(width, m.wobbles...)
+	all, _ := m.outlinesNear(width, m.wobbles...)
 	near := all[:0]
 	for _, r := range all {
 		if r.least > max(r.limit, closest.by) {
@@ -494,7 +496,7 @@ func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bo
 		return verdictOf(by, true, closest, passage{deep, loosest})
 	}
 	if even {
-		if w := walk(choice, near, true); w.deepest > 0 && w.widest > 0 {
+		if w := walk(choice, near); w.deepest > 0 && w.widest > 0 {
 			return ObstructionVerdict{Verdict: "may", By: by, Margin: geom.Length(min(w.deepest, w.widest)), slack: loosest}
 		}
 	}
@@ -537,6 +539,11 @@ func (m *pairMeasure) keepsOff(r *nearOutline) passage {
 // obstructed returns how deep each of the lines, and each between two neighbours, surely
 // passes through outlines; 0 when one may not.
 func (m *pairMeasure) obstructed(near []nearOutline) float64 {
+	for i := range m.wobbles {
+		if m.mayPass(m.wobbles[i:i+1], near) {
+			return 0
+		}
+	}
 	least := math.Inf(1)
 	m.narrowed = append(m.narrowed[:0], near...)
 	near = m.narrowed
@@ -546,9 +553,22 @@ func (m *pairMeasure) obstructed(near []nearOutline) float64 {
 			r.slack = m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])
 			r.limit = max(tie, r.slack)
 		}
-		least = min(least, walk(lineFamily{m.sorted[i-1], m.sorted[i]}, near, false).obstructed)
+		least = surely(lineFamily{m.sorted[i-1], m.sorted[i]}, near, least)
 	}
 	return least
+}
+
+// mayPass reports whether a line may keep out of some outlines because none of them reaches over it
+// far enough.
+func (m *pairMeasure) mayPass(line []wobble, near []nearOutline) bool {
+	for i := range near {
+		r := near[i].obstacleOutline
+		e := line[0].p.spread(r.hull)
+		if min(e.left, -e.right) >= max(tie, m.slackOf(r, line))-tie {
+			return false
+		}
+	}
+	return true
 }
 
 // slackOf returns by how much the passing of any of some lines by an outline may be off.
@@ -562,52 +582,67 @@ func (m *pairMeasure) slackOf(r *obstacleOutline, lines []wobble) float64 {
 
 // walked is what was found among the lines of a family.
 type walked struct {
-	obstructed float64 // how deep every line surely passes through outlines; 0 when some may not
-	deepest    float64 // how deep the most obstructed line does, if surely
-	widest     float64 // how far off the freest line keeps, if surely
+	deepest float64 // how deep the most obstructed line passes through outlines, if surely
+	widest  float64 // how far off the freest line keeps, if surely
 }
 
-// walk looks at lines of a family side by side, from both ends inwards: where a line
-// keeps out it is mostly one of those, and that is the end of it unless all is asked.
-// A line between two of them is no further from either than half their distance, and
-// neither is how it passes.
-func walk(b lineFamily, near []nearOutline, all bool) walked {
-	const most = 16
-	width := apart(b.a, b.b)
-	steps := max(1, min(most, math.Ceil(2*width)))
-	between := width / steps / 2
-	w := walked{obstructed: math.Inf(1)}
-	for i := range int(steps) + 1 {
-		t := float64(i/2) / steps
-		if i%2 == 1 {
-			t = 1 - t
-		}
-		p := trackOf(b.at(t))
-		deep, sure, clear, free := 0.0, 0.0, math.Inf(1), true
-		for _, r := range near {
-			enough := r.limit
-			if !all {
-				enough += between
-			}
-			c, d := r.pass(&p, enough)
+// walk looks at lines of a family side by side.
+func walk(b lineFamily, near []nearOutline) (w walked) {
+	steps := b.steps()
+	for n := range steps + 1 {
+		p := trackOf(b.step(n, steps))
+		clear, free := math.Inf(1), true
+		for i := range near {
+			r := &near[i]
+			c, d := r.pass(&p, r.limit)
 			if d > r.limit {
-				deep = max(deep, d)
-			}
-			if d > r.limit+between {
-				sure = max(sure, d-between)
+				w.deepest = max(w.deepest, d)
 			}
 			clear, free = min(clear, c), free && c > r.limit
 		}
-		w.obstructed = min(w.obstructed, sure)
-		w.deepest = max(w.deepest, deep)
 		if free {
 			w.widest = max(w.widest, clear)
 		}
-		if w.obstructed == 0 && !all {
-			break
-		}
 	}
 	return w
+}
+
+// surely returns how deep every line of a family surely passes through outlines, 0 when one may
+// not, and least where it is no less than that. A line between two that are looked at is no further
+// from either than half their distance, and neither is how it passes.
+func surely(b lineFamily, near []nearOutline, least float64) float64 {
+	steps := b.steps()
+	between := apart(b.a, b.b) / float64(steps) / 2
+	for n := 0; n <= steps && least > 0; n++ {
+		p := trackOf(b.step(n, steps))
+		sure := 0.0
+		for i := range near {
+			r := &near[i]
+			enough := r.limit + between
+			if r.core-p.far(r.centre) > max(enough, least+between)+tie {
+				sure = least // or more
+				break
+			}
+			if d := r.deeper(&p, enough); d > enough {
+				sure = max(sure, d-between)
+			}
+		}
+		least = min(least, sure)
+	}
+	return least
+}
+
+// steps returns into how many parts to divide a family, to look at the lines between them.
+func (m lineFamily) steps() int { return int(max(1, min(16, math.Ceil(2*apart(m.a, m.b))))) }
+
+// step returns the n-th of these lines. They are counted from both ends inwards: a line that keeps out
+// is mostly one of those.
+func (m lineFamily) step(n, steps int) Line {
+	t := float64(n/2) / float64(steps)
+	if n%2 == 1 {
+		t = 1 - t
+	}
+	return m.at(t)
 }
 
 // wobble is how a measuring line may be off on the table.
@@ -729,11 +764,11 @@ func (m *pairMeasure) standingOn(b lineFamily) (ships, devices []string) {
 	}
 	middle, half := b.a[0].Lerp(b.a[1], 0.5), 1e-6+p.length/2+width
 	first := len(m.mem.ids)
-	for i := range m.ships {
-		o := &m.ships[i]
-		if x, y := o.ship.Pose.X-middle.X, o.ship.Pose.Y-middle.Y; x*x+y*y > sq(half+o.radius) {
+	for i, c := range m.around {
+		if x, y := c.centre.X-middle.X, c.centre.Y-middle.Y; x*x+y*y > sq(half+c.radius) {
 			continue
 		}
+		o := &m.ships[i]
 		if o.ship == m.from || o.ship == m.target || o.ship.Base.huge() {
 			continue
 		}
@@ -743,11 +778,7 @@ func (m *pairMeasure) standingOn(b lineFamily) (ships, devices []string) {
 	}
 	ships = m.mem.list(first)
 	first = len(m.mem.ids)
-	for i := range m.outlines {
-		r := &m.outlines[i]
-		if !r.device {
-			continue
-		}
+	for _, r := range m.devices {
 		if p.far(r.centre) <= r.radius+width && m.through(b, r.outline) {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}

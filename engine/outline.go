@@ -110,6 +110,13 @@ func (p *track) spread(hull geom.Polygon) spread {
 	return e
 }
 
+// keepsFurther reports whether an outline is surely further from the line than some way.
+func (r *obstacleOutline) keepsFurther(p *track, far float64) bool {
+	e := p.spread(r.hull)
+	along, across := max(0, e.begin-p.length, -e.end), max(0, e.right, -e.left)
+	return along*along+across*across > sq(far+tie)
+}
+
 // pass returns how a line passes an outline: how far off it keeps, or how far either end
 // would have to be moved, at least, for the line to keep out. One of the two is 0.
 //
@@ -123,35 +130,64 @@ func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 	e := p.spread(r.hull)
 	room := min(e.begin, p.length-e.end)
 	if room < 0 {
-		if clear = r.outline.SegmentGap(p.line[0], p.line[1]); clear > 0 {
-			return clear, 0
+		if p.far(r.centre) >= r.core/2 { // else it meets the outline
+			if clear = r.outline.SegmentGap(p.line[0], p.line[1]); clear > 0 {
+				return clear, 0
+			}
 		}
-		return 0, r.depth(p, enough)
+		return 0, r.depth(p, min(e.left, -e.right), enough)
 	}
 	give := min(e.left, -e.right)
-	switch {
-	case give <= 0:
+	if give <= 0 {
 		return -give, 0
-	case give <= room:
-		return 0, give
+	}
+	return 0, r.between(p, give, room, enough)
+}
+
+// deeper returns how deep a line passes through an outline, as pass does, where that is more than
+// enough, and else something that is not.
+func (r *obstacleOutline) deeper(p *track, enough float64) float64 {
+	e := p.spread(r.hull)
+	give := min(e.left, -e.right)
+	if give <= enough-tie { // no point of the line is deeper
+		return 0
+	}
+	if room := min(e.begin, p.length-e.end); room >= 0 {
+		return r.between(p, give, room, enough)
+	}
+	return r.depth(p, give, enough)
+}
+
+// between returns how deep a line passes through an outline that lies between its ends, with so much
+// room, and reaches over the line by give.
+func (r *obstacleOutline) between(p *track, give, room, enough float64) float64 {
+	if give <= room {
+		return give
 	}
 	for _, end := range p.line {
 		d := end.Sub(r.centre)
 		room = max(room, math.Sqrt(d.Dot(d))-r.radius)
 	}
 	if give <= room {
-		return 0, give
+		return give
 	}
-	return 0, max(min(room, give), r.depth(p, enough))
+	return max(min(room, give), r.depth(p, give, enough))
 }
 
 // depth returns how deep inside the outline a line comes, or a depth that is more than
 // enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
-// to a twentieth of a millimetre.
-func (r *obstacleOutline) depth(p *track, enough float64) float64 {
+// to a twentieth of a millimetre. The outline reaches over the line by give, and so no point of the
+// line is deeper.
+func (r *obstacleOutline) depth(p *track, give, enough float64) float64 {
+	if give < enough-tie && enough > tie && !math.IsInf(enough, 1) {
+		return enough
+	}
 	a, b := p.line[0], p.line[1]
 	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
-	d := r.outline.Depth(a.Add(p.u.Mul(along)))
+	d, nearest := 0.0, a.Add(p.u.Mul(along))
+	if r.outline.Contains(nearest) {
+		d = r.outline.BoundaryDistance(nearest)
+	}
 	switch {
 	case d > enough:
 	case !math.IsInf(enough, 1):
