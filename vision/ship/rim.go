@@ -293,9 +293,11 @@ const (
 func hardDecision(shown *[token.WordBits]float64) (bits uint16, least [2]int) {
 	doubt := [2]float64{math.Inf(1), math.Inf(1)}
 	for i, d := range shown {
+		white := uint16(0) // without a branch, which could not be foretold
 		if d > 0 {
-			bits |= 1 << i
+			white = 1
 		}
+		bits |= white << i
 		switch d = math.Abs(d); {
 		case d < doubt[0]:
 			doubt[0], doubt[1], least[0], least[1] = d, doubt[0], i, least[0]
@@ -354,15 +356,15 @@ func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float6
 		}
 		tried = int(near.word)
 		word := token.AllWords[near.word]
-		fit, bit := all, i0%token.WordBits
+		fit, ones, bit := all, 0.0, i0%token.WordBits
 		for _, v := range clear[:n] {
-			if word>>bit&1 == 1 {
-				fit.sx, fit.sxx, fit.sxy = fit.sx+1, fit.sxx+1, fit.sxy+v
-			}
+			white := float64(word >> bit & 1)
+			ones, fit.sxy = ones+white, fit.sxy+white*v
 			if bit++; bit == token.WordBits {
 				bit = 0
 			}
 		}
+		fit.sx, fit.sxx = fit.sx+ones, fit.sxx+ones
 		if score, valid := fit.coefficient(); valid && score > best.score {
 			best.word, best.score, ok = int(near.word), score, true
 		}

@@ -3,6 +3,7 @@ package ship
 import (
 	"image"
 	"math"
+	"math/bits"
 
 	"sightline/engine/geom"
 )
@@ -21,18 +22,27 @@ type edgel struct {
 	x, y   float32 // sub-pixel place
 	dx, dy float32 // unit direction along the edge, bright side on the right
 	mag    float32
-	next   bool // taken by a segment
+	at     int32 // its bit in the finder's map
 }
 
 // segmentFinder finds straight edges. It keeps its buffers from one picture to
 // the next, and belongs to one goroutine.
 type segmentFinder struct {
-	gx, gy []int16
-	mag    []int32
-	index  []int32 // edgel number + 1 at a pixel, 0 for none
-	edgels []edgel
+	rows   [3]gradientRow // those about the one that is thinned
+	words  int            // of a row of the maps, 64 pixels each
+	marks  []uint64       // pixels with an edgel
+	free   []uint64       // of these, those that no segment has taken
+	before []int32        // edgels before those of a word of marks
+	edgels []edgel        // row by row, from left to right
 	order  []int32
 	chain  []int32
+}
+
+// gradientRow holds the gradient of a row of pixels, 32 times the grey levels per
+// pixel, and its squared magnitude.
+type gradientRow struct {
+	gx, gy []int16
+	mag    []int32
 }
 
 // edgeThreshold is the least gradient of an edgel in grey levels per pixel. The
@@ -46,87 +56,104 @@ func (f *segmentFinder) find(g *image.Gray, roi image.Rectangle, minLength float
 	if roi.Dx() < 8 || roi.Dy() < 8 {
 		return nil
 	}
-	f.gradient(g, roi)
-	f.thin(roi)
+	f.findEdgels(g, roi)
 	return f.walk(roi, minLength)
 }
 
-// gradient fills gx, gy and the squared magnitude by Scharr's 3×3 operator
-// (weights 3, 10, 3), 32 times the grey levels per pixel.
-func (f *segmentFinder) gradient(g *image.Gray, roi image.Rectangle) {
+// findEdgels takes the gradient row by row, and thins each row once the next one is known.
+func (f *segmentFinder) findEdgels(g *image.Gray, roi image.Rectangle) {
 	w, h := roi.Dx(), roi.Dy()
-	if n := w * h; cap(f.gx) < n {
-		f.gx, f.gy, f.mag, f.index = make([]int16, n), make([]int16, n), make([]int32, n), make([]int32, n)
-	} else {
-		f.gx, f.gy, f.mag, f.index = f.gx[:n], f.gy[:n], f.mag[:n], f.index[:n]
+	f.words = (w + 63) / 64
+	f.marks, f.before = grown(f.marks, f.words*h), grown(f.before, f.words*h)
+	clear(f.marks)
+	for i := range f.rows {
+		r := &f.rows[i]
+		r.gx, r.gy, r.mag = grown(r.gx, w), grown(r.gy, w), grown(r.mag, w)
 	}
+	f.edgels = f.edgels[:0]
 	for y := range h {
-		up := g.Pix[g.PixOffset(roi.Min.X-1, roi.Min.Y+y-1):][: w+2 : w+2]
-		at := g.Pix[g.PixOffset(roi.Min.X-1, roi.Min.Y+y):][: w+2 : w+2]
-		down := g.Pix[g.PixOffset(roi.Min.X-1, roi.Min.Y+y+1):][: w+2 : w+2]
-		gx, gy, mag := f.gx[y*w:][:w], f.gy[y*w:][:w], f.mag[y*w:][:w]
-		for x := range w {
-			a, b, c := int32(up[x]), int32(up[x+1]), int32(up[x+2])
-			d, e := int32(at[x]), int32(at[x+2])
-			p, q, r := int32(down[x]), int32(down[x+1]), int32(down[x+2])
-			dx := 3*(c-a+r-p) + 10*(e-d)
-			dy := 3*(p-a+r-c) + 10*(q-b)
-			gx[x], gy[x] = int16(dx), int16(dy)
-			mag[x] = dx*dx + dy*dy
+		row := func(dy int) []uint8 { return g.Pix[g.PixOffset(roi.Min.X-1, roi.Min.Y+y+dy):][: w+2 : w+2] }
+		f.rows[y%3].take(row(-1), row(0), row(1))
+		if y >= 2 {
+			f.thin(y-1, w)
 		}
+	}
+	f.free = append(f.free[:0], f.marks...)
+	n := int32(0)
+	for i, m := range f.marks {
+		f.before[i] = n
+		n += int32(bits.OnesCount64(m))
 	}
 }
 
-// thin keeps the pixels whose gradient is the largest along its own direction,
+// grown returns s with n elements, which may hold anything.
+func grown[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// take fills the row by Scharr's 3×3 operator (weights 3, 10, 3), from three rows of
+// the picture that begin one pixel before it.
+func (r *gradientRow) take(up, at, down []uint8) {
+	n := len(r.mag)
+	up, at, down, gx, gy := up[:n+2], at[:n+2], down[:n+2], r.gx[:n], r.gy[:n]
+	column := func(x int) (sum, step int32) {
+		u, d := int32(up[x]), int32(down[x])
+		return 3*(u+d) + 10*int32(at[x]), d - u
+	}
+	s0, t0 := column(0)
+	s1, t1 := column(1)
+	for x := range r.mag {
+		s2, t2 := column(x + 2)
+		dx, dy := s2-s0, 3*(t0+t2)+10*t1
+		gx[x], gy[x] = int16(dx), int16(dy)
+		r.mag[x] = dx*dx + dy*dy
+		s0, s1, t0, t1 = s1, s2, t1, t2
+	}
+}
+
+// thin keeps the pixels of row y whose gradient is the largest along its own direction,
 // and places each to a fraction of a pixel by a parabola through its neighbours.
-func (f *segmentFinder) thin(roi image.Rectangle) {
-	w, h := roi.Dx(), roi.Dy()
-	clear(f.index)
-	f.edgels = f.edgels[:0]
+func (f *segmentFinder) thin(y, w int) {
 	const least = 32 * edgeThreshold * 32 * edgeThreshold
-	for y := 1; y < h-1; y++ {
-		for x := 1; x < w-1; x++ {
-			i := y*w + x
-			m := f.mag[i]
-			if m < least {
-				continue
-			}
-			gx, gy := int32(f.gx[i]), int32(f.gy[i])
-			ax, ay := gx, gy
-			if ax < 0 {
-				ax = -ax
-			}
-			if ay < 0 {
-				ay = -ay
-			}
-			// Along the larger component: the neighbour before and after.
-			var before, after int32
-			var stepX, stepY float32
-			if ax >= ay {
-				before, after = f.mag[i-1], f.mag[i+1]
-				stepX = 1
-			} else {
-				before, after = f.mag[i-w], f.mag[i+w]
-				stepY = 1
-			}
-			if m < before || m <= after {
-				continue
-			}
-			b, c, a := math.Sqrt(float64(before)), math.Sqrt(float64(m)), math.Sqrt(float64(after))
-			off := float32(0)
-			if den := b - 2*c + a; den < 0 {
-				off = float32(0.5 * (b - a) / den)
-			}
-			inv := float32(1 / c)
-			// Direction along the edge with the bright side (the gradient) on the
-			// right: y points down, so turning the gradient a quarter turn counter-
-			// clockwise on the screen gives (gy, -gx).
-			f.edgels = append(f.edgels, edgel{
-				x: float32(x) + off*stepX, y: float32(y) + off*stepY,
-				dx: float32(gy) * inv, dy: -float32(gx) * inv, mag: float32(c) / 32,
-			})
-			f.index[i] = int32(len(f.edgels))
+	above, row, below := f.rows[(y-1)%3].mag, &f.rows[y%3], f.rows[(y+1)%3].mag
+	mag := row.mag
+	for x := 1; x < w-1; x++ {
+		m := mag[x]
+		if m < least {
+			continue
 		}
+		gx, gy := int32(row.gx[x]), int32(row.gy[x])
+		// Along the larger component: the neighbour before and after.
+		var before, after int32
+		var stepX, stepY float32
+		if max(gx, -gx) >= max(gy, -gy) {
+			before, after = mag[x-1], mag[x+1]
+			stepX = 1
+		} else {
+			before, after = above[x], below[x]
+			stepY = 1
+		}
+		if m < before || m <= after {
+			continue
+		}
+		b, c, a := math.Sqrt(float64(before)), math.Sqrt(float64(m)), math.Sqrt(float64(after))
+		off := float32(0)
+		if den := b - 2*c + a; den < 0 {
+			off = float32(0.5 * (b - a) / den)
+		}
+		inv := float32(1 / c)
+		at := y*f.words*64 + x
+		// Direction along the edge with the bright side (the gradient) on the
+		// right: y points down, so turning the gradient a quarter turn counter-
+		// clockwise on the screen gives (gy, -gx).
+		f.edgels = append(f.edgels, edgel{
+			x: float32(x) + off*stepX, y: float32(y) + off*stepY,
+			dx: float32(gy) * inv, dy: -float32(gx) * inv, mag: float32(c) / 32, at: int32(at),
+		})
+		f.marks[at/64] |= 1 << (at % 64)
 	}
 }
 
@@ -137,7 +164,7 @@ func (f *segmentFinder) walk(roi image.Rectangle, minLength float64) []segment {
 	f.sortByStrength()
 	var out []segment
 	for _, seed := range f.order {
-		if f.edgels[seed].next {
+		if at := f.edgels[seed].at; f.free[at/64]>>(at%64)&1 == 0 {
 			continue
 		}
 		f.chain = append(f.chain[:0], seed)
@@ -145,7 +172,8 @@ func (f *segmentFinder) walk(roi image.Rectangle, minLength float64) []segment {
 		f.grow(seed, -1, w, h)
 		s, ok := f.fitChain()
 		for _, k := range f.chain {
-			f.edgels[k].next = true
+			at := f.edgels[k].at
+			f.free[at/64] &^= 1 << (at % 64)
 		}
 		if !ok || s.length() < minLength {
 			continue
@@ -185,15 +213,11 @@ func (f *segmentFinder) nextEdgel(px, py, ux, uy, sign float32, w, h int) int32 
 	best := int32(-1)
 	bestOff := float32(1.05)
 	cx, cy := int(px+ux+0.5), int(py+uy+0.5)
-	for yy := cy - 1; yy <= cy+1; yy++ {
-		for xx := cx - 1; xx <= cx+1; xx++ {
-			if xx < 0 || yy < 0 || xx >= w || yy >= h {
-				continue
-			}
-			k := f.index[yy*w+xx] - 1
-			if k < 0 || f.edgels[k].next {
-				continue
-			}
+	for yy := max(cy-1, 0); yy <= min(cy+1, h-1); yy++ {
+		left := max(cx-1, 0)
+		at := yy*f.words*64 + left
+		for near := f.freeFrom(at, min(cx+1, w-1)-left+1); near != 0; near &= near - 1 {
+			k := f.number(at + bits.TrailingZeros64(near))
 			c := &f.edgels[k]
 			if (c.dx*ux+c.dy*uy)*sign < maxTurn {
 				continue
@@ -209,6 +233,23 @@ func (f *segmentFinder) nextEdgel(px, py, ux, uy, sign float32, w, h int) int32 
 		}
 	}
 	return best
+}
+
+// freeFrom returns the bits of n neighbouring pixels, from one on, that have a free edgel.
+func (f *segmentFinder) freeFrom(at, n int) uint64 {
+	if n <= 0 {
+		return 0
+	}
+	near := f.free[at/64] >> (at % 64)
+	if at%64+n > 64 {
+		near |= f.free[at/64+1] << (64 - at%64)
+	}
+	return near & (1<<n - 1)
+}
+
+// number returns which edgel the pixel with a bit has.
+func (f *segmentFinder) number(at int) int32 {
+	return f.before[at/64] + int32(bits.OnesCount64(f.marks[at/64]&(1<<(at%64)-1)))
 }
 
 // grow extends the chain from a seed in one direction of the edge.
