@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -142,7 +143,10 @@ func (c *cameras) take(ctx context.Context, source string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, takeWithin)
 	defer cancel()
 	f, err := c.look.Take(ctx, source)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("it gave no picture within %.0f s", takeWithin.Seconds())
+	case err != nil:
 		return nil, err
 	}
 	return thumbnail(f)

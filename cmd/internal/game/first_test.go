@@ -9,6 +9,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // While no person has chosen, the ship that moved last is the attacker: everything that it
@@ -40,4 +41,24 @@ func TestTheShipThatMovedLastIsAskedAbout(t *testing.T) {
 	is(vision.Moving)
 	is(vision.Still)
 	assert.Equal(t, [2]string{"B3", "A1"}, pair(), "what a person chose stays")
+}
+
+// While no picture is seen, what is said tells a camera that is silent from a computer that is
+// too slow for what its camera gives.
+func TestAnOldPictureSaysWhetherTheCameraOrTheComputerIsSlow(t *testing.T) {
+	status := capture.FeedStatus{State: capture.FeedLive}
+	b := newGameBench(t, func(_ *gameBench, o *Options) { o.Camera = func() capture.FeedStatus { return status } })
+	assert.Equal(t, "Waiting for the first picture of the camera.", b.wait(time.Millisecond).Health.Detail, "no camera is chosen yet")
+	status.Source = "/dev/video0"
+	assert.Equal(t, "Waiting for the first picture of /dev/video0.", b.wait(time.Millisecond).Health.Detail)
+
+	b.picture(time.Millisecond)
+	status.LastFrame = b.now
+	h := b.wait(2 * StaleAfter).Health
+	assert.Equal(t, live.Stale, h.Code)
+	assert.Equal(t, "Answers come back with the next picture.", h.Advice)
+	status.LastFrame = b.now.Add(-StaleAfter / 2)
+	h = b.wait(0).Health
+	assert.Equal(t, live.Stale, h.Code)
+	assert.Contains(t, h.Advice, "this computer does not keep up")
 }

@@ -79,11 +79,16 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 				"lists the cameras of this machine.",
 		}
 	case g.seen.FrameAt.IsZero():
-		return live.Health{Code: live.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
+		source := cmp.Or(status.Source, "the camera")
+		return live.Health{Code: live.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + source + "."}
 	case age > g.o.StaleAfter:
+		advice := "Answers come back with the next picture."
+		if status.State == capture.FeedLive && now.Sub(status.LastFrame) <= g.o.StaleAfter {
+			advice = "The camera gives newer ones, but this computer does not keep up: ask for smaller pictures (camera.width, camera.height), " +
+				"or stop what else runs on it."
+		}
 		return live.Health{
-			Code: live.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()),
-			Advice: "Answers come back with the next picture.",
+			Code: live.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()), Advice: advice,
 		}
 	case g.Busy():
 		return live.Health{
