@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -27,7 +29,10 @@ func (c *secretCmd) Run() error {
 
 // printSecret prints a judge's secret to standard output alone, and where it is kept and typed to standard error.
 func printSecret(secret, path, where string, err error) error {
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w; the same command with sudo reads it", err)}
+	case err != nil:
 		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
 	}
 	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it %s:\n", path, where)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,4 +36,7 @@ func TestTheJudgesSecretIsSaidToWhoMayReadIt(t *testing.T) {
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, "chmod 600 own.secret")
+
+	err := printSecret("", "", "", &fs.PathError{Op: "open", Path: "/var/lib/sightline/judge.secret", Err: fs.ErrPermission})
+	assert.ErrorContains(t, err, "permission denied; the same command with sudo reads it", "the service's own secret")
 }
