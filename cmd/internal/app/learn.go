@@ -310,7 +310,7 @@ func (l *Learner) learnMat(ctx context.Context) (string, error) {
 	}
 	l.told()
 	w, h := mat.Size()
-	return fmt.Sprintf("Learnt a mat of %.1f × %.1f mm from %d pictures.", float64(w), float64(h), learner.Frames()), nil
+	return fmt.Sprintf("Learnt a mat of %.0f × %.0f mm from %d pictures.", float64(w), float64(h), learner.Frames()), nil
 }
 
 // traceTokens traces what lies on white paper, in the mean of several pictures.

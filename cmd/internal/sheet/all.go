@@ -97,7 +97,8 @@ func cover(paper Paper, set Set, markers, tokens int) Page {
 	if set.Board == nil && set.Card == nil {
 		step("That is all for a quick start",
 			"The lens is estimated from the markers, and the program states how much less sure it is.",
-			"A board and a check card make it exact: sightline print all, without --quick.")
+			"A board and a check card make it exact: choose Exact on the page /first, or run",
+			"sightline print all without --quick.")
 	}
 	return page
 }
