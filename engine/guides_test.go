@@ -62,7 +62,7 @@ func nearlyTouching(r *rand.Rand) (s engine.Scene, kind string) {
 	a := &s.Ships[0]
 	u := geom.Pose{Heading: a.Pose.Heading + geom.Angle(r.NormFloat64()) + geom.Angle(r.IntN(2))*math.Pi}.Forward()
 	b := randomShip(r, "B")
-	at := &b.Pose.Point
+	var at *geom.Point
 	switch r.IntN(3) {
 	case 0:
 		kind = "objects"

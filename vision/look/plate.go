@@ -93,14 +93,6 @@ func (s *strip) says(k int) bool {
 	return s.look.weight[s.first+k] > 0.5 && !math.IsNaN(float64(s.shot[channels*k]))
 }
 
-// residual is the mean square of the picture less the look at a cell, over the channels.
-func (s *strip) residual(k int) (sum float64) {
-	for c := range channels {
-		sum += square(float64(s.shot[channels*k+c]-s.cells()[channels*k+c])) / channels
-	}
-	return sum
-}
-
 // gray returns interleaved channels of a strip as grey cells; what does not lie in the picture is 0.
 func gray(v []float32) []float64 {
 	out := make([]float64, len(v)/channels)
