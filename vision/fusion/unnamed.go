@@ -9,7 +9,7 @@ import (
 	"sightline/vision/token"
 )
 
-// Each camera numbers the bases without a name by itself: its ?1 is another's ?3, or A1. Bases do not overlap, so that what two cameras
+// Each camera numbers the bases without a name on its own: its ?1 is another's ?3, or A1. Bases do not overlap, so that what two cameras
 // see in one place is one base.
 
 // seenBase is a base as the views see it.
@@ -27,13 +27,13 @@ func (b *seenBase) here(view int, s *engine.Ship) bool {
 	})
 }
 
+// distance is how far a ship stands from the nearest place in which the base is seen.
 func (b *seenBase) distance(s *engine.Ship) geom.Length {
-	return slices.MinFunc(b.at, func(p, q geom.Pose) int {
-		if p.Distance(s.Pose.Point) < q.Distance(s.Pose.Point) {
-			return -1
-		}
-		return 1
-	}).Distance(s.Pose.Point)
+	least := b.at[0].Distance(s.Pose.Point)
+	for _, p := range b.at[1:] {
+		least = min(least, p.Distance(s.Pose.Point))
+	}
+	return least
 }
 
 // NameAlike returns the views with one name for each base: that which one of them knows, or else a number that no other base has, the

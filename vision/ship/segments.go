@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 	"math/bits"
+	"slices"
 
 	"sightline/engine/geom"
 )
@@ -64,11 +65,11 @@ func (f *segmentFinder) find(g *image.Gray, roi image.Rectangle, minLength float
 func (f *segmentFinder) findEdgels(g *image.Gray, roi image.Rectangle) {
 	w, h := roi.Dx(), roi.Dy()
 	f.words = (w + 63) / 64
-	f.marks, f.before = grown(f.marks, f.words*h), grown(f.before, f.words*h)
+	f.marks, f.before = slices.Grow(f.marks[:0], f.words*h)[:f.words*h], slices.Grow(f.before[:0], f.words*h)[:f.words*h]
 	clear(f.marks)
 	for i := range f.rows {
 		r := &f.rows[i]
-		r.gx, r.gy, r.mag = grown(r.gx, w), grown(r.gy, w), grown(r.mag, w)
+		r.gx, r.gy, r.mag = slices.Grow(r.gx[:0], w)[:w], slices.Grow(r.gy[:0], w)[:w], slices.Grow(r.mag[:0], w)[:w]
 	}
 	f.edgels = f.edgels[:0]
 	for y := range h {
@@ -84,14 +85,6 @@ func (f *segmentFinder) findEdgels(g *image.Gray, roi image.Rectangle) {
 		f.before[i] = n
 		n += int32(bits.OnesCount64(m))
 	}
-}
-
-// grown returns s with n elements, which may hold anything.
-func grown[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 // take fills the row by Scharr's 3×3 operator (weights 3, 10, 3), from three rows of
