@@ -259,7 +259,7 @@ func (p *program) gameDir(dir string, news chan<- string, log *slog.Logger) stri
 	if err == nil {
 		p.closers = append(p.closers, func() error { return errors.Join(os.Remove(lock.Name()), lock.Close()) })
 	}
-	return dir // the game says by itself what cannot be written
+	return dir // the game reports what it cannot write
 }
 
 // judges returns the record of rulings, which is closed at the end.

@@ -15,7 +15,8 @@ import (
 
 // noScriptSays are strings of scripts that no one reads: selectors, classes, HTML, a font, what is compared or
 // sent, and what an overlay with ?debug states in English.
-var noScriptSays = regexp.MustCompile(`^[.#][a-z]+ [a-z]+$|^header nav a$|^<|^600 14px |^(said buttons|rock blind|end chosen|no panel|not used)$|` +
+var noScriptSays = regexp.MustCompile(`^[.#][a-z]+ [a-z]+$|^header nav a$|^<|^600 14px |` +
+	`^(said buttons|rock blind|end chosen|no panel|not used)$|` +
 	`^(Sightline overlay\{|Not shown:|Everything is shown)`)
 
 // TestWhatTheScriptsSayIsInTheCatalogue: so is each text with two words of English that a page's
