@@ -18,6 +18,7 @@ import (
 
 // A phone: nothing it clicks is chosen until somebody types the code of the display.
 func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
+	t.Parallel()
 	f, s, address := served(t, stranger)
 	ctx := browsertest.New(t, time.Minute)
 	url := "http://" + address

@@ -42,6 +42,7 @@ func air(what string) chromedp.Action {
 // TestTheDirectorsKeysReachTheOverlay: each hotkey does what it says on an overlay whose
 // address stays, and nothing frozen is on air without its mark.
 func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, 2*time.Minute)
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1440, 900)))
 	f, server, silence := directed(t)

@@ -103,6 +103,7 @@ func guideAdvices() (all []string) {
 
 // Sentences that are put together from a few forms are German in a German browser, whatever stands in them.
 func TestSentencesOfFewFormsAreTranslated(t *testing.T) {
+	t.Parallel()
 	server := steadyCourt(t, newCourtroom(t))
 	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx, cdp.Enable(), cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de"}),

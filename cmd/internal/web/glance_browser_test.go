@@ -28,6 +28,7 @@ func notOnScreen(out *string, ids string) chromedp.Action {
 // TestTheAnswerAtAGlance: what is used in a game is on the first screen, and what is no
 // shot looks like none.
 func TestTheAnswerAtAGlance(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, 3*time.Minute)
 	require.NoError(t, chromedp.Run(browser))
 	for rule, do := range map[string]func(*testing.T, context.Context){

@@ -156,6 +156,7 @@ func declareObjects(t *testing.T, tab context.Context) {
 
 // After the login one key more lets nothing go, and what a player let go a judge holds again.
 func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx)) // opens it for longer than the first step
 	c, url := courtTable(t, "A1", "B1")
@@ -184,6 +185,7 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 // Where the measurement does not decide, the page offers the possible results and records
 // nothing less.
 func TestAJudgeDecidesOnThePage(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx)) // opens it for longer than the first step
 	for _, c := range []struct {

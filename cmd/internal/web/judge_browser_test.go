@@ -96,6 +96,7 @@ func TestTheJudgesPictureFollowsThePair(t *testing.T) {
 // The whole way of a ruling, on the page alone: the secret, freeze, choose, look into the
 // pixels, overrule, what goes wrong on the way, export.
 func TestAJudgeRulesOnThePage(t *testing.T) {
+	t.Parallel()
 	c := newCourtroom(t)
 	c.change(withRock)
 	s := steadyCourt(t, c)

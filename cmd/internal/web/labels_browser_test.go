@@ -21,6 +21,7 @@ import (
 
 // TestNames runs what holds of names in drawings, in one browser.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, 3*time.Minute)
 	t.Run("a name goes to the first place that is free", func(t *testing.T) { namePlaces(t, ctx) })
 	t.Run("no two names overlap on the judge's page where bases touch, and its table fits a phone", func(t *testing.T) { judgeNames(t, ctx) })

@@ -80,6 +80,7 @@ func until(id, what string) chromedp.Action {
 
 // TestOverlays runs every test of the overlay's pages in one browser.
 func TestOverlays(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, 4*time.Minute)
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080)))
 	t.Run("what may be shown is decided from the state, the box's clock and nothing else", func(t *testing.T) { gateTable(t, ctx) })

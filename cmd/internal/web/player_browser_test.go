@@ -23,6 +23,7 @@ import (
 
 // TestThePlayersPage goes through what players do, in tabs of one browser.
 func TestThePlayersPage(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, 3*time.Minute)
 	require.NoError(t, chromedp.Run(browser))
 	for _, c := range []struct {

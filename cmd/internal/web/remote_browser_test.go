@@ -16,6 +16,7 @@ import (
 
 // The verdict is spoken on the device that asks for it, and what no longer holds is not.
 func TestTheVerdictIsSpokenOnDemand(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, time.Minute)
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})

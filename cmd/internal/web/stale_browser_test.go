@@ -38,6 +38,7 @@ func before(t *testing.T, server *httptest.Server, meddle func(http.ResponseWrit
 // TestWhatIsLateIsNotLive: states that a slow network hands on seconds after they were sent are not
 // shown as live, and the page asks for the newest.
 func TestWhatIsLateIsNotLive(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, 2*time.Minute)
 	for path, ids := range map[string]struct{ fresh, late string }{
 		"/":       {`#status[data-code="ok"]`, `#status[data-code="lost"]`},
@@ -92,6 +93,7 @@ func TestWhatIsLateIsNotLive(t *testing.T) {
 // TestAPageThatIsNotSeenLetsGo: a browser has six connections to a server, which pages behind others do
 // not keep. What is seen again is not shown as live before it is.
 func TestAPageThatIsNotSeenLetsGo(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, time.Minute)
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
@@ -121,6 +123,7 @@ func TestAPageThatIsNotSeenLetsGo(t *testing.T) {
 
 // TestAPageWhoseQuestionsHangSaysSo: a connection that hangs is as lost as one that is refused.
 func TestAPageWhoseQuestionsHangSaysSo(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, 2*time.Minute)
 	pages := map[string]*httptest.Server{}
 	pages["/first"] = firstServer(t, first.Facts{Camera: "/dev/video0", Live: true, Height: 1080}, first.Kept{})
@@ -151,6 +154,7 @@ func TestAPageWhoseQuestionsHangSaysSo(t *testing.T) {
 
 // TestAnOldPictureSaysHowOldItIs: where pictures come too slowly, the one on the page is not shown as live.
 func TestAnOldPictureSaysHowOldItIs(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, time.Minute)
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
@@ -179,6 +183,7 @@ func TestAnOldPictureSaysHowOldItIs(t *testing.T) {
 // TestShotsOfAnEarlierChoiceAreNotShown: an answer that comes after another ship was chosen is not shown
 // as that ship's.
 func TestShotsOfAnEarlierChoiceAreNotShown(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, time.Minute)
 	const slow = "A2"
 	free := make(chan struct{})

@@ -275,6 +275,7 @@ var englishWords = regexp.MustCompile(`(?i)\b(the|is|are|of|not|and|range|which|
 // TestThePagesInGerman opens the players' pages in a German browser: nothing on them is
 // English, whoever made the sentence.
 func TestThePagesInGerman(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.New(t, 3*time.Minute)
 	require.NoError(t, chromedp.Run(browser, cdp.Enable(),
 		cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de-DE,de;q=0.9,en;q=0.6"})))

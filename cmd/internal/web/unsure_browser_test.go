@@ -65,9 +65,10 @@ func TestABaseThatMayBeTwoShips(t *testing.T) {
 
 // The page writes both names at it and never one, the overlay can do so, and the form that names it offers them first.
 func TestTheDoubtIsWrittenAtTheBase(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, 90*time.Second)
 	s := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(unsureView(t)), Choose: func(live.Choice) {}}))
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	var tags, offered []string
 	var base string
 	var shot []byte
@@ -91,9 +92,10 @@ func TestTheDoubtIsWrittenAtTheBase(t *testing.T) {
 
 // What is spoken of such a base is both names.
 func TestTheDoubtIsSpoken(t *testing.T) {
+	t.Parallel()
 	ctx := browsertest.New(t, 90*time.Second)
 	s := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(unsureView(t)), Choose: func(live.Choice) {}}))
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	var spoken string
 	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(s.URL), chromedp.WaitVisible("#table .tag"), chromedp.Evaluate(`(async () => {
 		const text = new Promise((said) => { speechSynthesis.speak = (words) => said(words.text); });
@@ -109,6 +111,7 @@ func TestTheDoubtIsSpoken(t *testing.T) {
 
 // A ship that a person named wrongly is corrected on the page: it is tapped, and its name is chosen, also one that another ship has.
 func TestAWrongNameIsCorrectedOnThePage(t *testing.T) {
+	t.Parallel()
 	v := followedView(t, nil)
 	for i := range v.Located.Scene.Ships {
 		if s := &v.Located.Scene.Ships[i]; s.ID == "A1" || s.ID == "B1" || s.ID == "B2" {
@@ -123,7 +126,7 @@ func TestAWrongNameIsCorrectedOnThePage(t *testing.T) {
 		return <-answers
 	}
 	s := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(v), Choose: func(live.Choice) {}, PlaceShip: place}))
-	t.Cleanup(s.Close)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	var offered, wrong []string
 	var refused string
 	var shot []byte
