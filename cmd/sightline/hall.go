@@ -229,5 +229,5 @@ func (c *hallSecretCmd) Run() error {
 		return fmt.Errorf("--state: %w", err)
 	}
 	c.notRunning()
-	return printSecret(secret, path, "on the hall's page", err)
+	return printSecret(secret, path, "on the hall's page", "", err)
 }

@@ -23,19 +23,34 @@ func (c *secretCmd) Run() error {
 		return err
 	}
 	secret, path, err := app.JudgeSecret(config.Web)
+	service := ""
+	if config.Web.JudgeSecretFile == "" { // nothing else says which one is meant
+		service = app.ServiceSecret(path)
+	}
 	here := strings.TrimSuffix(config.Web.PageURL(config.Web.Listen), "/") + "/pair"
-	return printSecret(secret, path, "at "+here+" or, on another device, at the address that this page names", err)
+	return printSecret(secret, path, "at "+here+" or, on another device, at the address that this page names", service, err)
 }
 
-// printSecret prints a judge's secret to standard output alone, and where it is kept and typed to standard error.
-func printSecret(secret, path, where string, err error) error {
+// printSecret prints a judge's secret to standard output alone, and where it is kept and typed to standard error. service is
+// where the machine's service keeps another one; "": there is none.
+func printSecret(secret, path, where, service string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w; the same command with sudo reads it", err)}
 	case err != nil:
 		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
 	}
-	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it %s:\n", path, where)
+	fmt.Fprint(os.Stderr, secretNote(path, where, service))
 	fmt.Println(secret)
 	return nil
+}
+
+// secretNote says which secret is printed.
+func secretNote(path, where, service string) string {
+	note := fmt.Sprintf("sightline: the judge's secret, kept in %s; type it %s:\n", path, where)
+	if service != "" {
+		note = fmt.Sprintf("sightline: this is the secret of your own sightline run; the service on this machine has another, which sudo cat %s "+
+			"prints\n", service) + note
+	}
+	return note
 }

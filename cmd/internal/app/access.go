@@ -116,6 +116,18 @@ func firstSecret(program string, dirs ...string) (secret, path string, err error
 	return "", own, fmt.Errorf("%s: there is none yet: %s makes it when it starts", own, program)
 }
 
+// ServiceSecret returns where the service of this machine keeps a judge's secret of its own, other than
+// the one at path; "": it keeps none, or this is it.
+func ServiceSecret(path string) string { return otherSecret(path, serviceState) }
+
+func otherSecret(path, dir string) string {
+	its := filepath.Join(dir, secretFile)
+	if _, err := os.Stat(its); path == its || err != nil && !errors.Is(err, fs.ErrPermission) {
+		return ""
+	}
+	return its
+}
+
 // accessOf reads the secrets that say who may do what. What the configuration names must
 // be there; what the program keeps for itself and cannot keep is told to the log, and
 // the program continues without. command is what says the judge's secret to people.

@@ -77,6 +77,9 @@ func TestSecretsAreMadeOnceAndKeptForTheOwnerAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, first.JudgeSecret, secret)
 	assert.Equal(t, filepath.Join(dir, "judge.secret"), path)
+	assert.Empty(t, otherSecret(path, dir), "it is the service's own")
+	assert.Empty(t, otherSecret(path, t.TempDir()), "no service keeps one")
+	assert.Equal(t, path, otherSecret(filepath.Join(t.TempDir(), "judge.secret"), dir), "the service's is another")
 }
 
 func TestProgramsThatMakeASecretAtOnceUseOne(t *testing.T) {
