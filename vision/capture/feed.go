@@ -26,6 +26,12 @@ const (
 	FeedClosed  FeedState = "closed"  // Run has not begun, or it is over
 )
 
+// What is said, and advised, where a computer takes pictures more slowly than its camera gives them.
+const (
+	SlowComputer       = "this computer does not keep up"
+	SlowComputerAdvice = "ask for smaller pictures (camera.width, camera.height), or stop what else runs on it"
+)
+
 // FeedOptions control a Feed; the zero value is the default.
 type FeedOptions struct {
 	Name        string        // names the source until it is open

@@ -56,6 +56,9 @@ type Box struct {
 	Exec     func(ctx context.Context, name string, args ...string) (string, error)
 	User     func() (Account, error)
 	Now      func() time.Time
+	// Worked returns the processor time that this program has used so far, and that the machine's
+	// processors, all together, have been idle.
+	Worked func() (own, idle time.Duration)
 
 	Lamp     func(line string, activeLow bool) (hardware.Output, error)
 	Absent   func(error) bool // the machine has no such line

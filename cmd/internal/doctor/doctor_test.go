@@ -18,6 +18,7 @@ import (
 	"sightline/cmd/internal/doctor"
 	"sightline/hardware"
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // lamp is a lamp's line that remembers what it was told.
@@ -105,7 +106,8 @@ func newBox() *whole {
 		User: func() (doctor.Account, error) {
 			return doctor.Account{Name: "sightline", Groups: []string{"gpio", "i2c", "spi", "video"}}, nil
 		},
-		Now: func() time.Time { return w.now },
+		Now:    func() time.Time { return w.now },
+		Worked: func() (own, idle time.Duration) { return 0, 2 * time.Duration(w.now.UnixNano()) },
 		Lamp: func(line string, _ bool) (hardware.Output, error) {
 			if w.lamps[line] == nil {
 				w.lamps[line] = &lamp{}
@@ -348,6 +350,16 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 			"no picture: timed out", "cable"},
 		"camera slow": {func(w *whole) { w.cam.every = time.Second / 2 }, "camera", "camera", doctor.Warning, "2.0 pictures a second",
 			"light"},
+		"this program is slow": {func(w *whole) {
+			w.cam.every = time.Second / 2
+			w.box.Worked = func() (own, idle time.Duration) {
+				return time.Duration(w.now.UnixNano()), time.Duration(w.now.UnixNano())
+			}
+		}, "camera", "camera", doctor.Warning, "This computer does not keep up with the camera: ", capture.SlowComputerAdvice},
+		"other programs leave it no processor": {func(w *whole) {
+			w.cam.every = time.Second / 2
+			w.box.Worked = func() (own, idle time.Duration) { return time.Duration(w.now.UnixNano()) / 3, 0 }
+		}, "camera", "camera", doctor.Warning, "or other programs leave it no processor", "stop what else runs on it; then"},
 		"a folder of pictures": {func(w *whole) { w.setup.Source, w.cam.every = t.TempDir(), time.Second/2 }, "camera", "camera", doctor.OK,
 			"2.0 pictures a second", ""},
 		"a slow stream": {func(w *whole) { w.setup.Source, w.cam.every = "http://camera.example/", time.Second/2 }, "camera", "camera",

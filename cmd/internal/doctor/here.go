@@ -18,13 +18,40 @@ import (
 func Here(w hardware.Wiring) Box {
 	return Box{
 		FS:       os.DirFS("/"),
-		Writable: writable, Openable: openable, Space: space, Exec: execute, User: account, Now: time.Now,
+		Writable: writable, Openable: openable, Space: space, Exec: execute, User: account, Now: time.Now, Worked: worked,
 		Lamp: hardware.OpenOutput, Absent: hardware.Absent, Display: w.TryDisplay, Strip: w.TryStrip,
 		Controls: func(ctx context.Context, did func(hardware.Did)) error {
 			return hardware.OpenControls(w.Controls, nil).Run(ctx, did)
 		},
 		Pause: time.Sleep,
 	}
+}
+
+// worked reads how long this program used a processor, and how long the processors were idle. What the
+// kernel does not say is as if they always were.
+func worked() (own, idle time.Duration) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err == nil {
+		own = time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	line, err := os.ReadFile("/proc/stat")
+	if err == nil {
+		idle, err = idleOf(string(line))
+	}
+	if err != nil {
+		idle = time.Duration(time.Now().UnixNano())
+	}
+	return own, idle
+}
+
+// idleOf reads the first line of /proc/stat: hundredths of a second for user, nice, system, idle and more.
+func idleOf(stat string) (time.Duration, error) {
+	var name string
+	var user, nice, system, idle, wait int64
+	if _, err := fmt.Sscan(stat, &name, &user, &nice, &system, &idle, &wait); err != nil {
+		return 0, err
+	}
+	return time.Duration(idle+wait) * 10 * time.Millisecond, nil
 }
 
 // writable tries it: permissions say little on a read-only or full file system.

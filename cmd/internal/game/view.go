@@ -84,8 +84,7 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 	case age > g.o.StaleAfter:
 		advice := "Answers come back with the next picture."
 		if status.State == capture.FeedLive && now.Sub(status.LastFrame) <= g.o.StaleAfter {
-			advice = "The camera gives newer ones, but this computer does not keep up: ask for smaller pictures (camera.width, camera.height), " +
-				"or stop what else runs on it."
+			advice = "The camera gives newer ones, but " + capture.SlowComputer + ": " + capture.SlowComputerAdvice + "."
 		}
 		return live.Health{
 			Code: live.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()), Advice: advice,
