@@ -39,7 +39,8 @@ func TestTheJudgesSecretIsSaidToWhoMayReadIt(t *testing.T) {
 
 	const service = "/var/lib/sightline/judge.secret"
 	assert.NotContains(t, secretNote("judge.secret", "there", ""), "service")
-	assert.Contains(t, secretNote("judge.secret", "there", service), "the service on this machine has another, which sudo cat "+service+" prints")
+	assert.Contains(t, secretNote("judge.secret", "there", service),
+		"the service on this machine has another, which sudo cat "+service+" prints")
 
 	err := printSecret("", "", "", "", &fs.PathError{Op: "open", Path: "/var/lib/sightline/judge.secret", Err: fs.ErrPermission})
 	assert.ErrorContains(t, err, "permission denied; the same command with sudo reads it", "the service's own secret")

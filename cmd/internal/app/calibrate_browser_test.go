@@ -240,8 +240,8 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 	u.press("#table-next")
 	u.do(chromedp.WaitVisible("#step-verify"))
 	u.verify()
-	u.press("#finish")
-	u.do(chromedp.WaitVisible("#start"))
+	u.press("#finish.primary")
+	u.do(chromedp.WaitVisible(`#step-verify[data-state="done"]`)) // on the page of the first table, which says what comes next
 
 	// The main page gives answers, without a new start.
 	u.do(chromedp.Navigate(u.url+"/"),

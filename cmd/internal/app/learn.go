@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -309,8 +310,9 @@ func (l *Learner) learnMat(ctx context.Context) (string, error) {
 		return "", err
 	}
 	l.told()
-	w, h := mat.Size()
-	return fmt.Sprintf("Learnt a mat of %.0f × %.0f mm from %d pictures.", float64(w), float64(h), learner.Frames()), nil
+	w, h := mat.Size() // its last cell, half a millimetre wide, may reach over the edge
+	return fmt.Sprintf("Learnt a mat of %.0f × %.0f mm from %d pictures.", math.Floor(float64(w)), math.Floor(float64(h)),
+		learner.Frames()), nil
 }
 
 // traceTokens traces what lies on white paper, in the mean of several pictures.

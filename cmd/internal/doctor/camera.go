@@ -94,7 +94,8 @@ func (e *examination) slow(source, says string, own, idle float64) {
 		e.add("camera", Warning, strings.ToUpper(capture.SlowComputer[:1])+capture.SlowComputer[1:]+" with the camera: "+says,
 			capture.SlowComputerAdvice)
 	case idle < idleShare:
-		e.add("camera", Warning, "It is slow, or other programs leave it no processor: "+says, capture.SlowComputerAdvice+"; then "+slowAdvice(source))
+		e.add("camera", Warning, "It is slow, or other programs leave it no processor: "+says,
+			capture.SlowComputerAdvice+"; then "+slowAdvice(source))
 	default:
 		e.add("camera", Warning, "It is slow: "+says, slowAdvice(source))
 	}

@@ -20,7 +20,7 @@ func (r *Registration) Health() live.Health {
 			return live.Health{
 				Code: live.Moved, Title: "Camera moved",
 				Detail: fmt.Sprintf("The camera is not where %s puts it, and its place cannot be found again: %s.", r.file.Name, r.failed),
-				Advice: "Calibrate again with this camera and picture size: sightline calibrate table.",
+				Advice: "Calibrate again with this camera and picture size, on the page /first or with sightline calibrate table.",
 			}
 		}
 		return mayHaveMoved
@@ -77,14 +77,14 @@ func (r *Registration) noCalibration() live.Health {
 		return h
 	case errors.Is(r.problem, errNoLens):
 		h.Detail = "The program does not know this camera's lens."
-		h.Advice = "Calibrate on the page /calibrate; or make a lens file with sightline calibrate lens (see the README) and name it with " +
+		h.Advice = "The page /first leads through it; or make a lens file with sightline calibrate lens (see the README) and name it with " +
 			"--lens or camera.lens."
 		return h
 	}
 	h.Detail = reason(r.problem)
 	switch {
 	case r.file.Table != nil:
-		h.Advice = "Calibrate again with this camera and picture size: sightline calibrate table."
+		h.Advice = "Calibrate again with this camera and picture size, on the page /first or with sightline calibrate table."
 	case r.o.Markers == nil:
 		h.Advice = "Use a calibration file (--calibration), or a program with OpenCV."
 	default:

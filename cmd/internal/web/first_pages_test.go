@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
 
 	"sightline/calibration"
 	"sightline/cmd/internal/browsertest"
@@ -33,8 +34,8 @@ func firstPages() []pageCase {
 }
 
 // firstServer serves the page with two cameras, one of them in use by another program.
-func firstServer(t *testing.T, facts first.Facts, kept first.Kept) *httptest.Server {
-	_, s := everything(t, func(o *web.Options) { o.Routes = firstDesk(t, facts, kept).Routes() })
+func firstServer(t *testing.T, facts first.Facts, kept first.Kept, change ...func(*web.Options)) *httptest.Server {
+	_, s := everything(t, append(change, func(o *web.Options) { o.Routes = firstDesk(t, facts, kept).Routes() })...)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	return server
@@ -62,4 +63,22 @@ func firstDesk(t testing.TB, facts first.Facts, kept first.Kept) *first.Desk {
 			Now: time.Now,
 		},
 	}, kept)
+}
+
+// TestWhoIsNotPairedIsToldToPair: no thumbnail is broken, and what is refused leads to the page that helps.
+func TestWhoIsNotPairedIsToldToPair(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.New(t, time.Minute)
+	complaints := browsertest.Complaints(browser)
+	open := func(change ...func(*web.Options)) string {
+		return firstServer(t, first.Facts{}, first.Kept{Version: 1, Quick: true, Paper: "a4", Ships: "A1"}, change...).URL + "/first"
+	}
+	var shown string
+	within(t, browser, "a stranger", chromedp.Navigate(open(stranger)), chromedp.WaitVisible(`#unpaired a[href="/pair?next=/first"]`),
+		browsertest.Poll(`document.querySelectorAll("#cameras li").length === 3 && !document.querySelector("#looking:not([hidden])")`, nil),
+		chromedp.Text("#cameras", &shown))
+	assert.Contains(t, shown, "shown to paired devices")
+	assert.Empty(t, complaints(), "no picture is asked for")
+	within(t, browser, "a stranger chooses", chromedp.Click(`#cameras li:first-child button`), chromedp.WaitVisible(`#problem a[href="/pair"]`))
+	within(t, browser, "the machine itself", chromedp.Navigate(open()), chromedp.WaitVisible(`#cameras img`), chromedp.WaitNotVisible("#unpaired"))
 }

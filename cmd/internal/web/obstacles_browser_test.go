@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
+	"sightline/engine/geom"
 )
 
 // TestAnOldTraceThatFailedIsNotShown: why the last one failed is said to who was there, not to who comes later.
@@ -36,4 +37,40 @@ func TestAnOldTraceThatFailedIsNotShown(t *testing.T) {
 		chromedp.Text("#view-note", &note))
 	assert.Equal(t, "recording over", status)
 	assert.Equal(t, "1920 × 1080 px", note, "it is not live")
+}
+
+// TestWhoHasTaughtIsLedOn: what is done is no longer the main button, what comes next is, and unknown things come
+// with advice.
+func TestWhoHasTaughtIsLedOn(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.New(t, time.Minute)
+	f, l := newFakeTable(t), &fakeLearning{state: taught()}
+	learnt := l.state.Mat
+	l.state.Mat.Version = ""
+	f.options = func(o *web.Options) { o.Learning = l }
+	f.change(func(state *live.State) {
+		recognised(state, &l.state)
+		state.Located.Scene.Unknown = []geom.Polygon{state.Located.Obstacles.Unknown[0].Outline}
+	})
+	server := steady(t, f)
+	var text string
+	within(t, browser, "nothing is learnt", chromedp.Navigate(server.URL+"/obstacles"),
+		chromedp.WaitVisible(`#learn-mat.primary:enabled`), chromedp.WaitVisible(`#mat-next:not(.primary)`),
+		chromedp.WaitVisible(`header a[href="/first"]`))
+	l.mu.Lock()
+	l.state.Mat = learnt
+	l.mu.Unlock()
+	within(t, browser, "the mat is learnt", chromedp.WaitVisible(`#mat-next.primary`), chromedp.WaitVisible(`#learn-mat:not(.primary)`),
+		chromedp.Text("#mat-now", &text))
+	assert.Contains(t, text, "914 × 914 mm (36″ × 36″)", "its picture has half a millimetre more")
+	within(t, browser, "tokens to save", chromedp.Click("#mat-next"), chromedp.WaitVisible("#save.primary"),
+		chromedp.WaitVisible("#tokens-next:not(.primary)"), chromedp.WaitVisible("#trace:not(.primary)"))
+	within(t, browser, "nothing left to save", chromedp.Click(`#traced-list input[type=checkbox]:checked`),
+		chromedp.WaitVisible("#tokens-next.primary"), chromedp.WaitVisible("#save:disabled:not(.primary)"))
+	within(t, browser, "an unknown thing", chromedp.Click("#tokens-next"), chromedp.WaitVisible("#unknown-advice"),
+		chromedp.Text("#unknown", &text), chromedp.WaitVisible(`#step-try a.button[href="/first"]`))
+	assert.Equal(t, "1 thing is unknown.", text)
+	within(t, browser, "the table", chromedp.Navigate(server.URL+"/"), chromedp.WaitVisible(`#things-note a[href="/obstacles"]`),
+		chromedp.Text("#things-note", &text))
+	assert.Contains(t, text, "Take it away, trace a token on /obstacles, show a ship on /looks.")
 }

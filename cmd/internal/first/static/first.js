@@ -1,17 +1,18 @@
 // The way to the first table. What is done and what comes next is the server's business,
 // and so are the sentences; this page draws them and posts what people want.
 
-import { byId, set, setText } from "./dom.js";
+import { byId, set, setLinked, setText } from "./dom.js";
 import { ask } from "./ask.js";
 import { poll } from "./live.js";
 
 const every = 1500; // ms between two looks
 let state = null;
+let paired = true; // until the server says otherwise
 
 function say(text, problem) {
   byId("anyway").hidden = true;
   if (byId("print-says")) byId("print-says").hidden = true;
-  setText(byId("problem"), problem);
+  setLinked(byId("problem"), problem);
   byId("problem").hidden = problem === "";
   setText(byId("says"), text);
   byId("says").hidden = text === "";
@@ -21,7 +22,7 @@ function say(text, problem) {
 function sayOfPrint(text, problem) {
   say("", "");
   const box = byId("print-says");
-  setText(box, problem || text);
+  setLinked(box, problem || text);
   box.className = problem ? "problem" : state.print?.good ? "saved" : "hint";
   box.hidden = !box.textContent;
 }
@@ -88,14 +89,15 @@ function drawCameras() {
     button.disabled = c.in_use;
     set(button, { "aria-label": `${c.in_use ? "In use" : "Use"}: ${c.name}` });
     let shown = item.firstElementChild;
-    if (c.picture && shown.tagName !== "IMG") {
+    const picture = paired && c.picture; // others get none
+    if (picture && shown.tagName !== "IMG") {
       const img = document.createElement("img");
       img.alt = `What ${c.name} sees`;
       shown.replaceWith(img);
       shown = img;
     }
-    if (c.picture) set(shown, { src: c.picture });
-    else if (shown.tagName !== "IMG") setText(shown, c.source === "sim:" ? "simulated" : c.problem ? "no picture" : "opening …");
+    if (picture) set(shown, { src: picture });
+    else if (shown.tagName !== "IMG") setText(shown, c.source === "sim:" ? "simulated" : !paired ? "shown to paired devices" : c.problem ? "no picture" : "opening …");
   }
   for (const gone of known.values()) gone.remove();
 }
@@ -178,6 +180,13 @@ function showStatus(lost) {
   setText(byId("status-text"), lost ? "connection lost" : state?.answers ? "the table answers" : "no answers yet");
 }
 
+// who asks whether this device may change anything.
+async function who() {
+  const [me] = await ask("/api/me");
+  if (me) paired = me.role === "player" || me.role === "judge";
+  byId("unpaired").hidden = paired;
+}
+
 // Looking for cameras opens each: only while somebody looks at the list.
 const look = poll(
   () => (state === null || byId("cameras")?.closest("details").open ? "/api/first?cameras" : "/api/first"),
@@ -192,4 +201,5 @@ const look = poll(
 
 byId("way-quick").addEventListener("click", () => want({ do: "way", quick: true }));
 byId("way-full").addEventListener("click", () => want({ do: "way", quick: false }));
+await who();
 await look();

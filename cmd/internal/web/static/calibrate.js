@@ -1,7 +1,7 @@
 // The guided calibration's page: it draws each state that arrives and posts what
 // people want. What can be done when is the server's business; so are the sentences.
 
-import { byId, fill, mm, set, setText } from "./dom.js";
+import { byId, fill, mm, set, setLinked, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { boardFields, onBoard, spec } from "./board.js";
 import { showPicture, stateOf } from "./overlay.js";
@@ -27,7 +27,7 @@ async function want(intent) {
       body: JSON.stringify(intent),
     });
     if (answer.ok) return true;
-    setText(problem, (await answer.text()).trim());
+    setLinked(problem, (await answer.text()).trim());
     if (answer.headers.has("Sightline-Confirm")) unconfirmed = intent;
     show("confirm", unconfirmed !== null);
   } catch {
@@ -214,6 +214,7 @@ function draw() {
   showLens(state.lens);
   showTable(state.table);
   showVerify(state.verify, state.step);
+  set(byId("finish"), { class: state.verify.phase === "saved" ? "primary" : "" });
   if (state.step !== "print") showPicture(state);
 }
 
@@ -237,9 +238,12 @@ for (const button of document.querySelectorAll("[data-go], [data-step]")) {
   if (button.tagName === "BUTTON") button.addEventListener("click", () => want({ do: "go", step }));
 }
 
-byId("table-done").addEventListener("click", async () => {
+// finish ends it and leads to what comes next.
+async function finish() {
   if (await want({ do: "finish" })) location.href = "/first";
-});
+}
+byId("table-done").addEventListener("click", finish);
+byId("finish").addEventListener("click", finish);
 
 byId("confirm").addEventListener("click", () => unconfirmed && want({ ...unconfirmed, confirm: true }));
 
@@ -271,7 +275,8 @@ cancel.addEventListener("click", () => {
   }
   const all = allSaved();
   calm();
-  want({ do: all ? "finish" : "cancel" });
+  if (all) finish();
+  else want({ do: "cancel" });
 });
 function calm() {
   clearTimeout(sure);

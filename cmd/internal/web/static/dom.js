@@ -12,7 +12,7 @@ export function setText(element, english) {
 }
 
 // Paths of this program's pages in a text.
-const pages = /(?<![\w/.:])\/(?:calibrate|first|judge|looks|obstacles|outline|pair|projector|remote|status)(?![\w/])/g;
+const pages = /(?<![\w/.:])\/(?:calibrate|director|first|game|judge|looks|obstacles|outline|pair|projector|remote|status)(?![\w/])/g;
 
 // setLinked does so with a text whose paths lead to their pages.
 export function setLinked(element, english) {

@@ -1,6 +1,6 @@
 // The tokens that were traced: each gets a name and a kind, or is left out.
 
-import { byId, mm, setText, svg } from "./dom.js";
+import { byId, mm, setLinked, setText, svg } from "./dom.js";
 
 // want asks the server for something; it returns the sentence why not, or "".
 export async function want(intent) {
@@ -14,7 +14,7 @@ export async function want(intent) {
 
 // say shows a text, or hides its element without one.
 export function say(element, text) {
-  setText(element, text);
+  setLinked(element, text);
   element.hidden = text === "";
 }
 
@@ -175,6 +175,8 @@ function calm() {
   const button = byId("save");
   button.classList.remove("sure");
   button.disabled = n === 0;
+  button.classList.toggle("primary", n > 0);
+  byId("tokens-next").classList.toggle("primary", n === 0); // there is nothing left to save
   setText(button, n === 1 ? "Save 1 token" : `Save ${n} tokens`);
 }
 

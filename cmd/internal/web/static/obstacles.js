@@ -2,7 +2,7 @@
 // recognised with them. What can be done when is the server's business; so are its
 // sentences.
 
-import { byId, keepUnit, mm, set, setText, svg } from "./dom.js";
+import { byId, keepUnit, set, setText, svg } from "./dom.js";
 import { listen } from "./live.js";
 import { clearPicture, drawPicture } from "./picture.js";
 import { showCatalogue } from "./obstacles-list.js";
@@ -85,12 +85,26 @@ function showTask() {
 // asked is what the server refused, by what was asked for.
 const asked = { mat: "", trace: "" };
 
+// size is the mat's, for people. Its picture's last cell, half a millimetre wide, may reach over the edge.
+function size(m) {
+  const [w, h] = [m.width_mm, m.height_mm].map(Math.floor);
+  const [across, down] = [m.width_mm, m.height_mm].map((x) => Number((x / 25.4).toFixed(1)));
+  return `${w} × ${h} mm (${across}″ × ${down}″)`;
+}
+
+// leads marks the button that leads on.
+function leads(button, on) {
+  button.classList.toggle("primary", on);
+}
+
 function showMat() {
   const m = state.mat;
   const learnt = m.version !== "";
-  setText(byId("mat-now"), m.problem ? `The learnt mat cannot be read: ${m.problem}` : learnt ? `Learnt on ${when(m.at_unix_ms)}, ${mm(m.width_mm)} × ${mm(m.height_mm)}, kept in ${m.file}.` : `No mat has been learnt yet. It will be kept in ${m.file}.`);
+  setText(byId("mat-now"), m.problem ? `The learnt mat cannot be read: ${m.problem}` : learnt ? `Learnt on ${when(m.at_unix_ms)}, ${size(m)}, kept in ${m.file}.` : `No mat has been learnt yet. It will be kept in ${m.file}.`);
   showWay("mat", [...state.in_the_way, ...state.in_the_way_of_the_mat], "Nothing known is in the way.");
   byId("learn-mat").disabled = lost || state.task.doing !== "" || state.in_the_way.length > 0 || state.in_the_way_of_the_mat.length > 0;
+  leads(byId("learn-mat"), !learnt);
+  leads(byId("mat-next"), learnt);
   if (!byId("learn-mat").classList.contains("sure")) setText(byId("learn-mat"), learnt ? "Learn the mat again" : "Learn the empty mat");
 }
 
@@ -99,6 +113,7 @@ function showTokens() {
   showWay("tokens", [...state.in_the_way, ...hint], "");
   byId("trace").disabled = lost || state.task.doing !== "" || state.in_the_way.length > 0;
   setText(byId("trace"), state.trace ? "Trace again" : "Trace the tokens");
+  leads(byId("trace"), !state.trace);
   showTraced(state);
 }
 
@@ -108,6 +123,7 @@ function showTry() {
   setText(byId("try-now"), n.watched ? texts : `Not watched: ${n.why_not}`);
   byId("found-box").hidden = n.found.length === 0;
   setText(byId("unknown"), n.unknown_px.length === 0 ? "" : n.unknown_px.length === 1 ? "1 thing is unknown." : `${n.unknown_px.length} things are unknown.`);
+  byId("unknown-advice").hidden = n.unknown_px.length === 0;
   const body = byId("found").querySelector("tbody");
   const rows = n.found.map((o) => [o.id, words(o.kind), o.flipped ? "the other" : "as traced", `${o.sigma_mm.toFixed(2)} mm`, `${Math.round(100 * o.visible)} %`]);
   const now = JSON.stringify(rows);

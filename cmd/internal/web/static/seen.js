@@ -2,7 +2,7 @@
 // what cannot be named.
 
 import { label } from "./label.js";
-import { byId, setText } from "./dom.js";
+import { byId, setLinked } from "./dom.js";
 import { say } from "./texts.js";
 
 const percent = (x) => `${Math.round(100 * x)} %`;
@@ -39,12 +39,12 @@ function noteOf(state) {
   const found = n === 0 ? none : n === 1 ? "1 obstacle found." : `${n} obstacles found.`;
   const blind = blindNote(state.things.blind_mm);
   if (unknown.length === 0) return found + blind;
-  return `${found}${blind} ${unknown.length === 1 ? "Something lies" : `${unknown.length} things lie`} there that nothing in the catalogue fits: a line across it is not called clear.`;
+  return `${found}${blind} ${unknown.length === 1 ? "Something lies" : `${unknown.length} things lie`} there that nothing in the catalogue fits: a line across it is not called clear. ${unknown.length === 1 ? "Take it" : "Take them"} away, trace a token on /obstacles, show a ship on /looks.`;
 }
 
 // showSeen fills the table when it is open.
 export function showSeen(state) {
-  setText(byId("things-note"), noteOf(state));
+  setLinked(byId("things-note"), noteOf(state));
   const open = byId("sees").checked;
   byId("seen").hidden = !open;
   if (!open) return;
