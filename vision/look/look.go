@@ -100,10 +100,10 @@ func (l *Look) check() error {
 	}
 	for i, id := range l.Ships {
 		if _, err := token.CodeOfID(id); err != nil {
-			return fmt.Errorf("ships[%d]: %w", i, err)
+			return fmt.Errorf("ships: %w", err)
 		}
 		if slices.Contains(l.Ships[:i], id) {
-			return fmt.Errorf("ships[%d]: %q stands twice", i, id)
+			return fmt.Errorf("ships: %q stands twice", id)
 		}
 	}
 	switch {

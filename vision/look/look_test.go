@@ -257,7 +257,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 		{change(`"small"`, `"tiny"`), picture, "base: expected small"},
 		{change(`"small"`, `"huge-195"`), picture, "base: expected small, medium or large"},
 		{change(`"small"`, `"large"`), picture, "its picture: expected 151×151"},
-		{change(`"A1"`, `"X1"`), picture, "ships[0]"},
+		{change(`"A1"`, `"X1"`), picture, `ships: ship id "X1"`},
 		{change(`"A1"`, `"A1", "A1"`), picture, "twice"},
 		{change(`"z_mm": 3.6`, `"z_mm": 36`), picture, "z_mm: expected 1 to 6"},
 		{change(`"cell_mm": 0.5`, `"cell_mm": 1`), picture, "cell_mm: expected 0.5"},

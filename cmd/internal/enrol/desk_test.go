@@ -173,7 +173,7 @@ func TestWhatThePageRefuses(t *testing.T) {
 	} {
 		a := d.do(body)
 		if strings.Contains(want, "Name: expected") && strings.Contains(body, "C7") {
-			want = "Ships[0]"
+			want = "Ships: ship id"
 		}
 		assert.GreaterOrEqual(t, a.Code, 400, body)
 		assert.Contains(t, a.Body.String(), want, body)
