@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/accuracy":    {},
 	"cmd/internal/rulings": {"calibration", "calibration/atomicfile", "calibration/regular", "calibration/verify", "cmd/internal/draw",
 		"cmd/internal/rulebook", "cmd/internal/sentence", "engine", "engine/geom", "engine/scenefile", "vision", "vision/catalogue",
-		"vision/locate", "vision/obstacle", "vision/token"},
+		"vision/locate", "vision/look", "vision/obstacle", "vision/token"},
 	"cmd/internal/round": {"engine", "engine/alike", "engine/flown", "engine/geom"},
 	"cmd/internal/play": {"cmd/internal/access", "cmd/internal/draw", "cmd/internal/live", "cmd/internal/round", "cmd/internal/rulings",
 		"cmd/internal/sentence", "cmd/internal/squads", "cmd/internal/web", "engine", "engine/flown", "engine/scenefile", "engine/tablecheck",

@@ -3,6 +3,7 @@ package vision
 import (
 	"image"
 	"image/color"
+	"image/draw"
 	"time"
 
 	"sightline/calibration"
@@ -34,6 +35,21 @@ func (f Frame) Size() (w, h int) {
 type BGR struct {
 	Pix           []byte
 	Width, Height int
+}
+
+// NewBGR copies a picture.
+func NewBGR(img image.Image) *BGR {
+	b := img.Bounds()
+	out := &BGR{Width: b.Dx(), Height: b.Dy(), Pix: make([]byte, 3*b.Dx()*b.Dy())}
+	row := image.NewRGBA(image.Rect(0, 0, b.Dx(), 1))
+	for y := range b.Dy() {
+		draw.Draw(row, row.Rect, img, image.Point{X: b.Min.X, Y: b.Min.Y + y}, draw.Src)
+		for x := range b.Dx() {
+			to := out.Pix[3*(y*out.Width+x):]
+			to[0], to[1], to[2] = row.Pix[4*x+2], row.Pix[4*x+1], row.Pix[4*x]
+		}
+	}
+	return out
 }
 
 // ColorModel implements image.Image.

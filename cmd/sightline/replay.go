@@ -79,6 +79,8 @@ func verdictOn(r *rulings.Replayed) string {
 	switch r.Engine.State {
 	case rulings.Differs:
 		bad = append(bad, "the engine would answer otherwise today")
+	case rulings.Refigured:
+		bad = append(bad, "the engine answers the same today, with other figures")
 	case rulings.Failed:
 		bad = append(bad, "the engine has no answer today")
 	}
@@ -126,6 +128,9 @@ func printEngine(w io.Writer, r *rulings.Recount) {
 		fmt.Fprintf(w, "engine   NO ANSWER: %s\n", printable(r.Why))
 	case rulings.Differs:
 		fmt.Fprintln(w, "engine   DIFFERS:")
+		printDifferences(w, r.Differences)
+	case rulings.Refigured:
+		fmt.Fprintln(w, "engine   the recorded answers, with other figures:")
 		printDifferences(w, r.Differences)
 	}
 }

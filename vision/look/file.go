@@ -133,6 +133,72 @@ func (l *Look) readPicture(raw []byte) error {
 	return nil
 }
 
+// Several looks in one document: each its name, what it is of, and its picture.
+type libraryFile struct {
+	Version int            `json:"version"`
+	Looks   []libraryEntry `json:"looks"`
+}
+
+type libraryEntry struct {
+	Name    string          `json:"name"`
+	Of      json.RawMessage `json:"of"`      // as in NAME.json
+	Picture []byte          `json:"picture"` // PNG, in base64
+}
+
+// Encode returns one document with all looks.
+func (b *Library) Encode() ([]byte, error) {
+	f := libraryFile{Version: fileVersion, Looks: []libraryEntry{}}
+	for _, l := range b.Looks {
+		doc, picture, err := l.Encode()
+		if err != nil {
+			return nil, fmt.Errorf("look: %s: %w", l.Name, err)
+		}
+		f.Looks = append(f.Looks, libraryEntry{l.Name, doc, picture})
+	}
+	return json.Marshal(f)
+}
+
+// DecodeLibrary reads what Encode wrote. The errors name the look, or the key.
+func DecodeLibrary(raw []byte) (*Library, error) {
+	var f libraryFile
+	if err := strictjson.Decode(raw, &f); err != nil {
+		return nil, fmt.Errorf("looks: %w", err)
+	}
+	switch {
+	case f.Version != fileVersion:
+		return nil, fmt.Errorf("looks: version: expected %d, got %d", fileVersion, f.Version)
+	case len(f.Looks) > maxLooks:
+		return nil, fmt.Errorf("looks: expected at most %d, got %d", maxLooks, len(f.Looks))
+	}
+	var b Library
+	for i, e := range f.Looks {
+		err := CheckName(e.Name)
+		if err == nil && slices.ContainsFunc(b.Looks, func(l *Look) bool { return l.Name == e.Name }) {
+			err = errors.New("it stands twice")
+		}
+		var l *Look
+		if err == nil {
+			l, err = Decode(e.Name, e.Of, e.Picture)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looks[%d]: %.60q: %w", i, e.Name, err)
+		}
+		b.Looks = append(b.Looks, l)
+	}
+	return &b, nil
+}
+
+// Only returns the looks with these names, as far as they are known.
+func (b *Library) Only(names []string) *Library {
+	var out Library
+	for _, l := range b.Looks {
+		if slices.Contains(names, l.Name) {
+			out.Looks = append(out.Looks, l)
+		}
+	}
+	return &out
+}
+
 // Save writes a look into a folder, which it makes if it is not there. A look of that name is replaced.
 func (l *Look) Save(dir string) error {
 	doc, picture, err := l.Encode()

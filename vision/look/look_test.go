@@ -297,6 +297,52 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// Looks that are kept with a ruling are the same when they are read again.
+func TestLooksInOneDocument(t *testing.T) {
+	all := &Library{Looks: []*Look{small(t, 1, "A1"), small(t, 2, "B1"), small(t, 3, "B2")}}
+	raw, err := all.Only([]string{"B2", "A1", "A7"}).Encode()
+	require.NoError(t, err)
+	got, err := DecodeLibrary(raw)
+	require.NoError(t, err)
+	require.Len(t, got.Looks, 2)
+	for i, want := range []*Look{all.Looks[0], all.Looks[2]} {
+		doc, picture, err := want.Encode()
+		require.NoError(t, err)
+		again, pictureAgain, err := got.Looks[i].Encode()
+		require.NoError(t, err)
+		assert.Equal(t, [2]string{string(doc), string(picture)}, [2]string{string(again), string(pictureAgain)})
+	}
+	for bad, want := range map[string]string{
+		"": "looks: ", "[]": "looks: ", `{"version":2,"looks":[]}`: "version: expected 1, got 2",
+		`{"version":1,"looks":[{"name":"a/b","of":{},"picture":""}]}`:  `looks[0]: "a/b": name: expected`,
+		`{"version":1,"looks":[{"name":"A1","of":{},"picture":""}]}`:   `looks[0]: "A1": version: expected 1, got 0`,
+		strings.Replace(string(raw), `"B2","of"`, `"A1","of"`, 1):      `looks[1]: "A1": it stands twice`,
+		strings.Replace(string(raw), `"picture":"`, `"picture":"!`, 1): "looks: ",
+	} {
+		_, err := DecodeLibrary([]byte(bad))
+		assert.ErrorContains(t, err, want, bad[:min(len(bad), 60)])
+	}
+}
+
+func FuzzDecodeLibrary(f *testing.F) {
+	raw, err := (&Library{Looks: []*Look{small(f, 4, "A1")}}).Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Add([]byte(`{"version":1,"looks":[]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		b, err := DecodeLibrary(raw)
+		if err != nil {
+			return
+		}
+		again, err := b.Encode()
+		require.NoError(t, err)
+		_, err = DecodeLibrary(again)
+		require.NoError(t, err, "what is written can be read")
+	})
+}
+
 // All known cards of a table are found wherever they lie; of two bases with one look neither is named.
 func TestTheWholeMatIsSearched(t *testing.T) {
 	looks := &Library{Looks: []*Look{small(t, 1, "A1"), small(t, 2, "B1")}}

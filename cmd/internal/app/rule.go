@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,8 @@ import (
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
+	"sightline/vision"
+	"sightline/vision/look"
 )
 
 // judges records what judges rule on what is held: it is the page's web.Rulings over the
@@ -34,6 +37,7 @@ type judges struct {
 
 	// Files that obstacles were found with; "": none.
 	catalogue, emptyMat string
+	looks               string // folder of the cards that ships are found by
 	// newLocator makes what locates one picture on its own, obstacles and all: the
 	// pipeline's own looks for obstacles in the background.
 	newLocator func(calibration.Table) (pipeline.Locator, error)
@@ -56,7 +60,8 @@ func newJudges(c Config, g *game.Game, newLocator func(calibration.Table) (pipel
 	}
 	return &judges{
 		game: g, where: where, dir: absolute(where.Folder()), version: o.Version,
-		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, newLocator: singleLocator(c, newLocator), log: o.Log, now: time.Now,
+		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, looks: looksDir(c), newLocator: singleLocator(c, newLocator),
+		log: o.Log, now: time.Now,
 	}
 }
 
@@ -68,6 +73,12 @@ func singleLocator(c Config, newLocator func(calibration.Table) (pipeline.Locato
 	}
 	return func(t calibration.Table) (pipeline.Locator, error) {
 		o, err := locatorOptions(c, "table.empty_mat")
+		if err != nil {
+			return nil, err
+		}
+		if o.Looks, err = look.Load(looksDir(c)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -329,6 +340,14 @@ func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) 
 	if err != nil {
 		return false, "it cannot be located: " + err.Error()
 	}
+	if l, ok := locator.(interface {
+		Again(vision.Frame, []engine.Ship, *vision.Located) error
+	}); ok {
+		ofPair := slices.DeleteFunc(slices.Clone(h.Located.Scene.Ships), func(s engine.Ship) bool { return s.ID != c.From && s.ID != c.To })
+		if err := l.Again(h.Frame, ofPair, &located); err != nil {
+			return false, "it cannot be located: " + err.Error()
+		}
+	}
 	scene := &located.Scene
 	scene.Rules, scene.Profile, scene.Dimensions = h.Located.Scene.Rules, h.Located.Scene.Profile, h.Located.Scene.Dimensions
 	if h.Play != nil {
@@ -355,6 +374,9 @@ func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	if c := h.Frame.Color; c != nil {
 		f.Color = image.Image(c)
 	}
+	if f.Looks, err = j.looksOf(h); err != nil {
+		j.log.Warn("a ruling is recorded without the cards that its ships were found by", "err", err)
+	}
 	if j.catalogue == "" || !h.ObstaclesWatched || h.Marked {
 		return f, nil
 	}
@@ -363,6 +385,28 @@ func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	}
 	f.EmptyMat, err = regular.Read(j.emptyMat, mostLearnt)
 	return f, err
+}
+
+// looksOf returns the looks by which ships of the held picture were found; nil for none.
+func (j *judges) looksOf(h *live.Held) ([]byte, error) {
+	var names []string
+	for _, s := range h.Scene().Ships {
+		if s.Look != "" {
+			names = append(names, s.Look)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	all, err := look.Load(j.looks)
+	if err != nil {
+		return nil, err
+	}
+	used := all.Only(names)
+	if len(used.Looks) == 0 {
+		return nil, &fs.PathError{Op: "look", Path: j.looks, Err: fs.ErrNotExist}
+	}
+	return used.Encode()
 }
 
 // viewOf is an entry as the page lists it.

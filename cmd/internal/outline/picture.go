@@ -87,24 +87,9 @@ func readPhoto(raw []byte, name string, now time.Time) (vision.Frame, error) {
 	f.Gray = image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
 	draw.Draw(f.Gray, f.Gray.Rect, img, b.Min, draw.Src)
 	if _, gray := img.(*image.Gray); !gray {
-		f.Color = colorOf(img)
+		f.Color = vision.NewBGR(img)
 	}
 	return f, nil
-}
-
-// colorOf copies a picture.
-func colorOf(img image.Image) *vision.BGR {
-	b := img.Bounds()
-	out := &vision.BGR{Width: b.Dx(), Height: b.Dy(), Pix: make([]byte, 3*b.Dx()*b.Dy())}
-	row := image.NewRGBA(image.Rect(0, 0, b.Dx(), 1))
-	for y := range b.Dy() {
-		draw.Draw(row, row.Rect, img, image.Point{X: b.Min.X, Y: b.Min.Y + y}, draw.Src)
-		for x := range b.Dx() {
-			to := out.Pix[3*(y*out.Width+x):]
-			to[0], to[1], to[2] = row.Pix[4*x+2], row.Pix[4*x+1], row.Pix[4*x]
-		}
-	}
-	return out
 }
 
 // shelf keeps a few pictures for a while, the newest first.

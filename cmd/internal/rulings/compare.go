@@ -30,6 +30,25 @@ func figure(key string) bool {
 	return strings.HasSuffix(key, "_mm") || strings.Contains(key, "lines_mm")
 }
 
+// absent is what a Difference says of a key that a verdict does not have.
+const absent = "absent"
+
+// partition keeps the differences of answers and those of figures apart. A figure that only the present engine states is in neither: a
+// program of before did not know it. added names those.
+func partition(all []Difference) (answers, figures []Difference, added []string) {
+	for _, d := range all {
+		switch {
+		case !figure(d.Key):
+			answers = append(answers, d)
+		case d.Recorded == absent:
+			added = append(added, d.Key)
+		default:
+			figures = append(figures, d)
+		}
+	}
+	return answers, figures, added
+}
+
 // pairJSON returns a pair's verdict as the contract writes it.
 func pairJSON(p engine.PairVerdict) (json.RawMessage, error) {
 	doc, err := scenefile.MarshalResult(engine.Result{Pairs: []engine.PairVerdict{p}})
@@ -119,9 +138,9 @@ func differKeys(key string, a, b map[string]any, out *[]Difference) {
 		y, inB := b[k]
 		switch {
 		case !inA:
-			*out = append(*out, Difference{at, "absent", plainJSON(y)})
+			*out = append(*out, Difference{at, absent, plainJSON(y)})
 		case !inB:
-			*out = append(*out, Difference{at, plainJSON(x), "absent"})
+			*out = append(*out, Difference{at, plainJSON(x), absent})
 		default:
 			differ(at, x, y, out)
 		}

@@ -141,6 +141,7 @@ func (d *document) files(ctx context.Context, l *Log) {
 	names := map[Role]string{
 		RoleFrame: "The picture that was measured", RoleColor: "The picture in colour", RoleCalibration: "The camera's calibration",
 		RoleLens: "The lens", RoleCatalogue: "The obstacles that may lie there", RoleEmptyMat: "The empty mat",
+		RoleLooks: "The cards that ships were found by",
 	}
 	for _, f := range d.Files {
 		k := keptFile{Name: names[f.Role], Hash: f.SHA256, Size: size(f.Bytes)}

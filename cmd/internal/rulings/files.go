@@ -27,9 +27,10 @@ const (
 	RoleLens        Role = "lens"        // the lens file, when it is a separate one
 	RoleCatalogue   Role = "catalogue"   // the obstacles that may lie there
 	RoleEmptyMat    Role = "empty_mat"   // the picture of the empty mat that obstacles are found against
+	RoleLooks       Role = "looks"       // the cards that ships were found by; since version 2 of the record
 )
 
-var roles = [...]Role{RoleFrame, RoleColor, RoleCalibration, RoleLens, RoleCatalogue, RoleEmptyMat}
+var roles = [...]Role{RoleFrame, RoleColor, RoleCalibration, RoleLens, RoleCatalogue, RoleEmptyMat, RoleLooks}
 
 func (r Role) order() int { return slices.Index(roles[:], r) }
 
@@ -45,6 +46,7 @@ type Files struct {
 	Lens        []byte
 	Catalogue   []byte
 	EmptyMat    []byte
+	Looks       []byte // as look.Library.Encode wrote them
 }
 
 // FileRef names a file of an entry.
@@ -118,7 +120,7 @@ func (f *Files) contents() ([]content, error) {
 	for _, x := range []struct {
 		role Role
 		raw  []byte
-	}{{RoleCalibration, f.Calibration}, {RoleLens, f.Lens}, {RoleCatalogue, f.Catalogue}, {RoleEmptyMat, f.EmptyMat}} {
+	}{{RoleCalibration, f.Calibration}, {RoleLens, f.Lens}, {RoleCatalogue, f.Catalogue}, {RoleEmptyMat, f.EmptyMat}, {RoleLooks, f.Looks}} {
 		if x.raw == nil {
 			continue
 		}

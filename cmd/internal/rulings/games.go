@@ -34,6 +34,9 @@ CREATE TRIGGER game_events_no_delete BEFORE DELETE ON game_events
 	BEGIN SELECT raise(ABORT, 'games are append-only: an event cannot be deleted'); END;
 `
 
+// schema4 declares nothing: since then records are of version 1 or 2.
+const schema4 = ""
+
 // GameEvent is an event of a game as the log keeps it.
 type GameEvent struct {
 	Number int64           `json:"number"` // among the events of all games, from 1

@@ -412,6 +412,7 @@ func (l *Log) tryAppend(ctx context.Context, r Record, files []content, made Ent
 		}
 		r.Files = append(r.Files, c.ref)
 	}
+	r.Version = versionFor(r.Files)
 	if err := ctx.Err(); err != nil {
 		return made, err
 	}

@@ -249,7 +249,7 @@ func TestHeadingsOfAllKindsAreMeasuredAgainAlike(t *testing.T) {
 func TestTheDatabaseIsSetToOutlastAPowerCut(t *testing.T) {
 	l, dir := newLog(t, 1)
 	for name, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "application_id": "1397311308", "user_version": "3", "recursive_triggers": "1",
+		"journal_mode": "wal", "synchronous": "2", "application_id": "1397311308", "user_version": "4", "recursive_triggers": "1",
 		"trusted_schema": "0",
 	} {
 		got, err := l.Pragma(name)

@@ -21,7 +21,7 @@ var ErrNewer = errors.New("a newer program made the log")
 // version appends its SQL as schema3 and so on; what stands here never changes, because
 // databases of every version are in use. A database of an older version is brought to the
 // newest before the next thing is recorded: see begin.
-var schemas = []string{schema1, schema2, schema3}
+var schemas = []string{schema1, schema2, schema3, schema4}
 
 // schema1First is schema1 as it was on the record's first day, before a trigger compared
 // the hash of the entry before.

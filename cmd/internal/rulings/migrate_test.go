@@ -22,9 +22,9 @@ import (
 
 // eras are the logs that the program wrote since there is a record, each as its sqlite3
 // .dump printed it: in its first minutes (3ed8319), before a trigger compared the hash of
-// the entry before and a ruling had a title; until entries were signed; and one that was
-// signed from its fourth entry on (2eaf7a2).
-var eras = []string{"schema1-first", "schema1", "schema2"}
+// the entry before and a ruling had a title; until entries were signed; one that was
+// signed from its fourth entry on (2eaf7a2); and one with a game (b083373).
+var eras = []string{"schema1-first", "schema1", "schema2", "schema3"}
 
 // oldLog is a log of three entries of an era, or of four that end with a signed one.
 func oldLog(t *testing.T, era string) string {
@@ -91,7 +91,7 @@ func TestALogOfEveryVersionIsWholeAndContinues(t *testing.T) {
 			assert.Empty(t, report.Findings)
 			version, err := l.Pragma("user_version")
 			require.NoError(t, err)
-			assert.Equal(t, "4", version)
+			assert.Equal(t, "5", version)
 			require.NoError(t, l.Close())
 			copied := "rulings.db.v" + era[len("schema"):][:1]
 			assert.Equal(t, []string{"The record in " + dir + " was of an older version. It continues in the present one; " + copied +
@@ -227,7 +227,7 @@ func TestALogOfANewerProgramIsReadAndNotWritten(t *testing.T) {
 	look, err := rulings.Open(dir, rulings.Options{ReadOnly: true})
 	require.NoError(t, err)
 	require.ErrorIs(t, look.Newer(), rulings.ErrNewer)
-	assert.ErrorContains(t, look.Newer(), "rulings.db is of version 4, and this program knows 1 to 3")
+	assert.ErrorContains(t, look.Newer(), "rulings.db is of version 5, and this program knows 1 to 4")
 	require.NoError(t, look.Close())
 	require.NoError(t, newer.Close())
 
@@ -277,7 +277,7 @@ func TestANewerVersionInTheWALIsNoticed(t *testing.T) {
 	defer f.Close()
 	_, err = f.Read(head)
 	require.NoError(t, err)
-	require.EqualValues(t, 3, head[63], "the file itself says version 3")
+	require.EqualValues(t, 4, head[63], "the file itself says version 4")
 	l, err = rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer l.Close()
@@ -297,7 +297,7 @@ func TestARecordOfANewerVersionIsNotCalledChanged(t *testing.T) {
 	last, err := l.Last(ctx, 1)
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
-	raw := strings.Replace(string(last[0].Canonical()), `{"version":1,`, `{"version":2,"weather":"rain",`, 1)
+	raw := strings.Replace(string(last[0].Canonical()), `{"version":1,`, `{"version":3,"weather":"rain",`, 1)
 	_, err = rulings.ParseRecord([]byte(raw))
 	require.ErrorIs(t, err, rulings.ErrNewer)
 	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(raw)))
@@ -308,12 +308,12 @@ func TestARecordOfANewerVersionIsNotCalledChanged(t *testing.T) {
 	assert.True(t, e.Newer)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rulings.db"))
 	require.NoError(t, err)
-	_, err = db.Exec("PRAGMA user_version = 4")
+	_, err = db.Exec("PRAGMA user_version = 5")
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	r, e = verified(t, dir)
 	assert.Empty(t, r.Findings)
 	assert.Contains(t, strings.Join(r.Notes, "\n"),
-		"entry 1: a newer program made the log: the record is of version 2, and this program reads 1")
+		"entry 1: a newer program made the log: the record is of version 3, and this program reads 2")
 	assert.NotEmpty(t, e.Damage, "its content is not shown as if it were understood")
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -61,7 +62,7 @@ type Ruling struct {
 
 // Record is an entry's content, in the order of its keys in the canonical form.
 type Record struct {
-	Version  int               `json:"version"` // 1; rises when a meaning changes
+	Version  int               `json:"version"` // 1, or 2 with looks among its files; rises when a meaning changes
 	Number   int64             `json:"number"`  // from 1, without gaps
 	At       time.Time         `json:"at"`      // UTC
 	Captured time.Time         `json:"captured,omitzero"`
@@ -139,7 +140,7 @@ func (r *Record) File(role Role) (FileRef, bool) {
 var Genesis = strings.Repeat("0", 2*sha256.Size)
 
 const (
-	recordVersion = 1
+	recordVersion = 2        // 1 has no looks among its files
 	maxText       = 4000     // bytes of any text in a ruling
 	maxRecord     = 16 << 20 // bytes; a crowded table is 20 kB
 )
@@ -196,11 +197,19 @@ func untitled(canonical []byte) []byte {
 	return bytes.Replace(canonical, []byte(`,"title":""`), nil, 1)
 }
 
+// versionFor returns the first version whose programs read a record with these files.
+func versionFor(files []FileRef) int {
+	if slices.ContainsFunc(files, func(f FileRef) bool { return f.Role == RoleLooks }) {
+		return recordVersion
+	}
+	return 1
+}
+
 // validate checks what every record must hold.
 func (r *Record) validate() error {
 	switch {
-	case r.Version != recordVersion:
-		return fmt.Errorf("version: expected %d, got %d", recordVersion, r.Version)
+	case r.Version != versionFor(r.Files):
+		return fmt.Errorf("version: expected %d, got %d", versionFor(r.Files), r.Version)
 	case r.Number < 1:
 		return fmt.Errorf("number: expected at least 1, got %d", r.Number)
 	case r.At.IsZero() || r.At.Location() != time.UTC:
@@ -296,7 +305,7 @@ func (r *Ruling) record() (Record, error) {
 		return Record{}, err
 	}
 	out := Record{
-		Version: recordVersion, At: r.At.UTC().Round(0), Program: r.Program, Source: r.Source,
+		At: r.At.UTC().Round(0), Program: r.Program, Source: r.Source,
 		Edition: r.Scene.Rules.String(), Sigmas: r.Sigmas, From: r.From, To: r.To,
 		Question: r.Question, AskedBy: r.AskedBy, Answer: r.Answer, Decision: r.Decision, Title: r.title(),
 		Ruled: r.Ruled, Text: r.Text, Reason: r.Reason, Judge: r.Judge,

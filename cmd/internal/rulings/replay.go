@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/jpeg"
 	"image/png"
 	"io/fs"
 	"math"
@@ -21,6 +22,7 @@ import (
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/locate"
+	"sightline/vision/look"
 	"sightline/vision/obstacle"
 )
 
@@ -48,8 +50,9 @@ type State string
 const (
 	Exact           State = "exact"            // the same to the last digit
 	Rounded         State = "rounded"          // the same within rounding: another processor or version
+	Refigured       State = "refigured"        // the same answers from the same scene, with other figures: another version
 	Alike           State = "same"             // the same answers
-	Differs         State = "differs"          // other answers, or other figures from the same scene
+	Differs         State = "differs"          // other answers
 	NothingMeasured State = "nothing_measured" // the entry has no verdict: the judge ruled without one
 	NoPicture       State = "no_picture"       // the entry has none
 	Pruned          State = "pruned"           // it was removed for its age
@@ -149,13 +152,21 @@ func recount(e *Entry) Recount {
 		return Recount{State: Exact}
 	}
 	diffs, err := differences(e.Verdict, now)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Recount{State: Failed, Why: err.Error()}
-	case len(diffs) == 0:
-		return Recount{State: Rounded, Why: fmt.Sprintf("no figure differs by more than %g mm", noise)}
 	}
-	return Recount{State: Differs, Differences: diffs}
+	answers, figures, added := partition(diffs)
+	r := Recount{State: Rounded, Why: fmt.Sprintf("no figure differs by more than %g mm", noise), Differences: slices.Concat(answers, figures)}
+	if len(added) > 0 {
+		r.Why += "; not stated when it was recorded: " + strings.Join(added, ", ")
+	}
+	switch {
+	case len(answers) > 0:
+		r.State, r.Why = Differs, ""
+	case len(figures) > 0:
+		r.State, r.Why = Refigured, ""
+	}
+	return r
 }
 
 // relook locates the stored picture and measures the pair in it.
@@ -167,7 +178,11 @@ func (l *Log) relook(ctx context.Context, e *Entry) Relook {
 	if !ok {
 		return Relook{State: NoPicture, Why: "the entry has no picture"}
 	}
-	located, err := l.locate(ctx, e, ref)
+	recorded, err := e.SceneOf()
+	if err != nil {
+		return Relook{State: Failed, Why: err.Error()}
+	}
+	located, err := l.locate(ctx, e, ref, recorded.Ships)
 	switch {
 	case errors.Is(err, ErrPruned):
 		return Relook{State: Pruned, Why: err.Error()}
@@ -176,17 +191,13 @@ func (l *Log) relook(ctx context.Context, e *Entry) Relook {
 	case err != nil:
 		return Relook{State: Failed, Why: err.Error()}
 	}
-	recorded, err := e.SceneOf()
-	if err != nil {
-		return Relook{State: Failed, Why: err.Error()}
-	}
 	return compareScenes(e, &recorded, &located.Scene)
 }
 
 // locate finds ships and, with a catalogue, obstacles in the stored picture with the
-// stored calibration.
-func (l *Log) locate(ctx context.Context, e *Entry, frame FileRef) (vision.Located, error) {
-	picture, err := l.frame(ctx, frame)
+// stored calibration. Ships that were recorded by their cards are looked for near where they stood.
+func (l *Log) locate(ctx context.Context, e *Entry, ref FileRef, recorded []engine.Ship) (vision.Located, error) {
+	frame, err := l.frame(ctx, e, ref)
 	if err != nil {
 		return vision.Located{}, err
 	}
@@ -202,10 +213,36 @@ func (l *Log) locate(ctx context.Context, e *Entry, frame FileRef) (vision.Locat
 	if err != nil {
 		return vision.Located{}, err
 	}
-	return locator.Locate(vision.Frame{Gray: picture, Captured: e.Captured, Name: frame.Path()})
+	located, err := locator.Locate(frame)
+	if err == nil {
+		err = locator.Again(frame, recorded, &located)
+	}
+	return located, err
 }
 
-func (l *Log) frame(ctx context.Context, f FileRef) (*image.Gray, error) {
+// frame reads the picture that was measured, with the colours of the one for people, if that is there.
+func (l *Log) frame(ctx context.Context, e *Entry, ref FileRef) (vision.Frame, error) {
+	gray, err := l.grayFrame(ctx, ref)
+	if err != nil {
+		return vision.Frame{}, err
+	}
+	frame := vision.Frame{Gray: gray, Captured: e.Captured, Name: ref.Path()}
+	if ref, ok := e.File(RoleColor); ok {
+		raw, err := l.File(ctx, ref)
+		if err != nil {
+			return frame, nil // the grey one decides
+		}
+		if c, err := jpeg.DecodeConfig(bytes.NewReader(raw)); err != nil || image.Rect(0, 0, c.Width, c.Height) != gray.Rect {
+			return frame, nil
+		}
+		if picture, err := jpeg.Decode(bytes.NewReader(raw)); err == nil {
+			frame.Color = vision.NewBGR(picture)
+		}
+	}
+	return frame, nil
+}
+
+func (l *Log) grayFrame(ctx context.Context, f FileRef) (*image.Gray, error) {
 	raw, err := l.File(ctx, f)
 	if err != nil {
 		return nil, err
@@ -246,6 +283,15 @@ func (l *Log) calibrationOf(ctx context.Context, r *Record) (calibration.Table, 
 }
 
 func (l *Log) locatorOptions(ctx context.Context, r *Record) (o locate.Options, err error) {
+	if ref, ok := r.File(RoleLooks); ok {
+		raw, err := l.File(ctx, ref)
+		if err != nil {
+			return o, err
+		}
+		if o.Looks, err = look.DecodeLibrary(raw); err != nil {
+			return o, fmt.Errorf("rulings: %s: %w", ref.Path(), err)
+		}
+	}
 	kept, ok := r.File(RoleCatalogue)
 	mat, ok2 := r.File(RoleEmptyMat)
 	if !ok || !ok2 {
@@ -305,6 +351,9 @@ func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 	for _, id := range []string{e.From, e.To} {
 		if slices.Contains(r.Absent, id) {
 			r.State, r.Why = Failed, fmt.Sprintf("%s is not found in this one picture; the recorded scene has it from others", id)
+			if _, kept := e.File(RoleLooks); !kept && byCard(recorded, id) {
+				r.Why = fmt.Sprintf("%s was found by its card, which the record does not hold", id)
+			}
 			return r
 		}
 	}
@@ -323,6 +372,11 @@ func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 
 // byHand is how a ship was seen that a person marked in the picture.
 const byHand = "mark"
+
+// byCard reports whether a ship of a scene was found by its card.
+func byCard(scene *engine.Scene, id string) bool {
+	return slices.ContainsFunc(scene.Ships, func(s engine.Ship) bool { return s.ID == id && s.Look != "" })
+}
 
 func handMarked(s *engine.Scene) bool {
 	return slices.ContainsFunc(s.Ships, func(s engine.Ship) bool { return s.Seen == byHand })

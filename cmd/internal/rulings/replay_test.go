@@ -1,6 +1,7 @@
 package rulings_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -120,4 +121,38 @@ func TestAPictureThatIsNoneIsAFailureAndNoPanic(t *testing.T) {
 	assert.Equal(t, rulings.Failed, got.Picture.State)
 	assert.NotEmpty(t, got.Picture.Why)
 	assert.False(t, got.Same())
+}
+
+// What a version of before did not state is no other answer; a figure that is another is told apart from an answer that is.
+func TestAnotherFigureIsNoOtherAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(pair map[string]any)
+		state  rulings.State
+		says   string
+	}{
+		"a sigma was not stated then": {func(p map[string]any) { delete(p["range"].(map[string]any), "sigma_mm") }, rulings.Rounded,
+			"not stated when it was recorded: range.sigma_mm"},
+		"another margin":         {func(p map[string]any) { p["range"].(map[string]any)["margin_mm"] = 77.5 }, rulings.Refigured, ""},
+		"another band":           {func(p map[string]any) { p["range"].(map[string]any)["band"] = 3 }, rulings.Differs, ""},
+		"a figure less":          {func(p map[string]any) { p["range"].(map[string]any)["was_mm"] = 1 }, rulings.Refigured, ""},
+		"contact was not stated": {func(p map[string]any) { delete(p, "contact") }, rulings.Differs, ""},
+		"an arc less":            {func(p map[string]any) { p["arcs"] = p["arcs"].([]any)[1:] }, rulings.Differs, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := newLog(t, 1)
+			e, err := l.Entry(ctx, 1)
+			require.NoError(t, err)
+			require.Equal(t, rulings.Exact, rulings.RecountOf(&e).State)
+			var pair map[string]any
+			require.NoError(t, json.Unmarshal(e.Verdict, &pair))
+			c.change(pair)
+			e.Verdict, err = json.Marshal(pair)
+			require.NoError(t, err)
+			got := rulings.RecountOf(&e)
+			assert.Equal(t, c.state, got.State, "%+v", got)
+			assert.Contains(t, got.Why, c.says)
+			assert.Equal(t, c.state == rulings.Rounded, len(got.Differences) == 0)
+			assert.Equal(t, c.state == rulings.Rounded, (&rulings.Replayed{Engine: got, Picture: rulings.Relook{State: rulings.NoPicture}}).Same())
+		})
+	}
 }

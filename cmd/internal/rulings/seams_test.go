@@ -110,3 +110,6 @@ func (l *Log) Fill(ctx context.Context, ruling Ruling, count int) error {
 	l.settled.whole = false
 	return tx.Commit()
 }
+
+// RecountOf measures an entry's stored scene again.
+func RecountOf(e *Entry) Recount { return recount(e) }

@@ -1,0 +1,39 @@
+package locate
+
+import (
+	"math"
+	"slices"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/look"
+)
+
+// againReach is how far from where it stood a ship is looked for again: as far as from a click.
+const againReach = 12 * geom.Millimeter
+
+// Again looks in a picture for ships that were found by their cards before, near where they stood and turned any way, and adds those that
+// it finds to what was located. A ship whose look is not known is left out. The error says that the picture is not of the
+// calibration's size.
+func (l *Locator) Again(f vision.Frame, ships []engine.Ship, located *vision.Located) error {
+	if l.looks == nil {
+		return nil
+	}
+	for _, was := range ships {
+		known := slices.ContainsFunc(l.looks.Looks().Looks, func(k *look.Look) bool { return k.Name == was.Look })
+		read := slices.ContainsFunc(located.Scene.Ships, func(s engine.Ship) bool { return s.ID == was.ID })
+		if !known || read {
+			continue
+		}
+		h := look.Hint{Base: was.Base, Pose: was.Pose, Reach: againReach, Turn: math.Pi, Ship: was.ID, Look: was.Look}
+		ship, view, ok, err := l.ByLook(f, h, was)
+		if err != nil {
+			return err
+		}
+		if ok {
+			located.Scene.Ships, located.Ships = append(located.Scene.Ships, ship), append(located.Ships, view)
+		}
+	}
+	return nil
+}
