@@ -8,8 +8,10 @@ STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOTESTSUM    := gotest.tools/gotestsum@v1.13.0
 # The packages that start goroutines, or are other code without OpenCV. Not vision/look and
 # vision/obstacle: they start one each, which hands over by a channel, and take minutes here.
-RACE_PKG     := $(addprefix ./cmd/internal/,access app doctor event first game hall live pipeline projector rulings sheet squads terminal web) \
+RACE_PKG     := $(addprefix ./cmd/internal/,web pipeline rulings access app doctor event first game hall live projector sheet squads terminal) \
                 ./cmd/sightline ./hardware/... ./vision/capture ./vision/opencv
+# What takes longest starts first, here and above, or it would run alone at the end.
+LONG_PKG     := $(addprefix ./cmd/internal/,web accuracy app pipeline)
 ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./calibration/... ./vision/tablesim
 BENCH_PKG    := ./...
 
@@ -71,7 +73,7 @@ test: deps-browser test-cv test-mats test-go ## install what is missing and run 
 # pages wait for a browser most of their time: another package runs meanwhile.
 test-cv: ## vet and test with OpenCV
 	go vet -tags "$(GOTAGS)" ./...
-	$(call gotest,./...,-p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m)
+	$(call gotest,$(LONG_PKG) ./...,-p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m)
 
 test-mats: ## test that no OpenCV picture is left open
 	go test -vet=off -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
