@@ -34,7 +34,7 @@ gotest = $(if $(RERUN),go run $(GOTESTSUM) --format standard-quiet --rerun-fails
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-browser deps-axe build build-arm64 deb deb-all test-packages run test quick test-go test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
+.PHONY: help deps deps-browser deps-axe build build-arm64 deb deb-all test-packages run test quick test-go test-cv test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,16 +67,16 @@ test-packages: ## build, install, upgrade, remove the packages in Debian roots (
 run: build ## start on the simulated table, with the page on http://localhost:8080
 	./bin/sightline run --source sim: $(ARGS)
 
-test: deps-browser test-cv test-mats test-go ## install what is missing and run every test
+test: deps-browser test-cv test-go ## install what is missing and run every test
 
 # go vet looks at more than go test's own vet, which would look at everything once more. The tests of
-# pages wait for a browser most of their time: another package runs meanwhile.
-test-cv: ## vet and test with OpenCV
+# pages wait for a browser most of their time: another package runs meanwhile. That no OpenCV picture
+# is left open takes gocv built a second time, half a minute of one processor: it is built beside the tests.
+test-cv: ## vet and test with OpenCV, and test that no OpenCV picture is left open
 	go vet -tags "$(GOTAGS)" ./...
-	$(call gotest,$(LONG_PKG) ./...,-p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m)
-
-test-mats: ## test that no OpenCV picture is left open
-	go test -vet=off -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
+	go test -vet=off -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv & mats=$$!; failed=; \
+	$(call gotest,$(LONG_PKG) ./...,-p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m) || failed=1; \
+	wait $$mats || failed=1; [ -z "$$failed" ]
 
 # What starts no goroutine has no race, and test-cv tests it; where everything is ten times
 # as slow the long tests are cut short.
