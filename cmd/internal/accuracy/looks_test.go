@@ -149,6 +149,9 @@ type shownTable struct {
 	truth     []trueBase
 }
 
+// shown are the stock tables that were read, by their folders: five tests look at the same ones.
+var shown = map[string]*shownTable{}
+
 // eachShown calls do with the stock tables whose cards were shown and that wanted, unless it is nil, lets pass. i is the
 // table's number among all.
 func eachShown(t *testing.T, wanted func(dir string) bool, do func(i int, dir string, s *shownTable)) {
@@ -158,10 +161,13 @@ func eachShown(t *testing.T, wanted func(dir string) bool, do func(i int, dir st
 		if enrolment == "" || wanted != nil && !wanted(dir) {
 			continue
 		}
-		library, by := learnLooks(t, enrolment, dir)
-		r, f := readRendered(t, dir)
-		do(i, dir, &shownTable{name: filepath.Base(dir), enrolment: enrolment, library: library, by: by, r: r,
-			frame: inColor(t, f, filepath.Join(dir, r.Image)), extra: stockShips(t, dir), truth: r.bases(t)})
+		if shown[dir] == nil {
+			library, by := learnLooks(t, enrolment, dir)
+			r, f := readRendered(t, dir)
+			shown[dir] = &shownTable{name: filepath.Base(dir), enrolment: enrolment, library: library, by: by, r: r,
+				frame: inColor(t, f, filepath.Join(dir, r.Image)), extra: stockShips(t, dir), truth: r.bases(t)}
+		}
+		do(i, dir, shown[dir])
 	}
 }
 
@@ -331,6 +337,10 @@ func TestLooksFromNothing(t *testing.T) {
 	}
 }
 
+// closestTables are those of the tables on which what is refused comes nearest to being believed: with an evidence of 10.1 and 8.8, where
+// 11 is believed, and at most 8.6 on the other eight, which make accuracy searches as well: a whole table takes 15 s.
+var closestTables = []string{"01", "07"}
+
 // TestForeignShipsFromNothing searches whole tables for cards that were shown in another picture and of which none lies there: tables of
 // ships with our tokens, obstacles and clutter, and stock tables of another squad. A foreign card may be like one that was shown: then
 // a base of its size must stand there, as it is said to stand, and get no name.
@@ -346,6 +356,9 @@ func TestForeignShipsFromNothing(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join(sharedDir(t, "tables"), "[0-9]*"))
 	require.NoError(t, err)
 	for _, dir := range dirs {
+		if os.Getenv("SIGHTLINE_ACCURACY") == "" && !slices.Contains(closestTables, filepath.Base(dir)) {
+			continue
+		}
 		r, f := readRendered(t, dir)
 		tables = append(tables, &shownTable{name: "table " + filepath.Base(dir), r: r, frame: inColor(t, f, filepath.Join(dir, r.Image))})
 	}
