@@ -143,7 +143,7 @@ func (g *Guide) improve() []string {
 		target.Col, target.Row = col, row
 		target.Tilt, target.Tilted = g.weakestTilt(), true
 		return []string{fmt.Sprintf("bring the board to the %s of the picture, its %s side tilted towards the camera: a point there is known "+
-			"to %.2f mm, wanted %.2f", placeName(col, row), target.Tilt, float64(s.Mat), float64(o.MaxMatSigma))}
+			"to %.3f mm, wanted %.3f", placeName(col, row), target.Tilt, float64(s.Mat), float64(o.MaxMatSigma))}
 	}
 	if n := len(g.views); n < o.MinViews {
 		target.Turn = true

@@ -199,13 +199,26 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	v.do(chromedp.Click("#corners-done"), chromedp.WaitVisible("#marking"))
 	v.compareCameras()
 
+	var complaint string
 	for i, s := range table.Scene.Ships {
 		v.do(chromedp.SetValue("#ship", s.ID), chromedp.SetValue("#size", s.Base.String()))
 		px, _ := cam.PixelOf(s.Pose.Transform(geom.Point{X: 4, Y: 3}), 4)
 		v.tap(px)
 		v.do(chromedp.WaitEnabled("#keep"))
 		v.drag(cam, s.Pose)
+		if i == 0 {
+			name := func(id string) {
+				v.eval(`(() => { const f = document.getElementById("ship"); f.value = "`+id+`"; f.dispatchEvent(new Event("change")); })()`, nil)
+			}
+			var problem string
+			name("Q1")
+			v.do(chromedp.Click("#keep"), chromedp.WaitVisible("#problem:not(:empty)"), chromedp.Text("#problem", &problem))
+			assert.Equal(t, "Ship: expected A1 to A18 or B1 to B18, got Q1.", problem, "before it costs the answers of the others")
+			name(s.ID)
+		}
 		v.do(chromedp.Click("#keep"), chromedp.WaitVisible("#keep"))
+		v.eval(`document.getElementById("problem").textContent`, &complaint)
+		assert.Empty(t, complaint)
 		v.drag(cam, s.Pose)
 		if i == 0 {
 			v.do(chromedp.KeyEvent(kb.ArrowLeft, chromedp.KeyModifiers(0)), chromedp.Click("#propose"), chromedp.WaitVisible("#accept"))

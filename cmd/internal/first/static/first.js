@@ -67,7 +67,7 @@ function drawCameras() {
   const list = byId("cameras");
   if (!list) return;
   byId("looking").hidden = !state.looking;
-  byId("none").hidden = state.looking || state.found.length > 1;
+  byId("none").hidden = state.looking || state.found.length > 1 || state.camera.live; // one of the network is not in the list
   const known = new Map([...list.children].map((item) => [item.dataset.source, item]));
   for (const [i, c] of state.found.entries()) {
     let item = known.get(c.source);

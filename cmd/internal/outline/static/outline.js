@@ -255,6 +255,9 @@ function nudge(name, times = 1) {
 // keep takes the first try and moves the frame away, so that the second is made as freely; after the second the base is marked.
 function keep() {
   if (!frame) return;
+  const known = /^[AB](?:[1-9]|1[0-8])$/.test(frame.id);
+  complain(known ? null : new Error(`Ship: expected A1 to A18 or B1 to B18, got ${frame.id || "nothing"}.`));
+  if (!known) return byId("ship").focus();
   frame.tries.push({ ...frame.pose });
   proposal = null;
   if (frame.tries.length < 2) {
