@@ -61,7 +61,8 @@ func (s PrinterScale) advice() string {
 	if s.compensates() {
 		return fmt.Sprintf("Drawn for %v: both bars should now measure 100.0 mm. Lay a steel rule on them and write down what you read.", s)
 	}
-	return "Lay a steel rule on both bars. 99.7 to 100.3 mm is good. Else print again, --printer-scale-x and -y = length ÷ 100."
+	return "Lay a steel rule on both bars. 99.7 to 100.3 mm is good. Else type both lengths in on /first, or print with " +
+		"--printer-scale-x and -y = length ÷ 100."
 }
 
 // drawn returns the page as it has to be drawn for its printer: about the middle

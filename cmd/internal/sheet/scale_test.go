@@ -61,6 +61,28 @@ func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
 	}
 }
 
+// The first table's set, its first sheet's words included, keeps clear of the edge that printers leave
+// white: 4 mm, a little more than most need.
+func TestTheFirstTablesSetKeepsClearOfThePapersEdge(t *testing.T) {
+	const white = 4.0
+	chess := board(9, 6, 25*geom.Millimeter)
+	card := verify.DefaultCard()
+	for _, name := range []string{"a4", "letter"} {
+		for _, set := range []Set{{}, {Board: &chess, Card: &card}} {
+			set.Layout, set.Tokens = calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), starter(t)
+			pages, err := All(paperNamed(t, name), set)
+			require.NoError(t, err)
+			for _, page := range pages {
+				for _, s := range page.Shapes {
+					lo, hi := s.bounds()
+					in := lo.X > white && lo.Y > white && hi.X < float64(page.Width)-white && hi.Y < float64(page.Height)-white
+					require.True(t, in, "%s, %s: %v to %v of %v × %v", name, page.Title, lo, hi, page.Width, page.Height)
+				}
+			}
+		}
+	}
+}
+
 // On paper that lies on its side the printer's x runs down the page.
 func TestALandscapeSheetIsStretchedTheOtherWay(t *testing.T) {
 	page := Page{Width: 200, Height: 100, Printer: PrinterScale{X: 0.99, Y: 1.01}}

@@ -67,6 +67,12 @@ func TestWhoHasTaughtIsLedOn(t *testing.T) {
 		chromedp.WaitVisible("#tokens-next:not(.primary)"), chromedp.WaitVisible("#trace:not(.primary)"))
 	within(t, browser, "nothing left to save", chromedp.Click(`#traced-list input[type=checkbox]:checked`),
 		chromedp.WaitVisible("#tokens-next.primary"), chromedp.WaitVisible("#save:disabled:not(.primary)"))
+	const name = `document.querySelector("#entries li input")`
+	within(t, browser, "an entry without a name", chromedp.Evaluate(name+`.value = ""; `+name+`.dispatchEvent(new Event("input"))`, nil),
+		chromedp.Click("#entries li:nth-child(1) button:not(.quiet)"), chromedp.WaitVisible("#catalogue-problem"),
+		chromedp.Text("#catalogue-problem", &text))
+	assert.Equal(t, "Give it a name.", text)
+	assert.Empty(t, l.wanted, "it is not kept under its old one in silence")
 	within(t, browser, "an unknown thing", chromedp.Click("#tokens-next"), chromedp.WaitVisible("#unknown-advice"),
 		chromedp.Text("#unknown", &text), chromedp.WaitVisible(`#step-try a.button[href="/first"]`))
 	assert.Equal(t, "1 thing is unknown.", text)

@@ -1,6 +1,6 @@
 // The director's page. What it shows as set is what the box says, never what was pressed.
 
-import { byId, setText } from "/dom.js";
+import { byId, setLinked, setText } from "/dom.js";
 import { ready, say } from "/texts.js";
 import { listen } from "/live.js";
 
@@ -62,7 +62,7 @@ function change(body) {
     try {
       const answer = await fetch("/api/director", { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body(direction)) });
       if (answer.ok) direction = await answer.json();
-      setText(byId("said"), answer.ok ? "" : await answer.text());
+      setLinked(byId("said"), answer.ok ? "" : (await answer.text()).trim());
     } catch (error) {
       setText(byId("said"), "The program does not answer. What is set comes back with it.");
     }

@@ -1,5 +1,6 @@
 // Marking bases by hand: a wire frame is dragged onto a base in a picture, twice; what is marked is answered about.
 
+import { setLinked } from "/dom.js";
 import { say as translated } from "/texts.js";
 import { heightAt, inTable, pixelOf, pointAt } from "./camera.js";
 
@@ -33,7 +34,7 @@ async function ask(path, options = {}) {
 const post = (path, body) => ask(`/api/outline/pictures/${picture.id}/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
 function complain(error) {
-  byId("problem").textContent = error ? error.message : "";
+  setLinked(byId("problem"), error ? error.message : "");
 }
 
 async function trying(work) {

@@ -1,7 +1,7 @@
 // The game's page: start one, tap through its rounds, and find its log.
 
 import { ask } from "/ask.js";
-import { byId, setText } from "/dom.js";
+import { byId, setLinked, setText } from "/dom.js";
 import { listen } from "/live.js";
 
 let view = null; // what the server said last
@@ -56,7 +56,7 @@ function trouble(text) {
 // post does something to the game, and shows how it stands then.
 async function post(event) {
   const [, problem] = await ask("/api/game/do", event);
-  setText(byId("do-problem"), problem);
+  setLinked(byId("do-problem"), problem);
   await load();
 }
 
@@ -290,10 +290,10 @@ for (const button of document.querySelectorAll("[data-check]")) {
   button.addEventListener("click", async () => {
     const answer = await fetch(`/api/game/check/${button.dataset.check}`);
     const text = await answer.text();
-    setText(byId("check-problem"), answer.ok ? "" : text.trim());
+    setLinked(byId("check-problem"), answer.ok ? "" : text.trim());
     if (!answer.ok) return;
     const found = JSON.parse(text);
-    setText(byId("check-problem"), found.trouble);
+    setLinked(byId("check-problem"), found.trouble);
     const setup = button.dataset.check === "setup";
     byId("areas").hidden = !setup;
     byId("over").hidden = !setup;
@@ -317,7 +317,7 @@ async function showArea(what) {
   const over = byId("over").getAttribute("aria-pressed") === "true" ? "&over=picture" : "";
   const answer = await fetch(`/api/game/setup.svg?area=${what}${over}`);
   const text = await answer.text();
-  setText(byId("check-problem"), answer.ok ? "" : text.trim());
+  setLinked(byId("check-problem"), answer.ok ? "" : text.trim());
   if (!answer.ok) return hideArea();
   placing = what;
   const camera = byId("area-picture");
@@ -343,7 +343,7 @@ byId("over").addEventListener("click", () => showOver(byId("over").getAttribute(
 byId("area-picture").addEventListener("error", async () => {
   if (byId("area-picture").hidden) return;
   await showOver(false);
-  setText(byId("check-problem"), "The camera's picture is not to be had now: too many watch it, or the table is not calibrated.");
+  setLinked(byId("check-problem"), "The camera's picture is not to be had now: too many watch it, or the table is not calibrated.");
 });
 
 // Starting.
@@ -415,7 +415,7 @@ byId("start-form").addEventListener("submit", async (event) => {
     players: [1, 2].map((n) => ({ name: byId(`name-${n}`).value.trim(), squad: byId(`squad-${n}`).value })),
   });
   if (button) button.disabled = false;
-  setText(byId("start-problem"), problem);
+  setLinked(byId("start-problem"), problem);
   if (problem) return;
   starting = false;
   await load();

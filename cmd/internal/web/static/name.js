@@ -2,7 +2,7 @@
 // person says which ship it is and, if they like, which way its nose points. A base that got the
 // wrong name so is given another one.
 
-import { byId, setText } from "./dom.js";
+import { byId, setLinked, setText } from "./dom.js";
 import { pendingAttacker } from "./choose.js";
 import { label } from "./label.js";
 import { say } from "./texts.js";
@@ -72,7 +72,7 @@ async function name(event) {
   byId("naming-say").disabled = true;
   try {
     const answer = await fetch("/api/ships", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) });
-    setText(byId("naming-refused"), answer.ok ? "" : (await answer.text()).trim());
+    setLinked(byId("naming-refused"), answer.ok ? "" : (await answer.text()).trim());
     if (answer.ok) correct(false);
   } catch {
     // The watchdog says that the connection is lost.

@@ -61,7 +61,7 @@ function entry(e, version) {
   const differs = () => (keep.hidden = !row.dirty());
   name.addEventListener("input", differs);
   kind.addEventListener("input", differs);
-  keep.addEventListener("click", () => change(row, { do: "change", name: e.name, to: name.value, kind: kind.value }, `${name.value.trim()} is saved.`));
+  keep.addEventListener("click", () => !name.value.trim() ? say(byId("catalogue-problem"), "Give it a name.") : change(row, { do: "change", name: e.name, to: name.value, kind: kind.value }, `${name.value.trim()} is saved.`));
   remove.addEventListener("click", () => {
     if (!remove.classList.contains("sure")) {
       remove.classList.add("sure");
