@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/racetest"
 	"sightline/cmd/internal/rulings"
 )
 
@@ -178,6 +179,7 @@ func gameKills() int {
 }
 
 func TestAGameThatIsKilledAtAnyMomentLosesNoEvent(t *testing.T) {
+	racetest.Skip(t) // also the program that is killed has one
 	dir := filepath.Join(t.TempDir(), "rulings")
 	longest := 4 * writerPace(t)
 	acknowledged := map[int]string{}

@@ -17,6 +17,7 @@ import (
 
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/atomicfile/faultdisk"
+	"sightline/cmd/internal/racetest"
 	"sightline/cmd/internal/rulings"
 )
 
@@ -119,6 +120,7 @@ func TestALogOfEveryVersionIsWholeAndContinues(t *testing.T) {
 
 // TestAMigrationThatIsKilledLosesNothing kills it at each of its steps.
 func TestAMigrationThatIsKilledLosesNothing(t *testing.T) {
+	racetest.Skip(t) // also the program that is killed has one
 	for _, era := range eras {
 		for _, step := range []string{"copied", "migrated", "committed"} {
 			t.Run(era+" "+step, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/racetest"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
 )
@@ -168,6 +169,7 @@ func TestWrongTriesDoNotTakeTheCodeFromTheOneWhoTypesIt(t *testing.T) {
 // Twelve hours of guessing, as fast as the program allows. The chance of a guess is at
 // most 2 in 24^6, for at most two codes are good at a time.
 func TestGuessingTheCodeIsHopeless(t *testing.T) {
+	racetest.Skip(t)
 	const night = 12 * time.Hour
 	codes := math.Pow(24, 6)
 	guess := func(peers int) (guesses int) {
