@@ -54,6 +54,8 @@ func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
 	within(t, ctx, "a pair of the director's", key("t"), key("o"), air(`text("pair-from") === "A1" && text("pair-to") === "B2"`))
 	assert.Equal(t, "B1", f.hub.Newest().Choice.To, "the players' choice stays")
 	within(t, ctx, "the players' pair", key("p"), air(`text("pair-to") === "B1"`))
+	within(t, ctx, "who has chosen in a list", chromedp.Focus("#pair select[name=to]"), key("o"), air(`text("pair-to") === "B2"`),
+		key("p"), air(`text("pair-to") === "B1"`))
 	within(t, ctx, "no table, no match", key("1"), key("4"), air(`!on("table") && !on("match") && on("pair")`))
 	within(t, ctx, "both again", key("1"), key("4"), air(all))
 	within(t, ctx, "no pair", key("2"), air(`!on("pair") && !d.querySelector("#top .measure")`), key("2"), air(all))

@@ -106,8 +106,8 @@ func (o *overlayOptions) set(key, value string) (problem string) {
 		return oneOrNone(&o.Debug, key, value)
 	case "scene":
 		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 || n > 99 {
-			return fmt.Sprintf("scene: expected a whole number from 0 (of the demo), got %s", quoted(value))
+		if err != nil || n < 0 || n >= len(demoScenes) {
+			return fmt.Sprintf("scene: expected a whole number from 0 to %d (of the demo), got %s", len(demoScenes)-1, quoted(value))
 		}
 		o.Scene = n
 	case "region":

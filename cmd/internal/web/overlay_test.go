@@ -99,6 +99,7 @@ func TestABadOptionIsNamedAndLeftAtItsDefault(t *testing.T) {
 		"demo=yes":                     `demo: expected 1 or 0, got "yes"`,
 		"debug=":                       `debug: expected 1 or 0`,
 		"scene=-1":                     `scene: expected a whole number`,
+		"scene=8":                      `scene: expected a whole number from 0 to 7`,
 		"crop=1,2,3":                   `crop: expected left,top,width,height`,
 		"crop=0,0,0,0":                 `crop: expected left,top,width,height`,
 		"crop=0,0,100,99999":           `crop: expected left,top,width,height`,

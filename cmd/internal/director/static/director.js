@@ -99,9 +99,10 @@ const keys = {
 const lists = { a: pair.from, t: pair.to, c: pair.arc };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest?.("select, input")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   const key = event.key.toLowerCase();
-  if (!keys[key] && !lists[key]) return;
+  // Who has chosen in a list still stands in it: letters go on choosing there, but for those that act.
+  if (!keys[key] && (!lists[key] || event.target.closest?.("select"))) return;
   event.preventDefault();
   if (keys[key]) keys[key]();
   else step(lists[key], event.shiftKey ? -1 : 1);
