@@ -367,6 +367,13 @@ func livePage(t *testing.T, ctx context.Context) {
 	require.NoError(t, chromedp.Run(ctx, until("pair", shown)))
 }
 
+// Servers that are started again listen at an address of this machine that no other test has: the kernel would give the port of one
+// that has stopped to the next test's server.
+const (
+	overlayAgain = "127.0.0.2:0"
+	playerAgain  = "127.0.0.3:0"
+)
+
 // listenAt listens at an address, as soon as no connection has its port: the kernel gives those that
 // no one listens on to whoever connects to anything.
 func listenAt(t *testing.T, address string) (l net.Listener) {
@@ -393,7 +400,7 @@ func restarted(t *testing.T, ctx context.Context) {
 	calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
 	beat(t, f)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	first := sameAddress(t, "127.0.0.1:0", f.server())
+	first := sameAddress(t, overlayAgain, f.server())
 	address := first.Listener.Addr().String()
 	obs := chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(`window.obsstudio = {}`).Do(ctx)
@@ -424,7 +431,7 @@ func restarted(t *testing.T, ctx context.Context) {
 
 func waitingFile(t *testing.T, ctx context.Context) {
 	f := newFakeTable(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", overlayAgain)
 	require.NoError(t, err)
 	address := l.Addr().String()
 	require.NoError(t, l.Close())

@@ -298,7 +298,7 @@ func reconnect(t *testing.T, tab context.Context) {
 	}
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", playerAgain)
 	require.NoError(t, err)
 	address := l.Addr().String()
 	run := func(l net.Listener) (stop func()) {
