@@ -2,12 +2,14 @@ package web_test
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"sightline/cmd/internal/browsertest"
+	"sightline/cmd/internal/web"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -79,6 +81,19 @@ func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 		browsertest.Poll(`document.getElementById("on").getAttribute("href") === "/judge"`, nil),
 		chromedp.WaitVisible("#host-code"),
 	))
+}
+
+// TestWhoMayNotLookIsLedToPair: where reading is for paired devices too, no page says that the program does not
+// answer.
+func TestWhoMayNotLookIsLedToPair(t *testing.T) {
+	t.Parallel()
+	ctx := browsertest.New(t, time.Minute)
+	_, _, address := served(t, stranger, func(o *web.Options) { o.Access.PairToRead = true })
+	for _, path := range []string{"/", "/first", "/obstacles"} {
+		var at string
+		within(t, ctx, path, chromedp.Navigate("http://"+address+path), chromedp.WaitVisible("#code"), chromedp.Location(&at))
+		assert.Equal(t, "http://"+address+"/pair?next="+url.QueryEscape(path), at)
+	}
 }
 
 // TestTakeThePairingPagesPictures writes pictures of the page to look at:

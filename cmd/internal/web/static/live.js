@@ -21,6 +21,12 @@ class Quiet {
   }
 }
 
+// pair leads a device that may not even look to the page that pairs it.
+async function pair() {
+  const answer = await fetch("/api/me").catch(() => null);
+  if (answer?.ok && (await answer.json()).role === "nobody") location.replace(`/pair?next=${encodeURIComponent(location.pathname)}`);
+}
+
 // listen calls onState with each state and onLost with true or false as the connection
 // goes and comes. from is the address of the events. A browser has six connections to a
 // server: a page that is not seen gives its own back, unless needed says that someone
@@ -46,6 +52,9 @@ export function listen(onState, onLost, from = "/api/events", needed = () => fal
     behind = 0;
     const now = new EventSource(from);
     source = now;
+    now.addEventListener("error", () => {
+      if (now === source && now.readyState === EventSource.CLOSED) pair(); // the server refuses it
+    });
     now.addEventListener("state", (event) => {
       if (now !== source) return;
       const took = Date.now() - Number(event.lastEventId.split("-")[1]);
@@ -104,6 +113,7 @@ export function poll(address, every, onState, onLost) {
     try {
       const asked = new Quiet();
       const answer = await fetch(address(), { signal: AbortSignal.timeout(patience) });
+      if (answer.status === 403) pair();
       if (!answer.ok) throw new Error(answer.statusText);
       const state = await answer.json();
       if (asked.for() > patience) return; // this machine slept meanwhile
