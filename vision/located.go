@@ -112,6 +112,7 @@ type ShipView struct {
 	ID       string
 	Outline  [4]geom.Pixel // of the base's top: front left, front right, rear right, rear left
 	Sides    []token.Side  // sides whose code was read and agrees
+	Rim      []RimCell     // clockwise all round; nil: its code was not read
 	Residual float64       // rms of the fit, grey levels over contrast
 	Score    float64       // 0…1: how well the picture agrees with the printed rim
 	Fit      geom.Cov3     // the fit's part of the ship's covariance; the rest is the calibration's and the object's own
@@ -119,4 +120,13 @@ type ShipView struct {
 	// Shared is the part of the ship's covariance that another camera over the same table
 	// shares or may share; zero: no one knows, all of it may be.
 	Shared geom.Cov3
+}
+
+// RimCell is how a printed cell of a ship's rim was seen.
+type RimCell struct {
+	At    geom.Point // where the middle of its outer edge stands on the table
+	Out   geom.Point // the direction away from the base
+	Width float64    // mm
+	White bool       // as it is printed
+	Seen  bool       // it shows what is printed
 }

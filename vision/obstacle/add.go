@@ -29,6 +29,7 @@ func (w *Watch) AddTo(f vision.Frame, out *vision.Located) {
 	for _, s := range out.Scene.Ships {
 		bases = append(bases, hiddenBy(baseOutline(&s), token.BaseTop, table.Center()))
 	}
+	w.rims = rimsOf(out, table.Center())
 	sight := w.see(f, bases)
 	out.Obstacles = &sight
 	if sight.Unseen != "" { // a list that may not be whole says more than is known

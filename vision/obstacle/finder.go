@@ -36,6 +36,7 @@ type Finder struct {
 	widest    float64 // distance of a point of an outline from its token's middle, at most, mm
 	bases     []geom.Polygon
 	covered   []bool // cells that ships hide
+	rims      []rim
 	focus     focus
 	lanes     lanes
 	work      workPlanes

@@ -262,9 +262,11 @@ type blob struct {
 
 // blobs returns the connected regions of at least a number of cells, holes of a few
 // cells closed, largest first.
-func (d *subtraction) blobs(least int) []blob {
+func (d *subtraction) blobs(least int) []blob { return d.regions(d.mask, least, maskGap) }
+
+func (d *subtraction) regions(mask []bool, least, gap int) []blob {
 	w, h := d.view.width, d.view.height
-	closed := gray.Close(d.mask, w, h, maskGap)
+	closed := gray.Close(mask, w, h, gap)
 	label := make([]bool, len(closed))
 	var out []blob
 	var stack []int32

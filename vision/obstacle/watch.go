@@ -38,6 +38,8 @@ type Watch struct {
 	refine     bool                      // the running search is of the mean; what sight says holds meanwhile
 	fine       bool                      // sight is of the mean, or needs none
 
+	rims []rim // of the ships in the picture
+
 	searches *Searches // of all cameras; nil: there is one
 	further  bool      // this one is not the main camera's
 }
@@ -91,6 +93,7 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 		w.begin(f, bases)
 		return vision.ObstacleSight{Unseen: vision.UnseenLooking}
 	}
+	w.finder.rims = w.rims
 	w.sight = w.finder.look(f, bases, w.sight.Views)
 	w.sight.Captured = f.Captured
 	w.still.minimum = minimumOf(w.finder.diff.noise)
@@ -129,6 +132,7 @@ func (w *Watch) begin(f vision.Frame, bases []geom.Polygon) {
 	found := make(chan vision.ObstacleSight, 1) // so that the search ends although its result is not read
 	w.search = found
 	finder, known := w.finder, w.sight.Views
+	finder.rims = w.rims
 	f.Color = nil // not asked: its pixels need not outlive their turn
 	go func() {
 		defer w.searches.begin(w.further)()
@@ -631,6 +635,9 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 			}
 		}
 		out = append(out, f.thing(cells))
+	}
+	for _, b := range f.underShips(limit) {
+		out = append(out, f.thing(b.cells))
 	}
 	return out
 }

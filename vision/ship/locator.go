@@ -104,6 +104,7 @@ type found struct {
 	random geom.Cov3 // the fit's part of cov
 	shared geom.Cov3 // the part of cov that other cameras may share
 	sides  []token.Side
+	rim    []vision.RimCell
 	agree  float64
 	rms    float64
 	edges  bool // the base's outline stands out from the ground on two sides or more
@@ -297,9 +298,25 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 		cov[i] += camera[i] + table[i]
 	}
 	return found{
-		token: c.token, pose: f.pose, cov: cov, random: f.cov, shared: table, sides: sides, agree: f.agree, rms: f.rms,
+		rim: f.rim(), token: c.token, pose: f.pose, cov: cov, random: f.cov, shared: table, sides: sides, agree: f.agree, rms: f.rms,
 		edges: f.outlineStandsOut(), agreed: agreed, height: h,
 	}, true
+}
+
+// rim returns how the cells of a token's rim were seen.
+func (f *rimFit) rim() (rim []vision.RimCell) {
+	for s := range token.Side(4) {
+		along, far := f.token.HalfAlong(s)
+		turn := geom.Pose{Heading: f.pose.Heading + geom.Angle(s)*90*geom.Degree}
+		width := float64(token.CellWidth(f.token.Base, s))
+		for i := range token.Cells(f.token.Base, s) {
+			a := -along + float64(token.Corner) + (float64(i)+0.5)*width
+			at := f.pose.Point.Add(turn.Forward().Mul(far)).Add(turn.Right().Mul(a))
+			seen := f.cells[s][i] == cellAgrees
+			rim = append(rim, vision.RimCell{At: at, Out: turn.Forward(), Width: width, White: f.token.Cell(s, i), Seen: seen})
+		}
+	}
+	return rim
 }
 
 // outlineStandsOut reports whether the base's own edge was seen against the
@@ -326,7 +343,7 @@ func (l *Locator) ship(s found) engine.Ship {
 }
 
 func (l *Locator) view(s found) vision.ShipView {
-	v := vision.ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Fit: s.random, Shared: s.shared}
+	v := vision.ShipView{ID: s.token.Code.ID(), Sides: s.sides, Rim: s.rim, Residual: s.rms, Score: s.agree, Fit: s.random, Shared: s.shared}
 	v.Outline = l.outline(s.pose, s.token)
 	return v
 }

@@ -31,6 +31,7 @@ type trueObstacle struct {
 	name    string
 	outline geom.Polygon // of its upper edge, on the table, mm
 	visible float64      // 0…1; 0: not known
+	under   bool         // ships stand on all of it: no picture shows it
 }
 
 func (o trueObstacle) middle() (c geom.Point) {
@@ -58,6 +59,9 @@ func (a *obstacleTally) add(truth []trueObstacle, got vision.Located) {
 	a.unknown += len(got.Scene.Unknown)
 	used := make([]bool, len(got.Scene.Obstacles))
 	for _, o := range truth {
+		if o.under {
+			continue
+		}
 		a.all++
 		i := slices.IndexFunc(got.Scene.Obstacles, func(g engine.Obstacle) bool {
 			return o.outline.Contains(g.Pose.Point) || g.Pose.Distance(o.middle()) < 15
@@ -66,7 +70,7 @@ func (a *obstacleTally) add(truth []trueObstacle, got vision.Located) {
 			where := "said to be unknown"
 			if !got.Scene.ObstaclesUnseen && !slices.ContainsFunc(got.Scene.Unknown, func(u geom.Polygon) bool {
 				return u.Contains(o.middle()) || slices.ContainsFunc(o.outline, u.Contains)
-			}) {
+			}) && !slices.ContainsFunc(got.Scene.Blind, func(b engine.BlindArea) bool { return b.Outline.Contains(o.middle()) }) {
 				where = "not mentioned"
 				a.silent++
 			} else {

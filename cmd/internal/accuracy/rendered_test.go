@@ -97,7 +97,7 @@ func (r *rendered) worstPoint(t *calibration.Table) (worst float64) {
 
 func (r *rendered) obstacles() (out []trueObstacle) {
 	for _, o := range r.Obstacles {
-		t := trueObstacle{name: o.ID, visible: o.Visible}
+		t := trueObstacle{name: o.ID, visible: o.Visible, under: o.Visible == 0}
 		for _, p := range o.Top {
 			t.outline = append(t.outline, geom.Point{X: p[0], Y: p[1]})
 		}

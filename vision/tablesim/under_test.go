@@ -1,0 +1,71 @@
+package tablesim_test
+
+import (
+	"image/color"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine/geom"
+	"sightline/vision/locate"
+	"sightline/vision/tablesim"
+)
+
+// A ship stands on part of a rock that no picture has shown without it. What is seen of the rock is not the ship's miniature:
+// in rendered pictures lines across such rocks were called clear.
+func TestARockUnderAShipIsNotItsMiniature(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
+	for _, camera := range []string{"render", "webcam"} {
+		table, catalogue := obstacleTable(t)
+		model, err := tablesim.CameraNamed(camera)
+		require.NoError(t, err)
+		table.Model = &model
+		mat := learnt(t, table)
+		rocks := table.Scene.Obstacles[:1]
+		rock := &rocks[0]
+		locateAll := func() (things []geom.Polygon) {
+			l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: mat})
+			require.NoError(t, err)
+			got, err := l.Locate(render(t, table))
+			require.NoError(t, err)
+			require.Len(t, got.Scene.Ships, 2)
+			require.Empty(t, got.Obstacles.Unseen)
+			things = got.Scene.Unknown
+			for _, o := range got.Scene.Obstacles {
+				var outline geom.Polygon
+				for _, p := range o.Outline {
+					outline = append(outline, o.Pose.Transform(p))
+				}
+				things = append(things, outline)
+			}
+			return things
+		}
+		for _, at := range []struct{ toward, off float64 }{{0, 14}, {1.6, 9}, {2.5, 10}, {4.2, 12}} {
+			sin, cos := math.Sincos(at.toward)
+			table.Scene.Ships[0].Pose = geom.Pose{Heading: geom.Angle(at.toward) + 0.3,
+				Point: rock.Pose.Point.Add(geom.Point{X: at.off * cos, Y: at.off * sin})}
+			table.Minis = map[string]tablesim.Mini{"A1": {Kind: tablesim.MiniWedge, Width: 30, Length: 46, Z: 42, Thick: 6,
+				Color: color.RGBA{190, 185, 180, 255}}}
+			table.Scene.Obstacles = rocks
+			things := locateAll()
+			for _, p := range rock.Outline {
+				// What stands out from the base by more than 10 mm lies in a thing or near its border.
+				q := rock.Pose.Transform(p)
+				local := table.Scene.Ships[0].Pose.Inverse(q)
+				if max(math.Abs(local.X), math.Abs(local.Y)) < 30 {
+					continue
+				}
+				assert.True(t, slices.ContainsFunc(things, func(u geom.Polygon) bool { return u.Contains(q) || u.BoundaryDistance(q) < 5 }),
+					"%s, ship %+v: nothing is said of the rock at %.0f", camera, at, q)
+			}
+			table.Scene.Obstacles = nil
+			alone := slices.DeleteFunc(locateAll(), func(u geom.Polygon) bool { return u.BoundaryDistance(table.Scene.Ships[0].Pose.Point) > 90 })
+			assert.Empty(t, alone, "%s, ship %+v: the ship alone", camera, at)
+		}
+	}
+}
