@@ -26,6 +26,7 @@ type corridor struct {
 	geom.Polygon
 	lo, hi geom.Point
 	ends   geom.Polygon
+	sides  []track // room for gap
 }
 
 func (s *corridor) set(lines ...Line) {
@@ -67,23 +68,24 @@ func (s *corridor) gap(r *obstacleOutline) float64 {
 		return 0
 	}
 	// Where the side next to the outline's middle is looked at first, it is mostly the only one.
-	n, first, least := len(s.Polygon), 0, math.Inf(1)
-	for i, p := range s.Polygon {
-		t := trackOf(Line{p, s.Polygon[(i+1)%n]})
+	first, least := 0, math.Inf(1)
+	s.sides = s.sides[:0]
+	from := s.Polygon[len(s.Polygon)-1]
+	for i, to := range s.Polygon {
+		t := trackOf(Line{from, to})
 		if off := t.far(r.centre); off < least {
 			first, least = i, off
 		}
+		s.sides, from = append(s.sides, t), to
 	}
 	if least < r.core/2 { // the side meets the outline
 		return 0
 	}
-	best := math.Inf(1)
-	for i := range n {
-		p, q := s.Polygon[(first+i)%n], s.Polygon[(first+i+1)%n]
-		if t := trackOf(Line{p, q}); i == 0 || t.far(r.centre)-r.radius < best && !r.keepsFurther(&t, best) {
-			if best = min(best, r.outline.SegmentGap(p, q)); best == 0 {
-				return 0
-			}
+	t := &s.sides[first]
+	best := r.outline.SegmentGap(t.line[0], t.line[1])
+	for i := range s.sides {
+		if t := &s.sides[i]; best > 0 && i != first && t.far(r.centre)-r.radius < best && !r.keepsFurther(t, best) {
+			best = min(best, r.outline.SegmentGap(t.line[0], t.line[1]))
 		}
 	}
 	return best
@@ -472,10 +474,10 @@ func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bo
 	m.corridor.set(m.sorted...)
 	closest, loosest := farthestOff(m.k*sigma), 0.0
 	first := len(m.mem.ids)
-	all, _ := m.outlinesNear(width, m.wobbles...)
+	all, far := m.outlinesNear(width, m.wobbles...)
 	near := all[:0]
 	for _, r := range all {
-		if r.least > max(r.limit, closest.by) {
+		if r.least > max(r.limit, closest.by) || len(all) > 1 && r.keepsFurther(&m.wobbles[0].p, max(r.limit, far)+width) {
 			continue // another is nearer
 		}
 		p := m.keepsOff(&r)
@@ -623,8 +625,12 @@ func surely(b lineFamily, near []nearOutline, least float64) float64 {
 				sure = least // or more
 				break
 			}
-			if d := r.deeper(&p, enough); d > enough {
-				sure = max(sure, d-between)
+			if d := r.deeper(&p, enough, sure+between); d > enough && d-between > sure {
+				sure = d - between
+				near[0], near[i] = near[i], near[0] // the next line is mostly deepest in the same
+			}
+			if sure >= least {
+				break
 			}
 		}
 		least = min(least, sure)

@@ -110,6 +110,10 @@ func (p *track) spread(hull geom.Polygon) spread {
 	return e
 }
 
+// along returns how far a line reaches into what an outline covers along it. As no point of the
+// line is further from where that begins or ends, none is deeper in the outline.
+func (e *spread) along(p *track) float64 { return min(p.length-e.begin, e.end) }
+
 // keepsFurther reports whether an outline is surely further from the line than some way.
 func (r *obstacleOutline) keepsFurther(p *track, far float64) bool {
 	e := p.spread(r.hull)
@@ -135,7 +139,7 @@ func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 				return clear, 0
 			}
 		}
-		return 0, r.depth(p, min(e.left, -e.right), enough)
+		return 0, r.depth(p, min(e.left, -e.right, e.along(p)), enough)
 	}
 	give := min(e.left, -e.right)
 	if give <= 0 {
@@ -145,15 +149,18 @@ func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 }
 
 // deeper returns how deep a line passes through an outline, as pass does, where that is more than
-// enough, and else something that is not.
-func (r *obstacleOutline) deeper(p *track, enough float64) float64 {
+// enough and more than known, and else something that is not.
+func (r *obstacleOutline) deeper(p *track, enough, known float64) float64 {
 	e := p.spread(r.hull)
 	give := min(e.left, -e.right)
-	if give <= enough-tie { // no point of the line is deeper
+	if give <= max(enough, known)-tie { // no point of the line is deeper
 		return 0
 	}
 	if room := min(e.begin, p.length-e.end); room >= 0 {
 		return r.between(p, give, room, enough)
+	}
+	if give = min(give, e.along(p)); give <= max(enough, known)-tie {
+		return 0
 	}
 	return r.depth(p, give, enough)
 }
@@ -176,8 +183,7 @@ func (r *obstacleOutline) between(p *track, give, room, enough float64) float64 
 
 // depth returns how deep inside the outline a line comes, or a depth that is more than
 // enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
-// to a twentieth of a millimetre. The outline reaches over the line by give, and so no point of the
-// line is deeper.
+// to a twentieth of a millimetre. No point of the line is deeper than give.
 func (r *obstacleOutline) depth(p *track, give, enough float64) float64 {
 	if give < enough-tie && enough > tie && !math.IsInf(enough, 1) {
 		return enough
@@ -185,7 +191,7 @@ func (r *obstacleOutline) depth(p *track, give, enough float64) float64 {
 	a, b := p.line[0], p.line[1]
 	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
 	d, nearest := 0.0, a.Add(p.u.Mul(along))
-	if r.outline.Contains(nearest) {
+	if off := nearest.Sub(r.centre); off.Dot(off) < sq(max(0, r.core-tie)) || r.outline.Contains(nearest) {
 		d = r.outline.BoundaryDistance(nearest)
 	}
 	switch {

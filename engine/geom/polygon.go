@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 )
 
 // ClosestOnSegment returns the point of the closed segment from a to b that is
@@ -62,15 +61,19 @@ func (g Polygon) Contains(p Point) bool {
 func (g Polygon) BoundaryDistance(p Point) float64 {
 	best := math.Inf(1)
 	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
-		a, b := g[j], g[i]
-		ex, ey := b.X-a.X, b.Y-a.Y
-		c := ex*(p.Y-a.Y) - ey*(p.X-a.X)
-		if c*c > (1.000001*best+1e-18)*(ex*ex+ey*ey) { // already the edge's line is further
-			continue
+		if a, b := g[j], g[i]; !lineFurther(p, a, b, best) {
+			best = min(best, squareFrom(p, a, b))
 		}
-		best = min(best, squareFrom(p, a, b))
 	}
 	return math.Sqrt(best)
+}
+
+// lineFurther reports whether the line through a and b, and so the segment between them,
+// is surely further from p than the root of some square. It takes no division.
+func lineFurther(p, a, b Point, square float64) bool {
+	ex, ey := b.X-a.X, b.Y-a.Y
+	c := ex*(p.Y-a.Y) - ey*(p.X-a.X)
+	return c*c > (1.000001*square+1e-18)*(ex*ex+ey*ey)
 }
 
 // Depth returns how far p lies inside the polygon: positive inside, negative
@@ -176,7 +179,7 @@ func (g Polygon) Crossing() (i, j int, ok bool) {
 	}
 	left := func(k int) float64 { return min(g[k].X, g[(k+1)%n].X) }
 	right := func(k int) float64 { return max(g[k].X, g[(k+1)%n].X) }
-	sort.Slice(order, func(x, y int) bool { return left(order[x]) < left(order[y]) })
+	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(left(x), left(y)) })
 	for x, e := range order {
 		for _, f := range order[x+1:] {
 			if left(f) > right(e) { // the rest begin further right still
@@ -239,10 +242,15 @@ func (g Polygon) Deepest(a, b Point, tol float64) (Point, float64) {
 func (d *deepest) run() {
 	g, a, b := d.g, d.a, d.b
 	for _, p := range [...]Point{a, b} {
-		if d.best >= 0 && !g.Contains(p) {
+		in := g.Contains(p)
+		if d.best >= 0 && !in {
 			continue
 		}
-		if depth := g.Depth(p); depth > d.best {
+		depth := g.BoundaryDistance(p)
+		if !in {
+			depth = -depth
+		}
+		if depth > d.best {
 			d.best, d.at = depth, p
 		}
 	}
@@ -317,13 +325,18 @@ func (d *deepest) search(t0, t1, near float64, edges []int32) {
 	}
 	mid := (t0 + t1) / 2
 	m := d.a.Lerp(d.b, mid)
-	length := p.Sub(q).Norm()
+	along := q.Sub(p)
+	length := math.Sqrt(along.Dot(along))
 	keep := (near + length) * (1 + 1e-9)
 	keep2 := keep * keep
 	least := math.Inf(1)
 	kept := edges[len(edges):] // behind the list, in the same array while it lasts
 	for _, i := range edges {
-		e, _ := ClosestOnSegment(m, d.g[i], d.g.after(i))
+		a, b := d.g[i], d.g.after(i)
+		if lineFurther(m, a, b, keep2) {
+			continue
+		}
+		e, _ := ClosestOnSegment(m, a, b)
 		e = e.Sub(m)
 		v := e.Dot(e)
 		least = min(least, v)
@@ -353,6 +366,9 @@ func (g Polygon) after(i int32) Point {
 func (d *deepest) exceeds(p, q Point, limit2 float64, edges []int32) bool {
 	for _, i := range edges {
 		a, b := d.g[i], d.g.after(i)
+		if lineFurther(p, a, b, limit2) {
+			continue
+		}
 		u, _ := ClosestOnSegment(p, a, b)
 		v, _ := ClosestOnSegment(q, a, b)
 		u, v = u.Sub(p), v.Sub(q)
