@@ -150,20 +150,23 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 		return ArcVerdict{Arc: arc, InArc: NoView}
 	}
 	r.area.lever = m.reach
-	gap := closestPair{Interval: m.separation(&r.area, m.to)}
-	if sep := gap.Interval; sep.Val > 0 { // else some part is in the arc, wherever it is
-		gap, _ = m.shortest(&r.area, m.to, math.Inf(1))
-		m.apart(&gap, sep)
+	gap, nearest := m.separation(&r.area, m.to), geom.Point{}
+	if gap.Val > 0 { // else some part is in the arc, wherever it is
+		d, near := m.shortest(&r.area, m.to, math.Inf(1))
+		if gap = m.apart(d, gap); inArc(gap) != No {
+			lines, _ := linesOf(near, d.Val)
+			nearest = lines[0][1]
+		}
 	}
-	in := gap.Interval.Neg()
+	in := gap.Neg()
 	v := ArcVerdict{
 		Arc:    arc,
-		InArc:  inArc(gap.Interval),
+		InArc:  inArc(gap),
 		Margin: geom.Length(in.Val),
 	}
 	v.Sigma = geom.Length(in.Sigma(m.k, in.Val, v.InArc != Indeterminate))
 	if v.InArc != No {
-		v.Attack = m.attack(r, &gap)
+		v.Attack = m.attack(r, gap, nearest)
 	}
 	return v
 }
@@ -172,10 +175,7 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 // the closest point, whether or not the target is in an arc (G7, G8). Nothing on
 // the table would change that the target can be aimed at.
 func (m *pairMeasure) allRound(arc Arc) ArcVerdict {
-	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
-		RangeVerdict:     m.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k),
-		DistanceArcStart: geom.Length(max(0, m.direct.Val)),
-	})
+	m.mem.attacks = append(m.mem.attacks, AttackVerdict{RangeVerdict: m.span, DistanceArcStart: geom.Length(max(0, m.direct.Val))})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]
 	v.BandArcStart = v.Band
 	v.Obstruction = m.obstruction(&m.direct)

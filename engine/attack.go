@@ -22,9 +22,10 @@ func (a *aim) strip() bool { return len(a.planes) == maxPlanes }
 // attack measures the range inside an arc: from the attacker's base to the part
 // of the target's base that is in the arc (rules texts of 2.0 and 2.5, "Attack
 // Range"; the first edition also begins in the arc). gap is the signed gap
-// between the arc and the target.
-func (m *pairMeasure) attack(r *region, gap *closestPair) *AttackVerdict {
-	m.aim = aim{region: r, gap: gap.Interval, nearest: gap.lines[0][1], move: [maxPlanes]float64{1, 1, 1}}
+// between the arc and the target, and nearest the point of a target outside that is
+// nearest to the arc.
+func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *AttackVerdict {
+	m.aim = aim{region: r, gap: gap, nearest: nearest, move: [maxPlanes]float64{1, 1, 1}}
 	if m.aim.strip() {
 		m.aim.move = [maxPlanes]float64{0, 1, -1}
 	}
@@ -36,35 +37,42 @@ func (m *pairMeasure) attack(r *region, gap *closestPair) *AttackVerdict {
 		}
 		ends, starts = m.directInArc(m.aim.sd)
 	}
-	whole := m.direct
-	if !ends && m.rules != Rules1e {
-		whole = m.inArcDistance(m.base)
-	}
-	inArc := whole
-	if !ends || !starts {
-		m.start.clip(m.base, r.planes, &[maxPlanes]float64{})
-		if m.rules == Rules1e {
-			inArc = m.inArcDistance(&m.start)
-		} else { // it is only stated, and decides nothing
-			exact := m.exact
-			m.exact = true
-			inArc = m.cutDistance(&m.start, 0)
-			m.exact = exact
+	if ends && starts { // in every such arc it is the same attack
+		if m.plain == nil {
+			m.plain = m.attackVerdict(&m.direct, m.direct.Val)
 		}
+		return m.plain
 	}
-
-	measured := &whole
+	whole := &m.direct
+	if !ends && m.rules != Rules1e {
+		cut := m.inArcDistance(m.base)
+		whole = &cut
+	}
+	m.start.clip(m.base, r.planes, &[maxPlanes]float64{})
 	if m.rules == Rules1e {
-		measured = &inArc
+		inArc := m.inArcDistance(&m.start)
+		return m.attackVerdict(&inArc, inArc.Val)
 	}
+	exact := m.exact
+	m.exact = true // it is only stated, and decides nothing
+	inArc := m.cutDistance(&m.start, 0)
+	m.exact = exact
+	return m.attackVerdict(whole, inArc.Val)
+}
+
+// attackVerdict says what follows from the distance in an arc, and from inArc, the distance when the
+// line must start in the arc too.
+func (m *pairMeasure) attackVerdict(measured *closestPair, inArc float64) *AttackVerdict {
 	touch, contact := m.attackContact(measured.Interval)
-	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
-		RangeVerdict:     m.mem.rangeVerdict(m.rules, measured, touch, contact, m.k),
-		DistanceArcStart: geom.Length(max(0, inArc.Val)),
-	})
+	m.mem.attacks = append(m.mem.attacks, AttackVerdict{DistanceArcStart: geom.Length(max(0, inArc))})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]
+	if measured == &m.direct && touch == m.touch && contact == m.contact {
+		v.RangeVerdict = m.span
+	} else {
+		v.RangeVerdict = m.mem.rangeVerdict(m.rules, measured, touch, contact, m.k)
+	}
 	if v.BandArcStart = v.Band; v.Band > 0 {
-		v.BandArcStart = max(1, Band(m.rules, geom.Length(inArc.Val)))
+		v.BandArcStart = max(1, Band(m.rules, geom.Length(inArc)))
 	}
 	v.Obstruction = m.obstruction(measured)
 	return v

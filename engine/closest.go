@@ -13,8 +13,8 @@ type propagator struct {
 	scale float64 // relative error of scale
 	exact bool    // nothing is uncertain
 
-	turned          float64 // what turn returned, 0 when it has not been asked
-	width, relevant leverBound
+	turned float64                                 // what turn returned, 0 when it has not been asked
+	width  struct{ lever0, lever1, bound float64 } // what intervalBound returned, and for which levers
 
 	gaps  []edgeGap // room for measuring
 	near  []candidate
@@ -22,16 +22,12 @@ type propagator struct {
 	lines []Line
 }
 
-// leverBound is a bound that was worked out for the levers of two bodies; of no value when none was.
-type leverBound struct {
-	levers [2]float64
-	value  float64
-}
-
 // leversOf returns the levers of two shapes, that of the first body first.
-func leversOf(a, b *shape) (levers [2]float64) {
-	levers[a.body], levers[b.body] = a.lever, b.lever
-	return levers
+func leversOf(a, b *shape) (lever0, lever1 float64) {
+	if a.body == bodyFrom {
+		return a.lever, b.lever
+	}
+	return b.lever, a.lever
 }
 
 // set makes the propagator one between two other bodies.
@@ -40,7 +36,7 @@ func (g *propagator) set(from, to body, scale, k float64) {
 	g.lines = g.lines[:0]
 	g.scale = scale
 	g.exact = from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0
-	g.turned, g.width.value, g.relevant.value = 0, 0, 0
+	g.turned, g.width.bound = 0, 0
 }
 
 // distanceInterval returns the interval of a length along u between p on the body a and
@@ -72,10 +68,11 @@ func (g *propagator) separation(a, b *shape) geom.Interval {
 		for i := range a.edges {
 			e := &a.edges[i]
 			p, out, least := e.at, e.out(), math.Inf(1)
-			if e.lo == e.hi || len(b.v) == 0 || b.endless(out, 0) {
+			ahead := b.ahead(out)
+			if e.lo == e.hi || len(b.v) == 0 || ahead < 0 {
 				continue
 			}
-			f := edgeGap{edge: i, side: side, firm: turn == 0 || !b.endless(out, turn)}
+			f := edgeGap{edge: i, side: side, firm: ahead >= turn}
 			for _, q := range b.v {
 				if h := out.X*(q.X-p.X) + out.Y*(q.Y-p.Y); h < least {
 					least = h
@@ -145,20 +142,18 @@ func (g *propagator) gapBefore(a, b *shape, f *edgeGap, loose float64) geom.Inte
 // k standard deviations and the second order, at the longest lever that either body has
 // to a corner of either.
 func (g *propagator) intervalBound(a, b *shape) float64 {
-	own := leversOf(a, b)
-	if g.width.value != 0 && g.width.levers == own {
-		return g.width.value
+	own0, own1 := leversOf(a, b)
+	w := &g.width
+	if w.bound != 0 && w.lever0 == own0 && w.lever1 == own1 {
+		return w.bound
 	}
 	between := g.bodies[0].at.Sub(g.bodies[1].at)
 	far := math.Sqrt(between.Dot(between))
-	levers := [2]float64{max(own[0], far+own[1]), max(own[1], far+own[0])}
-	secondOrder := 0.0
-	for i := range levers {
-		secondOrder += 2 * g.bodies[i].cov.SecondOrderBound(levers[i], g.k)
-	}
-	bound := 1.001*(2*g.k*(math.Sqrt(g.varianceBound(levers[0], levers[1]))+g.scale*far)+secondOrder) + tie
-	g.width = leverBound{own, bound}
-	return bound
+	lever0, lever1 := max(own0, far+own1), max(own1, far+own0)
+	secondOrder := 2*g.bodies[0].cov.SecondOrderBound(lever0, g.k) + 2*g.bodies[1].cov.SecondOrderBound(lever1, g.k)
+	w.lever0, w.lever1 = own0, own1
+	w.bound = 1.001*(2*g.k*(math.Sqrt(g.varianceBound(lever0, lever1))+g.scale*far)+secondOrder) + tie
+	return w.bound
 }
 
 // closestPair is a distance with the lines that realise it.
@@ -187,21 +182,29 @@ type candidate struct {
 
 // distance measures the shortest distance between two shapes that do not
 // overlap, with the lines that may truly be the shortest. most is as in shortest.
-func (g *propagator) distance(a, b *shape, most float64) closestPair {
-	m, near := g.shortest(a, b, most)
+func (g *propagator) distance(a, b *shape, most float64) (m closestPair) {
+	var near []candidate
+	m.Interval, near = g.shortest(a, b, most)
+	m.lines, m.band = linesOf(near, m.Val)
 	if g.exact {
 		m.alternatives = g.distinct(m.lines[:])
-	} else {
-		g.addAlternatives(&m, near, a.body, b.body)
+		return m
 	}
+	for i := len(near) - 1; i >= 0; i-- {
+		if c := &near[i]; c.d <= m.Val+tie {
+			m.slope = g.lengthGradient(c.u, a.body, b.body, c.p, c.q)
+			break
+		}
+	}
+	g.addAlternatives(&m, near, a.body, b.body)
 	return m
 }
 
 // shortest measures the shortest distance between two shapes that do not
-// overlap, and leaves the alternatives out. Only a vertex of one and a vertex or a side of the other can be
+// overlap. Only a vertex of one and a vertex or a side of the other can be
 // closest, and the distance is the least of all those pairs. That the shapes are no
 // further apart than most saves looking at what is. It also returns the pairs that count.
-func (g *propagator) shortest(a, b *shape, most float64) (closestPair, []candidate) {
+func (g *propagator) shortest(a, b *shape, most float64) (geom.Interval, []candidate) {
 	loose := 0.0
 	if !g.exact {
 		loose = g.relevance(a, b)
@@ -211,32 +214,32 @@ func (g *propagator) shortest(a, b *shape, most float64) (closestPair, []candida
 	for i := range near {
 		best = min(best, near[i].d)
 	}
-	m := closestPair{Interval: geom.Exactly(best)}
-	lines := extremes{}
+	d := geom.Exactly(best)
 	if g.exact {
-		for i := range near {
-			if c := &near[i]; c.d <= best+tie {
-				lines.add(Line{c.p, c.q})
-			}
-		}
-		m.lines, m.band = lines.pair()
-		return m, near
+		return d, near
 	}
-	m.Hi = math.Inf(1)
+	d.Hi = math.Inf(1)
 	wander := sq(loose / (2 * g.k)) // no point does by a larger variance
 	for i := range near {
 		c := &near[i]
 		e := g.lengthError(c.u, a.body, b.body, c.p, c.q)
 		s := e.interval(g.k, c.d, g.scale*c.d)
 		s.Hi = max(s.Hi, g.sideways(c, a.body, b.body, e.variance, wander))
-		m.Lo, m.Hi = min(m.Lo, s.Lo), min(m.Hi, s.Hi)
-		if c.d <= best+tie {
+		d.Lo, d.Hi = min(d.Lo, s.Lo), min(d.Hi, s.Hi)
+	}
+	return d, near
+}
+
+// linesOf returns the two that lie furthest apart of the lines that are as short as the shortest, and
+// whether they differ.
+func linesOf(near []candidate, shortest float64) ([2]Line, bool) {
+	lines := extremes{}
+	for i := range near {
+		if c := &near[i]; c.d <= shortest+tie {
 			lines.add(Line{c.p, c.q})
-			m.slope = g.lengthGradient(c.u, a.body, b.body, c.p, c.q)
 		}
 	}
-	m.lines, m.band = lines.pair()
-	return m, near
+	return lines.pair()
 }
 
 // addAlternatives finds the lines that may truly be the shortest.
@@ -305,17 +308,17 @@ func (g *propagator) farthest(a, b, corner *shape) closestPair {
 		if d[i] < most-loose {
 			continue
 		}
-		m := closestPair{lines: [2]Line{{q, q}, {q, q}}}
+		lines, far := [2]Line{{q, q}}, geom.Interval{}
 		if d[i] > 0 {
+			var near []candidate
 			corner.set(b.body, b.lever, q)
-			m, _ = g.shortest(a, corner, d[i])
+			far, near = g.shortest(a, corner, d[i])
+			lines, _ = linesOf(near, far.Val)
 		}
-		all := out.Max(m.Interval)
-		if m.Val > out.Val {
-			out = m
-			out.lines[1], out.band = out.lines[0], false
+		if far.Val > out.Val {
+			out.lines[0], out.lines[1] = lines[0], lines[0]
 		}
-		out.Interval = all
+		out.Interval = out.Max(far)
 	}
 	return out
 }
@@ -368,11 +371,8 @@ func (g *propagator) sideways(c *candidate, a, b int, along2, most float64) floa
 // relevance bounds how much further than the nearest a pair may be and still widen the
 // interval: twice k times the largest standard deviation of any point.
 func (g *propagator) relevance(a, b *shape) float64 {
-	levers := leversOf(a, b)
-	if g.relevant.value == 0 || g.relevant.levers != levers {
-		g.relevant = leverBound{levers, 2.01 * g.k * math.Sqrt(g.varianceBound(levers[0], levers[1]))}
-	}
-	return g.relevant.value
+	lever0, lever1 := leversOf(a, b)
+	return 2.01 * g.k * math.Sqrt(g.varianceBound(lever0, lever1))
 }
 
 // nearest lists the pairs of points, a vertex of one shape and the point of the
@@ -451,11 +451,11 @@ func (g *propagator) addFeet(a, b *shape, r *reach, swapped bool) {
 		e := &b.edges[j]
 		at, out := e.at, e.out()
 		x, y := a.round.centre.X-at.X, a.round.centre.Y-at.Y
+		if t := x*e.dir.X + y*e.dir.Y; t+a.round.radius < e.lo-tie || t-a.round.radius > e.hi+tie {
+			continue // all of it is past an end, as it is of most sides of an outline
+		}
 		if h := x*out.X + y*out.Y; h+a.round.radius < behind || h-a.round.radius > r.most {
 			continue // all of it
-		}
-		if t := x*e.dir.X + y*e.dir.Y; t+a.round.radius < e.lo-tie || t-a.round.radius > e.hi+tie {
-			continue // all of it is past an end
 		}
 		for _, p := range vertices {
 			x, y := p.X-at.X, p.Y-at.Y
@@ -517,7 +517,7 @@ func (g *propagator) gap(a, b *shape) closestPair {
 	sep := g.separation(a, b)
 	if sep.Val > -tie { // apart or touching
 		m := g.distance(a, b, math.Inf(1))
-		g.apart(&m, sep)
+		m.Interval = g.apart(m.Interval, sep)
 		if sep.Val <= 0 {
 			m.Interval = sep
 		}
@@ -551,16 +551,17 @@ func (g *propagator) overlap(a, b *shape, sep geom.Interval) closestPair {
 
 // apart makes the distance of two convex shapes that do not meet agree with their separation, which
 // decides about contact and may widen the interval.
-func (g *propagator) apart(m *closestPair, sep geom.Interval) {
+func (g *propagator) apart(d, sep geom.Interval) geom.Interval {
 	if g.exact {
-		return
+		return d
 	}
 	if sep.Lo > 0 {
-		m.Lo = min(m.Val, max(m.Lo, sep.Lo))
+		d.Lo = min(d.Val, max(d.Lo, sep.Lo))
 	} else {
-		m.Lo = min(m.Lo, sep.Lo)
+		d.Lo = min(d.Lo, sep.Lo)
 	}
-	m.Hi = max(m.Hi, m.Val)
+	d.Hi = max(d.Hi, d.Val)
+	return d
 }
 
 // commonPoint returns a point of both of two overlapping convex shapes.

@@ -278,10 +278,12 @@ type pairMeasure struct {
 	base, to     *shape // their bases
 	start, part  shape  // what of them is in an arc
 	reach        float64
-	direct       closestPair   // from base to base
-	touch        geom.Interval // from outline to outline, guides included
-	contact      Outcome       // what that says
-	known        bool          // they are known to touch
+	direct       closestPair    // from base to base
+	touch        geom.Interval  // from outline to outline, guides included
+	contact      Outcome        // what that says
+	known        bool           // they are known to touch
+	span         RangeVerdict   // the range that follows from these
+	plain        *AttackVerdict // the attack at this range, once an arc has asked for it
 
 	attacker, aimedAt *measuredShip
 
@@ -319,10 +321,11 @@ func (t *table) pair(i, j int) PairVerdict {
 	if m.known = t.known.Has(from.ID, to.ID); m.known {
 		m.contact = Yes
 	}
+	m.span, m.plain = t.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k), nil
 	farthest := m.farthest(m.base, m.to, &m.part)
 	v := PairVerdict{
 		From: from.ID, To: to.ID,
-		Range:    t.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k),
+		Range:    m.span,
 		Farthest: t.mem.rangeVerdict(m.rules, &farthest, farthest.Interval, No, m.k),
 		Contact:  m.contact,
 	}

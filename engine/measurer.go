@@ -135,11 +135,13 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 		}
 	}
 	pm := &m.table.pm
+	var before *AttackVerdict
 	for a := range p.Arcs {
 		at := p.Arcs[a].Attack
-		if at == nil {
+		if at == nil || at == before { // several arcs mostly share one
 			continue
 		}
+		before = at
 		lines := lineFamily{at.Lines[0], at.Lines[len(at.Lines)-1]}
 		pm.corridor.set(lines.a, lines.b)
 		for k := range s.Ships {

@@ -32,7 +32,10 @@ func (g *propagator) gapToOutline(a *shape, r *obstacleOutline) closestPair {
 		if r.core == 0 { // the circle's middle may be outside the outline
 			far = a.far(r.outline[0])
 		}
-		m, _ := g.shortest(a, outline, far-r.core)
+		var m closestPair
+		var near []candidate
+		m.Interval, near = g.shortest(a, outline, far-r.core)
+		m.lines, m.band = linesOf(near, m.Val)
 		m.Hi = max(m.Hi, m.Val)
 		if m.Lo > 0 && m.Val <= g.relevance(a, outline)+g.k*g.scaled.Norm() && g.mayMeet(a, r) {
 			m.Lo = 0

@@ -108,15 +108,16 @@ func (s *shape) setOpen(v []geom.Point, edges []edge, rays ...geom.Point) {
 	s.rays = append(s.rayBuf[:0], rays...)
 }
 
-// endless reports whether a shape has no end in front of a side with the outward
-// normal out, when it is turned by an angle with the given sine.
-func (s *shape) endless(out geom.Point, turn float64) bool {
+// ahead returns the sine of the least angle by which a direction in which a shape has no end
+// leads away from a side, in front of it as its outward normal out says. Where it is below
+// that of an angle, the shape turned by the angle has no end in the side's back. It is infinite
+// where no direction is without end.
+func (s *shape) ahead(out geom.Point) float64 {
+	least := math.Inf(1)
 	for _, r := range s.rays {
-		if r.Dot(out) < turn {
-			return true
-		}
+		least = min(least, r.Dot(out))
 	}
-	return false
+	return least
 }
 
 // deepest returns the point of the segment from p to q that is deepest in a convex
