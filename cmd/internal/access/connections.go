@@ -130,7 +130,8 @@ func (c *fewConn) asked() {
 // keep up to 4 MB of it.
 const streamBuffer = 16 << 10
 
-// stream counts the connection's streams up or down.
+// stream counts the connection's streams up or down. The connection of one that ends has its turn to make room last: the end of its
+// answer is still to be written.
 func (c *fewConn) stream(n int) {
 	if b, ok := c.Conn.(interface{ SetWriteBuffer(bytes int) error }); ok && n > 0 {
 		_ = b.SetWriteBuffer(streamBuffer) // without it the page still tells what is late
@@ -138,6 +139,8 @@ func (c *fewConn) stream(n int) {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
 	c.streams += n
+	c.l.turn++
+	c.turn = c.l.turn
 }
 
 // Streams says that the answer to a request streams, until done is called: its connection
