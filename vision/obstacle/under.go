@@ -28,9 +28,9 @@ func rimsOf(l *vision.Located, eye calibration.Vec3) (rims []rim) {
 
 const (
 	// underLeast is how much of a rim, in mm, must be seen where something adjoins it, with gaps of underGap cells; one cell of
-	// it must be dark, for a light miniature shows light where white is printed, and at most one in underUnseen may be hidden:
-	// of what hides the rim some cells look as printed by chance.
-	underLeast, underGap, underUnseen = 5.0, 2, 4
+	// it must be dark, for a light miniature shows light where white is printed, and none among them may be hidden: of what hides
+	// the rim some cells look as printed by chance.
+	underLeast, underGap = 8.0, 2
 	// underDeep is how far, in mm, it must reach beyond what counts as the ship's, and underReach how far from the rim that ends.
 	underDeep, underReach = 5, 8.0
 	// underColumn is the share of what lies straight away from a cell of the rim that must be no bare mat, underRow that of each
@@ -44,30 +44,29 @@ func (f *Finder) underShips(limit float32) []blob {
 	adjoins := map[int32]bool{}
 	for _, r := range f.rims {
 		var run [][underDeep]int32 // cells away from the rim
-		length, dark, gap, unseen, skipped := 0.0, false, 0, 0, 0
+		length, dark, gap := 0.0, false, 0
+		skipped, hidden := false, false // a cell that something hides, since the run's last cell and among its cells
 		end := func() {
-			if length >= underLeast && dark && underUnseen*unseen <= len(run) && f.liesAlong(run, limit) {
+			if length >= underLeast && dark && !hidden && f.liesAlong(run, limit) {
 				for _, away := range run {
 					for _, k := range away {
 						adjoins[k] = true
 					}
 				}
 			}
-			run, dark, length, unseen = run[:0], false, 0, 0
+			run, dark, length, hidden = run[:0], false, 0, false
 		}
 		for i := range 2 * len(r) { // twice, for a run may pass the first cell
 			c := &r[i%len(r)]
 			away, ok := f.adjoining(c, limit)
 			switch {
 			case ok && c.Seen:
-				if len(run) > 0 {
-					unseen += skipped
-				}
-				run, length, gap, skipped = append(run, away), length+c.Width, 0, 0
+				hidden = hidden || skipped && len(run) > 0
+				run, length, gap, skipped = append(run, away), length+c.Width, 0, false
 				dark = dark || !c.White
 				continue
 			case ok:
-				skipped++
+				skipped = true
 			}
 			if gap++; gap > underGap {
 				end()

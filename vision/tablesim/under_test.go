@@ -9,8 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration"
 	"sightline/engine/geom"
+	"sightline/vision/catalogue"
 	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -67,5 +70,41 @@ func TestARockUnderAShipIsNotItsMiniature(t *testing.T) {
 			alone := slices.DeleteFunc(locateAll(), func(u geom.Polygon) bool { return u.BoundaryDistance(table.Scene.Ships[0].Pose.Point) > 90 })
 			assert.Empty(t, alone, "%s, ship %+v: the ship alone", camera, at)
 		}
+	}
+}
+
+// Miniatures of many shapes, in the places of the scripted game, are no things on the mat.
+func TestMiniaturesAreNoThingsUnderShips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it searches whole pictures for obstacles: run without -short")
+	}
+	for _, seed := range []uint64{0, 2, 4, 8} {
+		source, err := tablesim.Open(tablesim.Options{Seed: seed, Still: true})
+		require.NoError(t, err)
+		table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
+		learner := obstacle.NewBackgroundLearner(table)
+		for range 2 {
+			f, err := source.Bare()
+			require.NoError(t, err)
+			require.NoError(t, learner.Add(f))
+		}
+		mat, err := learner.Background()
+		require.NoError(t, err)
+		var known catalogue.Catalogue
+		for _, o := range source.Obstacles() {
+			e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
+			require.NoError(t, err)
+			known.Entries = append(known.Entries, e)
+		}
+		l, err := locate.New(table, locate.Options{Catalogue: &known, Background: mat})
+		require.NoError(t, err)
+		f, err := source.Next(t.Context())
+		require.NoError(t, err)
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		require.Empty(t, got.Obstacles.Unseen)
+		assert.Greater(t, len(got.Scene.Ships), 8)
+		assert.Empty(t, got.Scene.Unknown, "seed %d", seed)
+		require.NoError(t, source.Close())
 	}
 }
