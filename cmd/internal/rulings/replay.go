@@ -220,26 +220,38 @@ func (l *Log) locate(ctx context.Context, e *Entry, ref FileRef, recorded []engi
 	return located, err
 }
 
-// frame reads the picture that was measured, with the colours of the one for people, if that is there.
+// frame reads the picture that was measured, with the colours of the one for people where ships were found by their cards: nothing else
+// asks for them.
 func (l *Log) frame(ctx context.Context, e *Entry, ref FileRef) (vision.Frame, error) {
 	gray, err := l.grayFrame(ctx, ref)
 	if err != nil {
 		return vision.Frame{}, err
 	}
 	frame := vision.Frame{Gray: gray, Captured: e.Captured, Name: ref.Path()}
-	if ref, ok := e.File(RoleColor); ok {
-		raw, err := l.File(ctx, ref)
-		if err != nil {
-			return frame, nil // the grey one decides
-		}
-		if c, err := jpeg.DecodeConfig(bytes.NewReader(raw)); err != nil || image.Rect(0, 0, c.Width, c.Height) != gray.Rect {
-			return frame, nil
-		}
-		if picture, err := jpeg.Decode(bytes.NewReader(raw)); err == nil {
-			frame.Color = vision.NewBGR(picture)
-		}
+	if _, byCards := e.File(RoleLooks); byCards {
+		frame.Color = l.colors(ctx, e, gray.Rect)
 	}
 	return frame, nil
+}
+
+// colors reads the picture for people; nil where it is not there, or is not of the size of the one that was measured, which decides then.
+func (l *Log) colors(ctx context.Context, e *Entry, size image.Rectangle) *vision.BGR {
+	ref, ok := e.File(RoleColor)
+	if !ok {
+		return nil
+	}
+	raw, err := l.File(ctx, ref)
+	if err != nil {
+		return nil
+	}
+	if c, err := jpeg.DecodeConfig(bytes.NewReader(raw)); err != nil || image.Rect(0, 0, c.Width, c.Height) != size {
+		return nil
+	}
+	picture, err := jpeg.Decode(bytes.NewReader(raw))
+	if err != nil {
+		return nil
+	}
+	return vision.NewBGR(picture)
 }
 
 func (l *Log) grayFrame(ctx context.Context, f FileRef) (*image.Gray, error) {
