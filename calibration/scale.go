@@ -1,8 +1,10 @@
 package calibration
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,6 +69,19 @@ func (c ScaleCheck) Contradicts() bool { return c.Sigmas > contradicts }
 
 // contradicts is what chance exceeds once in 2000 distances.
 const contradicts = 3.5
+
+// Impossible reports whether the distances cannot be true of these markers as they were laid.
+func (c ScaleCheck) Impossible() bool { return c.Sigmas > impossible }
+
+// impossible is what chance exceeds once in a billion distances; a slip of the rule does.
+const impossible = 6
+
+// Worst returns the distance that lies furthest from what the table said of it; there must be one.
+func (c ScaleCheck) Worst() ScaleResidual {
+	return slices.MaxFunc(c.Distances, func(a, b ScaleResidual) int { return cmp.Compare(a.sigmas(), b.sigmas()) })
+}
+
+func (r ScaleResidual) sigmas() float64 { return math.Abs(float64(r.Difference / r.Expected)) }
 
 // ScaleResidual compares one measured distance with what the table said of it.
 type ScaleResidual struct {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,6 +236,9 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 	u.press("#lens-save")
 	u.press("#lens-next")
 	u.do(chromedp.WaitVisible("#table-save")) // the hands are away; wait, save
+	u.enter("#rule [data-rule] [data-length]", u.steelRule())
+	u.press("#rule button")
+	u.do(browsertest.Poll(`document.getElementById("rule-said").textContent.startsWith("Your distances change every length by ")`, nil))
 	u.picture("table")
 	u.press("#table-save")
 	u.press("#table-next")
@@ -292,6 +296,21 @@ func (u *newcomer) verify() {
 	require.True(t, ok)
 	assert.Equal(t, verify.Pass, r.Outcome)
 	assert.Equal(t, 5, r.Places)
+}
+
+// steelRule measures the first distance that the page asks for: the markers lie exactly.
+func (u *newcomer) steelRule() string {
+	u.t.Helper()
+	var asked [2]string
+	u.do(chromedp.WaitVisible("#rule"), chromedp.Evaluate(`[...document.querySelectorAll("#rule select")].slice(0, 2).map((s) => s.value)`, &asked))
+	var ends []geom.Point
+	for _, m := range calibration.DefaultLayout(calibration.MatSide, calibration.MatSide).Markers {
+		if slices.Contains(asked[:], fmt.Sprint(m.ID)) {
+			ends = append(ends, m.Center)
+		}
+	}
+	require.Len(u.t, ends, 2, "%v", asked)
+	return fmt.Sprintf("%.1f", ends[0].Sub(ends[1]).Norm())
 }
 
 func pose(x, y, deg float64) geom.Pose {

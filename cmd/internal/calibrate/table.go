@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"sightline/calibration"
@@ -176,27 +175,17 @@ func (c *tableCmd) distances(l calibration.Layout) (out []calibration.ScaleDista
 	return out, nil
 }
 
-// impossible is how many sigmas measured distances may lie from the layout, or from
-// each other: chance exceeds it once in a billion, a slip of the rule does not.
-const impossible = 6
-
 // believe refuses distances that cannot be true of these markers: taken, one wrong
 // digit would stretch every answer on the table.
 func (c *tableCmd) believe(scale calibration.ScaleCheck) error {
-	if c.ForceDistance || !(scale.Sigmas > impossible) {
+	if c.ForceDistance || !scale.Impossible() {
 		return nil
 	}
-	worst, most := 0, 0.0
-	for i, d := range scale.Distances {
-		if s := math.Abs(float64(d.Difference / d.Expected)); s > most {
-			worst, most = i, s
-		}
-	}
-	d := scale.Distances[worst]
+	d := scale.Worst()
 	return terminal.Unanswered{Err: fmt.Errorf("--distance %d:%d:%g: the layout puts these markers %.1f mm apart, sure to ± %.2f mm with "+
-		"the rule; the distances are %.0f sigmas off (at most %d), so nothing was written. Measure again, from centre to centre, and "+
+		"the rule; the distances are %.0f sigmas off, so nothing was written. Measure again, from centre to centre, and "+
 		"check --mat; --force-distance takes it as it is",
-		d.From, d.To, float64(d.Length), float64(d.Seen), float64(d.Expected), scale.Sigmas, impossible)}
+		d.From, d.To, float64(d.Length), float64(d.Seen), float64(d.Expected), scale.Sigmas)}
 }
 
 // places returns the mat and its markers.

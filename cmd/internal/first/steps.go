@@ -182,8 +182,7 @@ func (f Facts) markers(g gains) Step {
 			s.Now += fmt.Sprintf(" %d of the others are not seen.", f.Missing)
 		}
 		s.Gain = fmt.Sprintf("Of 300 mm, the camera's place leaves %s open, and the scale of the printed markers, apart from that, %s. "+
-			"Two long distances between markers lower the latter: measure them with a steel rule or tape, from the middle of one black "+
-			"square to the middle of the other, and give them to the command sightline calibrate table --distance.",
+			"Two long distances between markers, measured with a steel rule or tape, lower the latter: do the step again and type them in.",
 			millimetres(g.place), millimetres(g.scale))
 	case !f.Live:
 		return s.needs("a camera that gives pictures")

@@ -188,6 +188,7 @@ const (
 	Capture Action = "capture" // a lens with a board; again from nothing
 	Solve   Action = "solve"   // work the lens out from the views so far
 	More    Action = "more"    // go on taking views after a solution
+	Rule    Action = "rule"    // distances between markers, as a steel rule measured them
 	Measure Action = "card"    // the check card, as it was measured; again from nothing
 	Save    Action = "save"    // the result of the present step
 	Again   Action = "again"   // the present step from its beginning
@@ -201,7 +202,8 @@ type Intent struct {
 	BarX, BarY geom.Length // of Bars
 	ScaleX     float64     // of Bars: the printer's scale for which the measured sheet was drawn; 0: the newest
 	ScaleY     float64
-	Card       CardMeasures // of Measure
+	Card       CardMeasures                // of Measure
+	Distances  []calibration.ScaleDistance // of Rule; none: the scale of the markers alone again
 }
 
 // Machine is a guided calibration. It belongs to one goroutine at a time.
@@ -218,6 +220,7 @@ type Machine struct {
 	last    []calibration.MarkerSighting // what the estimate rests on
 	views   []quick.View                 // of a camera that stood elsewhere before, for an estimated lens
 	table   *calibration.Table
+	placed  placed            // what the table was found from, in its markers' own scale
 	laidAt  time.Time         // when the last place was measured
 	laid    []Sighting        // of the check card at the present place, newest last
 	places  []verify.Sighting // that were measured
@@ -266,7 +269,7 @@ func (m *Machine) Wants() Want {
 }
 
 // actions are all that there are: what is none makes no sense at any time.
-var actions = [...]Action{Start, Cancel, Finish, Go, Quick, Bars, Capture, Solve, More, Measure, Save, Again}
+var actions = [...]Action{Start, Cancel, Finish, Go, Quick, Bars, Capture, Solve, More, Rule, Measure, Save, Again}
 
 // Do does what somebody wants, or says in a sentence why it cannot be done now (an
 // error that wraps ErrOrder) or at all. The work that it returns is to be done.
@@ -301,6 +304,8 @@ func (m *Machine) Do(in Intent) (Work, error) {
 		return m.solve()
 	case More:
 		return nil, m.more()
+	case Rule:
+		return nil, m.rule(in.Distances)
 	case Measure:
 		return nil, m.card(in.Card)
 	case Save:

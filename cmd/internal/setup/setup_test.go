@@ -223,6 +223,99 @@ func TestTheWholeWay(t *testing.T) {
 	assert.Equal(t, setup.Nothing, b.m.Wants())
 }
 
+// foundTable brings the machine to a table that was found and not saved.
+func (b *bench) foundTable() setup.State {
+	b.t.Helper()
+	b.solvedLens()
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Table})
+	for range 20 {
+		b.show(b.markers())
+	}
+	s := b.m.State()
+	require.Equal(b.t, setup.Ready, s.Table.Phase, s.Table.Problem)
+	return s
+}
+
+func TestMeasuredDistancesSetTheScale(t *testing.T) {
+	b := newBench(t)
+	before := b.foundTable().Table
+	require.Len(t, before.Long, 2)
+	var given []calibration.ScaleDistance
+	const longer = 1.0004
+	for _, pair := range before.Long {
+		var ends [2]geom.Point
+		for _, m := range b.layout.Markers {
+			for i, id := range pair {
+				if m.ID == id {
+					ends[i] = m.Center
+				}
+			}
+		}
+		d := ends[0].Sub(ends[1]).Norm()
+		assert.Greater(t, d, 900.0, "markers %v: the mat's side", pair)
+		given = append(given, calibration.ScaleDistance{From: pair[0], To: pair[1], Length: geom.Length(longer * d), Sigma: 0.1})
+	}
+	b.do(setup.Intent{Do: setup.Rule, Distances: given})
+	after := b.m.State().Table
+	assert.Equal(t, setup.Ready, after.Phase)
+	assert.InDelta(t, longer, float64(after.Table.Layout.Width/before.Table.Layout.Width), 1e-4)
+	assert.Less(t, after.Table.ScaleSigma, before.Table.ScaleSigma)
+	assert.Less(t, after.MiddleSigma, before.MiddleSigma)
+	assert.Regexp(t, `^Your distances change every length by \+0\.0[34]\d %\. The scale is now known to 0\.0\d\d %, before to 0\.0\d\d %\.$`, after.Scale)
+	assert.Equal(t, calibration.Layout(b.layout).Width, before.Table.Layout.Width, "a state that was given out stays as it was")
+
+	b.do(setup.Intent{Do: setup.Save})
+	saved := b.pending.(setup.SaveTable)
+	assert.Len(t, saved.Table.Distances, 2)
+	b.m.Saved(saved, nil)
+	b.do(setup.Intent{Do: setup.Rule, Distances: given[:1]}) // after the save: there is something new to save
+	assert.Equal(t, setup.Ready, b.m.State().Table.Phase)
+	assert.Empty(t, b.m.State().Table.SavedAs)
+	b.do(setup.Intent{Do: setup.Rule})
+	alone := b.m.State().Table
+	assert.Equal(t, before.Table.Layout.Width, alone.Table.Layout.Width, "without distances the markers' own scale is back")
+	assert.Empty(t, alone.Scale)
+	assert.Empty(t, alone.Table.Distances)
+}
+
+func TestDistancesThatCannotBeAreRefused(t *testing.T) {
+	b := newBench(t)
+	b.do(setup.Intent{Do: setup.Start})
+	b.refuses(setup.Intent{Do: setup.Rule}, "wait for it")
+	b.foundTable()
+	for want, d := range map[string]calibration.ScaleDistance{
+		"you measured 850.0 mm": {From: 0, To: 7, Length: 850, Sigma: 0.3},
+		"marker 99: is not one": {From: 0, To: 99, Length: 850, Sigma: 0.3},
+		"to itself":             {From: 3, To: 3, Length: 850, Sigma: 0.3},
+		"expected a length":     {From: 0, To: 7, Length: geom.Length(math.NaN()), Sigma: 0.3},
+	} {
+		before := b.m.State()
+		_, err := b.m.Do(setup.Intent{Do: setup.Rule, Distances: []calibration.ScaleDistance{d}})
+		require.Error(t, err, want)
+		assert.NotErrorIs(t, err, setup.ErrOrder)
+		assert.Contains(t, err.Error(), want)
+		assert.Equal(t, before, b.m.State())
+	}
+	b.do(setup.Intent{Do: setup.Quick})
+	b.refuses(setup.Intent{Do: setup.Rule}, "wait for it")
+	for range 20 {
+		b.show(b.markers())
+	}
+	require.Equal(t, setup.Ready, b.m.State().Table.Phase)
+	assert.Empty(t, b.m.State().Table.Long)
+	b.refuses(setup.Intent{Do: setup.Rule}, "needs a lens from a board")
+
+	old := newBench(t, func(o *setup.Options) {
+		known := tablesim.DefaultCamera(wide, high)
+		o.Lens = func() (calibration.Intrinsics, bool) { return known.Intrinsics, true }
+		o.Saved = func() (calibration.Table, bool) { return calibration.Table{Camera: known, Layout: o.Layout}, true }
+	})
+	old.do(setup.Intent{Do: setup.Start})
+	old.do(setup.Intent{Do: setup.Go, Step: setup.Verify})
+	old.do(setup.Intent{Do: setup.Go, Step: setup.Table})
+	old.refuses(setup.Intent{Do: setup.Rule}, "was found before")
+}
+
 func TestWhatComesAtTheWrongTimeIsRefusedInASentence(t *testing.T) {
 	b := newBench(t)
 	for _, do := range []setup.Action{setup.Go, setup.Save, setup.Capture, setup.Bars, setup.Solve} {
@@ -243,14 +336,14 @@ func TestWhatComesAtTheWrongTimeIsRefusedInASentence(t *testing.T) {
 	b.do(setup.Intent{Do: setup.Capture, Board: spec})
 	b.refuses(setup.Intent{Do: setup.Solve}, "0 views are too few")
 
-	for in, want := range map[setup.Intent]string{
-		{Do: "fly"}:                              `no action "fly"`,
-		{Do: setup.Go, Step: "moon"}:             `no step "moon"`,
-		{Do: setup.Capture, Board: "checkers"}:   "expected chessboard:",
-		{Do: setup.Capture, Board: "1x1:25mm"}:   "expected two numbers from 3 to 100",
-		{Do: setup.Bars, BarX: 97, BarY: 96.9}:   "print at 100 %",
-		{Do: setup.Bars, BarX: 100}:              "cannot come out 100.0 × 0.0 mm",
-		{Do: setup.Bars, BarX: geom.Length(nan)}: "cannot come out",
+	for want, in := range map[string]setup.Intent{
+		`no action "fly"`:                    {Do: "fly"},
+		`no step "moon"`:                     {Do: setup.Go, Step: "moon"},
+		"expected chessboard:":               {Do: setup.Capture, Board: "checkers"},
+		"expected two numbers from 3 to 100": {Do: setup.Capture, Board: "1x1:25mm"},
+		"print at 100 %":                     {Do: setup.Bars, BarX: 97, BarY: 96.9},
+		"cannot come out 100.0 × 0.0 mm":     {Do: setup.Bars, BarX: 100},
+		"cannot come out NaN":                {Do: setup.Bars, BarX: geom.Length(nan)},
 	} {
 		_, err := b.m.Do(in)
 		require.Error(t, err, "%+v", in)

@@ -26,6 +26,9 @@ type TableState struct {
 
 	MiddleSigma geom.Length // of a distance of 300 mm in the middle of the mat, by the result; 0: none yet
 
+	Long  [][2]int // markers between which a distance says most of the scale; none: it cannot be measured now
+	Scale string   // what measured distances said, in words
+
 	Table   *calibration.Table // the result; nil: none yet
 	Advice  string             // what could be better, in words
 	SavedAs string
@@ -52,7 +55,7 @@ const tableFrames = 10
 const steadyBy = 0.5
 
 func (m *Machine) resetTable() {
-	m.seen, m.views, m.table = nil, nil, nil
+	m.seen, m.views, m.table, m.placed = nil, nil, nil, placed{}
 	m.state.Table = TableState{Phase: Waiting, Wanted: tableFrames}
 }
 
@@ -90,25 +93,26 @@ func (m *Machine) anotherView() error {
 }
 
 // register finds the camera's place from the pictures so far, and the lens where it is
-// estimated.
-func (m *Machine) register(s Sighting) (calibration.Table, error) {
+// estimated. centers are the markers' for [calibration.Table.MeasureScale]; of an estimated lens there are none.
+func (m *Machine) register(s Sighting) (table calibration.Table, centers map[int]geom.Pixel, err error) {
 	seen := meanSightings(m.seen)
 	t := &m.state.Table
 	if t.Quick {
 		views := append(slices.Clip(m.views), quick.View{Name: "the picture", Seen: seen})
 		solution, err := quick.Solve(quick.Input{Layout: m.o.Layout, Views: quick.Merge(views), Width: s.Width, Height: s.Height})
 		t.Views, t.FocalSigma, m.last = solution.Views, solution.FocalSigma, seen
-		return solution.Table, err
+		return solution.Table, nil, err
 	}
 	lens, ok := m.bestLens()
 	if !ok {
-		return calibration.Table{}, errors.New("the lens is not known any more: do the lens first")
+		return table, nil, errors.New("the lens is not known any more: do the lens first")
 	}
-	lens, err := lens.Scaled(s.Width, s.Height)
+	lens, err = lens.Scaled(s.Width, s.Height)
 	if err != nil {
-		return calibration.Table{}, fmt.Errorf("the lens does not fit the picture: %w", err)
+		return table, nil, fmt.Errorf("the lens does not fit the picture: %w", err)
 	}
-	return calibration.Register(lens, m.o.Layout, seen)
+	table, err = calibration.Register(lens, m.o.Layout, seen)
+	return table, calibration.Centers(lens, seen), err
 }
 
 // offerMarkers adds a picture of the mat's markers.
@@ -126,7 +130,7 @@ func (m *Machine) offerMarkers(s Sighting) {
 		t.Frames = n
 		return // an estimate takes longer than a picture, and only the last one counts
 	}
-	table, err := m.register(s)
+	table, centers, err := m.register(s)
 	if err != nil {
 		m.seen, t.Frames, t.Table = nil, 0, nil
 		t.Problem = "No place for the camera yet: " + trimmed(err) + "."
@@ -135,11 +139,11 @@ func (m *Machine) offerMarkers(s Sighting) {
 	}
 	table.Made = s.At
 	t.Problem, t.Frames, t.Table = "", len(m.seen), &table
+	m.placed = placed{table, centers}
 	t.Advice, t.Markers = m.markerAdvice(s.Markers, &table), m.markers(s.Markers, &table)
 	if t.Frames >= tableFrames {
-		m.table, t.Phase, m.seen = &table, Ready, nil
-		t.MiddleSigma = middleSigma(table)
-		m.resetVerify()
+		m.keep(table)
+		m.seen = nil
 	}
 }
 

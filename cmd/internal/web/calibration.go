@@ -127,6 +127,15 @@ type intentJSON struct {
 	CardBar   float64 `json:"card_bar_mm"`
 	Thickness float64 `json:"card_thickness_mm"`
 	BaseTop   float64 `json:"base_top_mm"`
+
+	Distances []distanceJSON `json:"distances"` // measured between markers
+}
+
+// distanceJSON is what a steel rule says lies between the middles of two markers.
+type distanceJSON struct {
+	From   int     `json:"from"`
+	To     int     `json:"to"`
+	Length float64 `json:"length_mm"`
 }
 
 // readIntent reads what somebody wants; problem is a sentence for people.
@@ -141,6 +150,11 @@ func readIntent(body io.Reader) (in setup.Intent, confirmed bool, problem string
 	if len(raw.Board) > 64 {
 		return in, false, "A board is described in at most 64 characters."
 	}
+	var distances []calibration.ScaleDistance
+	for _, d := range raw.Distances {
+		distances = append(distances, calibration.ScaleDistance{From: d.From, To: d.To, Length: geom.Length(d.Length) * geom.Millimeter,
+			Sigma: calibration.DefaultRuleSigma})
+	}
 	return setup.Intent{
 		Do: raw.Do, Step: raw.Step, Board: raw.Board,
 		BarX: geom.Length(raw.BarX) * geom.Millimeter, BarY: geom.Length(raw.BarY) * geom.Millimeter, ScaleX: raw.ScaleX, ScaleY: raw.ScaleY,
@@ -148,6 +162,7 @@ func readIntent(body io.Reader) (in setup.Intent, confirmed bool, problem string
 			Bar: geom.Length(raw.CardBar) * geom.Millimeter, Thickness: geom.Length(raw.Thickness) * geom.Millimeter,
 			BaseTop: geom.Length(raw.BaseTop) * geom.Millimeter,
 		},
+		Distances: distances,
 	}, raw.Sure, ""
 }
 

@@ -123,6 +123,8 @@ func TestTheCalibrationsMeasuresArriveInMillimetres(t *testing.T) {
 	post(t, s.URL, `{"do":"card","card_bar_mm":219.8,"card_thickness_mm":0.3,"base_top_mm":4.1}`)
 	assert.Equal(t, setup.Intent{Do: setup.Bars, BarX: 100.1, BarY: 99.9}, f.asked[1])
 	assert.Equal(t, setup.CardMeasures{Bar: 219.8, Thickness: 0.3, BaseTop: 4.1}, f.asked[2].Card)
+	post(t, s.URL, `{"do":"rule","distances":[{"from":0,"to":7,"length_mm":970.6}]}`)
+	assert.Equal(t, []calibration.ScaleDistance{{From: 0, To: 7, Length: 970.6, Sigma: 0.3}}, f.asked[3].Distances)
 	_, body := get(t, s.URL+"/api/calibration")
 	var state struct {
 		Active bool   `json:"active"`

@@ -127,6 +127,9 @@ type tableStepJSON struct {
 	Views   int             `json:"views"`           // places of the camera that the estimate rests on
 	Focal   float64         `json:"focal_sigma"`     // of the estimated focal length, relative
 	Middle  float64         `json:"middle_sigma_mm"` // of 300 mm in the middle of the mat; 0: there is no result yet
+	Scale   float64         `json:"scale_sigma"`     // of all lengths alike, relative; 0: there is no result yet
+	Said    string          `json:"scale_said"`      // what measured distances said; "": none were given
+	Long    [][2]int        `json:"long_distances"`  // markers between which to measure; empty: not now
 	Heat    string          `json:"heat"`            // address of the picture of sigma over the mat; "": none yet
 	Left    []rejectionJSON `json:"left_out"`
 	Advice  string          `json:"advice"`
@@ -257,6 +260,7 @@ func tableStepOf(t *setup.TableState) tableStepJSON {
 	j := tableStepJSON{
 		Phase: t.Phase, Frames: t.Frames, Wanted: t.Wanted, Left: []rejectionJSON{},
 		Advice: t.Advice, SavedAs: t.SavedAs, Problem: t.Problem,
+		Said: t.Scale, Long: append([][2]int{}, t.Long...),
 		Quick: t.Quick, Views: t.Views, Focal: t.FocalSigma, Middle: t.MiddleSigma.Millimeters(),
 	}
 	j.Markers = markersOf(t.Markers)
@@ -264,7 +268,9 @@ func tableStepOf(t *setup.TableState) tableStepJSON {
 		j.RMSPx, j.Left = t.Table.RMS, rejectionsOf(t.Table.Rejected)
 		j.Height = t.Table.Center()[2]
 		if t.Phase == setup.Ready || t.Phase == setup.Saved {
-			j.Heat = fmt.Sprintf("/api/calibration/heat.svg?v=%d", t.Table.Made.UnixMilli())
+			j.Scale = t.Table.ScaleSigma
+			// The picture of the same table with another scale is another one.
+			j.Heat = fmt.Sprintf("/api/calibration/heat.svg?v=%d,%.9g", t.Table.Made.UnixMilli(), t.Table.Center()[2])
 		}
 	}
 	return j

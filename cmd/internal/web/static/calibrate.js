@@ -5,6 +5,7 @@ import { byId, fill, mm, set, setLinked, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { boardFields, onBoard, spec } from "./board.js";
 import { showPicture, stateOf } from "./overlay.js";
+import { measured, showRule } from "./rule.js";
 import { cardMeasures, showVerify } from "./verify.js";
 
 const steps = ["print", "lens", "table", "verify"];
@@ -158,6 +159,7 @@ function showTable(t) {
     }
   }
   show("markers", t.markers.length > 0);
+  showRule(t);
   show("table-save", t.phase === "ready");
   show("table-next", t.phase === "saved");
   say("table-saved", t.phase === "saved" ? `Saved as ${t.saved_as}. It is in use when you finish.` : "");
@@ -227,6 +229,10 @@ byId("solve").addEventListener("click", () => want({ do: "solve" }));
 byId("bars").addEventListener("submit", (event) => {
   event.preventDefault();
   want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value), scale_x: state.print.scale_x, scale_y: state.print.scale_y });
+});
+byId("rule").addEventListener("submit", (event) => {
+  event.preventDefault();
+  want({ do: "rule", distances: measured() });
 });
 byId("card").addEventListener("submit", (event) => {
   event.preventDefault();
