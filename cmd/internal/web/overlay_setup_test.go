@@ -1,10 +1,15 @@
 package web_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"sightline/cmd/internal/browsertest"
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/vision/tablesim"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
@@ -31,4 +36,29 @@ func TestBadOverlayOptionsAreRefusedAloud(t *testing.T) {
 		chromedp.Text("#problem", &small))
 	within(t, ctx, "a good one", set("crop", "0,0,400,400"), browsertest.Poll(`document.getElementById("problem").textContent === ""`, nil))
 	assert.Contains(t, small, "crop")
+}
+
+// A part that ends beyond the measured picture is of another camera, or of another size: what is drawn for it would lie
+// in the wrong place on air.
+func TestAPartBeyondThePictureIsNotDrawnOver(t *testing.T) {
+	ctx := browsertest.New(t, time.Minute)
+	require.NoError(t, chromedp.Run(ctx))
+	f := newFakeTable(t)
+	calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	stop := beat(t, f)
+	defer stop()
+	server := serve(t, f)
+	var problem, why string
+	within(t, ctx, "the page that makes addresses", chromedp.Navigate(server.URL+"/overlay/"), chromedp.WaitVisible("#address"),
+		chromedp.Evaluate(`{ const f = document.getElementById("options").elements.crop; f.value = "0,0,3840,2160";
+			f.dispatchEvent(new Event("input", { bubbles: true })); }`, nil),
+		browsertest.Poll(`document.getElementById("problem").textContent !== ""`, nil), chromedp.Text("#problem", &problem))
+	assert.Equal(t, "crop ends beyond the measured picture of 1920 × 1080 pixels. The overlay draws nothing over the camera.", problem)
+	for crop, drawn := range map[string]bool{"0,0,1920,1080": true, "960,0,960,1080": true, "0,0,3840,2160": false, "961,0,960,1080": false} {
+		within(t, ctx, crop, chromedp.Navigate(server.URL+"/overlay/all?view=camera&debug=1&crop="+crop), until("pair", shown))
+		within(t, ctx, crop+": what is drawn", browsertest.Poll(fmt.Sprintf(
+			`(getComputedStyle(document.getElementById("over")).display !== "none") === %t`, drawn), nil), chromedp.Text("#debug", &why))
+		assert.Equal(t, !drawn, strings.Contains(why, "camera: crop ends beyond the measured picture of 1920 × 1080 pixels"), "%s: %s", crop, why)
+	}
 }

@@ -104,3 +104,10 @@ function current(input) {
   if (!show.pair) show.why.push(`pair: ${state.answer.reason || "nothing is chosen"}`);
   return show;
 }
+
+// beyond says how a part of the camera's picture ends outside of it, or "". What is drawn for such a part would lie
+// in the wrong place: the stream shows another camera, or another size of this one.
+export function beyond(crop, overlay) {
+  if (!crop || !overlay || (crop[0] + crop[2] <= overlay.width_px && crop[1] + crop[3] <= overlay.height_px)) return "";
+  return `crop ends beyond the measured picture of ${overlay.width_px} × ${overlay.height_px} pixels`;
+}

@@ -3,7 +3,7 @@
 // from something that runs: OBS stops animations while a source is not seen.
 
 import { fitName } from "/overlay-name.js";
-import { decide, directed, froze } from "/overlay-gate.js";
+import { beyond, decide, directed, froze } from "/overlay-gate.js";
 import { Clock } from "/overlay-clock.js";
 import { Live } from "/overlay-live.js";
 import { ready, say } from "/texts.js";
@@ -143,6 +143,8 @@ function render() {
   state = show.frozen ? kept : newest;
   const now = show.frozen ? kept.at_unix_ms : clockNow;
   const camera = options.view === "camera";
+  const outside = camera ? beyond(options.crop, state && state.overlay) : "";
+  if (outside) show.why.push(`camera: ${outside}`);
   // A ruling is the last word on its pair: what is measured meanwhile waits behind it.
   if (wants("ruling") && show.ruling) show.pair = false;
   const card = { table: wants("table") && !camera && show.table, pair: wants("pair") && show.pair, ruling: wants("ruling") && show.ruling, match: wants("match") && show.match, last: wants("last") && show.last };
@@ -159,7 +161,7 @@ function render() {
   const simulated = demo === null && state !== null && state.camera.simulated;
   setText("demo", simulated ? "SIMULATED · no camera" : "DEMO · no game is shown");
   setShown("demo", demo !== null || (simulated && Object.values(card).includes(true)));
-  draw(show, card, camera);
+  draw(show, card, camera && !outside);
   setShown("debug", options.debug);
   showDebug(show);
 }

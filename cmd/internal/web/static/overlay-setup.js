@@ -1,10 +1,13 @@
 // The page on which a streamer chooses an overlay, sees it and takes its address.
 
+import { beyond } from "/overlay-gate.js";
+
 const byId = (id) => document.getElementById(id);
 const options = byId("options"), match = byId("match");
 const defaults = { view: "top", pos: "", theme: "dark", scale: "1", opacity: "1", ttl: "12", crop: "" };
 let token = "";
 let shown = "";
+let drawn = null; // what the state says of the camera's picture
 
 // chosen returns the options that differ from their defaults.
 function chosen() {
@@ -31,7 +34,8 @@ async function refuse(path) {
     const said = answer && answer.headers.get("Sightline-Overlay-Problem");
     if (said) problems.push(said);
   }
-  const text = problems.length ? `${problems.join("; ")}. The overlay leaves it out.` : "";
+  const outside = problems.length ? "" : beyond(options.elements.crop.value ? options.elements.crop.value.split(",").map(Number) : null, drawn);
+  const text = problems.length ? `${problems.join("; ")}. The overlay leaves it out.` : outside ? `${outside}. The overlay draws nothing over the camera.` : "";
   if (byId("problem").textContent !== text) byId("problem").textContent = text;
 }
 
@@ -131,6 +135,7 @@ match.addEventListener("click", (event) => {
 async function begin() {
   const state = await fetch("/api/state").then((r) => (r.ok ? r.json() : null), () => null);
   if (state) fillMatch(state.match);
+  drawn = state && (state.overlay || state.picture);
   const answer = await fetch("/overlay/token", { method: "POST" }).then((r) => (r.ok ? r.json() : null), () => null);
   if (answer && answer.needed) {
     token = answer.token;
