@@ -108,18 +108,25 @@ type signs struct {
 	step   float64
 	n      int // samples along a side
 	v      []uint8
+	varies []bool // by variesBy around it
 }
 
 func newSigns(f *flat) *signs {
-	s := &signs{origin: f.origin, step: f.step, n: f.n, v: make([]uint8, f.n*f.n)}
+	s := &signs{origin: f.origin, step: f.step, n: f.n, v: make([]uint8, f.n*f.n), varies: make([]bool, f.n*f.n)}
 	locals(f.v, nil, f.n, int(math.Round(signWindow/f.step)), func(k int, l *local) {
 		var b uint8
 		for c := range channels {
 			b |= signOf(c, f.v[channels*k+c]-l.mean[c], l.deviation)
 		}
-		s.v[k] = b
+		s.v[k], s.varies[k] = b, l.deviation >= variesBy
 	})
 	return s
+}
+
+// variesAt reports whether what is around a point varies.
+func (s *signs) variesAt(p geom.Point) bool {
+	i, j := int((p.X-s.origin.X)/s.step+0.5), int((p.Y-s.origin.Y)/s.step+0.5)
+	return i >= 0 && j >= 0 && i < s.n && j < s.n && s.varies[j*s.n+i]
 }
 
 // lattice is the mat's signs at a heading: rows along the base's sides, signStep apart.

@@ -14,18 +14,19 @@ type standing struct {
 	may  []bool
 }
 
-// newStanding returns where bases may stand in some heading: where something lies under a circle that fits into the base,
-// and no base that is taken is too near.
-func newStanding(mat *calibration.Layout, b engine.Base, lies func(geom.Point) bool, taken []engine.Ship) *standing {
+// newStanding returns where bases may stand in some heading: where what is under a circle that fits into the base is as varied as a
+// card, where something lies there, and no base that is taken is too near.
+func newStanding(mat *calibration.Layout, b engine.Base, varies, lies func(geom.Point) bool, taken []engine.Ship) *standing {
 	s := &standing{w: int(float64(mat.Width)/signStep) + 1, h: int(float64(mat.Height)/signStep) + 1}
 	s.may = make([]bool, s.w*s.h)
+	for k := range s.may {
+		s.may[k] = true
+	}
 	width, _ := b.Size()
-	if r := int((float64(width)/2 - 2) / signStep); lies != nil {
-		s.fill(r, lies)
-	} else {
-		for k := range s.may {
-			s.may[k] = true
-		}
+	r := int((float64(width)/2 - 2) / signStep)
+	s.ask(r, variesLeast, varies)
+	if lies != nil {
+		s.ask(r, standsLeast, lies)
 	}
 	for k := range s.may {
 		for i := range taken {
@@ -38,15 +39,15 @@ func newStanding(mat *calibration.Layout, b engine.Base, lies func(geom.Point) b
 	return s
 }
 
-// fill marks where something lies in standsLeast of a circle of r squares about the middle.
-func (s *standing) fill(r int, lies func(geom.Point) bool) {
+// ask leaves the middles of circles of r squares in a share of which something is so.
+func (s *standing) ask(r int, share float64, is func(geom.Point) bool) {
 	w := s.w + 2*r + 1
 	sums := make([]int32, w*(s.h+2*r)) // along each row, from r beyond the mat on
 	for j := range s.h + 2*r {
 		row := sums[j*w:][:w]
 		for i := range w - 1 {
 			row[i+1] = row[i]
-			if lies(geom.Point{X: float64(i-r) * signStep, Y: float64(j-r) * signStep}) {
+			if is(geom.Point{X: float64(i-r) * signStep, Y: float64(j-r) * signStep}) {
 				row[i+1]++
 			}
 		}
@@ -63,7 +64,7 @@ func (s *standing) fill(r int, lies func(geom.Point) bool) {
 			row := sums[(j+d)*w:]
 			here += row[i+x+1] - row[i-x]
 		}
-		s.may[k] = float64(here) >= standsLeast*float64(all)
+		s.may[k] = s.may[k] && float64(here) >= share*float64(all)
 	}
 }
 
@@ -77,4 +78,16 @@ func (s *standing) at(p geom.Point) bool {
 	x, y := p.X/signStep+0.5, p.Y/signStep+0.5
 	i, j := int(x), int(y)
 	return x >= 0 && y >= 0 && i < s.w && j < s.h && s.may[j*s.w+i]
+}
+
+// along calls do with the samples of a lattice's row at which the middle of a base may be.
+func (s *standing) along(l *lattice, j int, do func(i int)) {
+	from := l.point(0, j)
+	x, y := from.X/signStep+0.5, from.Y/signStep+0.5
+	for i := range l.side {
+		x, y := x+float64(i)*l.cos, y-float64(i)*l.sin
+		if k, m := int(x), int(y); x >= 0 && y >= 0 && k < s.w && m < s.h && s.may[m*s.w+k] {
+			do(i)
+		}
+	}
 }

@@ -1,0 +1,54 @@
+package look
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// A base may stand where as much of it varies as of a card, something lies and no other base stands, and a lattice's rows pass all of these
+// places whichever way they run.
+func TestWhereABaseMayStand(t *testing.T) {
+	mat := calibration.DefaultLayout(300, 200)
+	within := func(x, y, r float64) func(geom.Point) bool {
+		return func(p geom.Point) bool { return float64(p.Distance(geom.Point{X: x, Y: y})) < r }
+	}
+	everywhere := func(geom.Point) bool { return true }
+	count := func(s *standing) (n int) {
+		for _, may := range s.may {
+			if may {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Equal(t, 151*101, count(newStanding(&mat, engine.Small, everywhere, nil, nil)))
+	assert.Zero(t, count(newStanding(&mat, engine.Small, within(100, 100, 8), nil, nil)), "a token varies")
+	card := newStanding(&mat, engine.Small, within(100, 100, 16), nil, nil)
+	assert.True(t, card.at(geom.Point{X: 100, Y: 100}))
+	assert.False(t, card.at(geom.Point{X: 130, Y: 100}))
+	assert.Zero(t, count(newStanding(&mat, engine.Small, everywhere, within(100, 100, 12), nil)), "less than a base lies there")
+	taken := []engine.Ship{{Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 110, Y: 100}}}}
+	assert.Zero(t, count(newStanding(&mat, engine.Small, within(100, 100, 14), nil, taken)), "another base stands there")
+
+	l := newLattice(&signs{origin: geom.Point{X: -40, Y: -40}, step: 1, n: 381})
+	for degrees := range 360 {
+		l.turn(&signs{origin: geom.Point{X: -40, Y: -40}, step: 1, n: 1, v: []uint8{0}}, geom.Angle(degrees)*geom.Degree)
+		for j := range l.side {
+			var want, got []int
+			for i := range l.side {
+				if card.at(l.point(i, j)) {
+					want = append(want, i)
+				}
+			}
+			card.along(l, j, func(i int) { got = append(got, i) })
+			if len(want) != len(got) {
+				assert.InDelta(t, len(want), len(got), 1, "%d°, row %d", degrees, j) // by rounding, between two squares
+			}
+		}
+	}
+}
