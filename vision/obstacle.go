@@ -35,6 +35,7 @@ type ObstacleView struct {
 
 	Radius float64 // of the outline about its centroid, mm
 	Sure   bool    // beyond doubt by what lies inside and outside of it
+	Denied bool    // its edges fit, but what lies inside and outside is another thing
 	Known  bool    // it lay there in an earlier picture
 }
 

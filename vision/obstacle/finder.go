@@ -333,7 +333,7 @@ func (f *Finder) refit(g *image.Gray, v *vision.ObstacleView, by geom.Point) (vi
 func (f *Finder) explained(found []vision.ObstacleView, b blob) bool {
 	w := f.diff.view.width
 	for _, v := range found {
-		if v.Misfit > f.good && !v.Sure && v.Area == 0 {
+		if v.Denied || v.Misfit > f.good && !v.Sure && v.Area == 0 {
 			continue
 		}
 		in := 0

@@ -22,6 +22,7 @@ func (f *Finder) recognise(g *image.Gray, b blob, bright bool) (v vision.Obstacl
 	for _, m := range f.matchers {
 		if o, found := m.match(g, b, bright); found {
 			v, ok = o, true
+			v.Denied = f.accepted(&v) && f.deniedByArea(&v)
 		}
 		if f.accepted(&v) || bright && !(ok && v.Misfit < f.good) {
 			break
@@ -252,9 +253,14 @@ func alike(p, o geom.Pose, reach geom.Length, turn float64) bool {
 }
 
 // compareViews orders matches by which is believed rather than the other: what is sure, and
-// then what fits better.
+// then what fits better; what is denied last.
 func compareViews(v, o *vision.ObstacleView) int {
 	switch {
+	case v.Denied != o.Denied:
+		if v.Denied {
+			return 1
+		}
+		return -1
 	case v.Sure && o.Sure:
 		return cmp.Compare(costOf(v), costOf(o))
 	case v.Sure:

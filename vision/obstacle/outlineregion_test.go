@@ -251,12 +251,13 @@ func TestAMatchIsSureOnlyBeyondItsRivalsAndWithPrintThatIsNoShadow(t *testing.T)
 		"mat inside, things outside": func(v *vision.ObstacleView) { v.Region = 0.1 },
 		"a shadow":                   func(v *vision.ObstacleView) { v.Lit = 0.1 },
 		"mostly hidden":              func(v *vision.ObstacleView) { v.Visible = 0.4 },
-		"a rival":                    func(v *vision.ObstacleView) { v.Margin = 0.05 },
+		"a rival":                    func(v *vision.ObstacleView) { v.Margin = 0.2 },
 	} {
 		v := sure
 		spoil(&v)
 		assert.False(t, f.sureOf(&v), name)
 	}
-	coarse := &Finder{believed: coarseMisfit}
-	assert.False(t, coarse.sureOf(&sure), "a coarse picture")
+	clear := sure
+	clear.Misfit, clear.Margin = 0.3, 0.1
+	assert.True(t, f.sureOf(&clear), "the better the fit, the nearer a rival may come")
 }

@@ -145,6 +145,29 @@ func TestOtherThingsAreNoToken(t *testing.T) {
 	}
 }
 
+// A dial whose print resembles a rock within its rim was taken for that rock in a blurred picture.
+func TestAThingThatReachesBeyondAnOutlineIsNotThatEntry(t *testing.T) {
+	f := &Finder{fit: outlineFit{eye: high}}
+	f.areas = areaMatcher{Finder: f, shapes: regionShapes(t), found: true}
+	s := face(t, f.areas.shapes, "hook", false)
+	v := vision.ObstacleView{Entry: s.shape.entry, Pose: geom.Pose{Point: geom.Point{X: 60, Y: 60}, Heading: 0.4}, Misfit: 0.4}
+	f.areas.regions = *paintedMap(s, v.Pose, geom.Point{X: 3, Y: -1})
+	assert.False(t, f.deniedByArea(&v), "the rock")
+	f.areas.regions.dial(60, 60, 23)
+	assert.True(t, f.deniedByArea(&v))
+	v.Misfit = 0.2
+	assert.False(t, f.deniedByArea(&v), "edges that fit well decide: glare may hide what lies inside")
+}
+
+// dial paints a round thing with a rim 4 mm wide, within which it looks like the mat for 3 mm.
+func (m *segmentation) dial(x, y, radius float64) {
+	for k := range m.state {
+		if d := math.Hypot(float64(k%m.w)+0.5-x, float64(k/m.w)+0.5-y); d < radius && (d > radius-4 || d < radius-7) {
+			m.state[k] = regionBright
+		}
+	}
+}
+
 func TestWhatIsHiddenDoesNotTell(t *testing.T) {
 	s := face(t, regionShapes(t), "hook", false)
 	pose := geom.Pose{Point: geom.Point{X: 60, Y: 60}}

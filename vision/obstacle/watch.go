@@ -415,7 +415,7 @@ func (f *Finder) suspects(doubtful []vision.ObstacleView) (out []vision.UnknownO
 
 // accepted reports whether a match may stand in a scene.
 func (f *Finder) accepted(v *vision.ObstacleView) bool {
-	if v.Entry == nil || v.Visible < acceptVisible || !v.Known && v.Visible < besideShip && f.nearShip(v.Pose.Point) {
+	if v.Entry == nil || v.Denied || v.Visible < acceptVisible || !v.Known && v.Visible < besideShip && f.nearShip(v.Pose.Point) {
 		return false
 	}
 	if !v.Known && v.Misfit > shadowMisfit && v.Lit < sureLit && f.darker(v.Outline) {
@@ -427,9 +427,12 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 	if v.Misfit > f.believed || !v.Known && v.Misfit > besideMisfit && f.nearShip(v.Pose.Point) {
 		return false
 	}
-	// The worse the fit, the clearer the choice must be.
-	return v.Second == "" || v.Margin >= max(acceptMargin, acceptSlope*(v.Misfit-acceptClear))
+	return v.Second == "" || v.Margin >= marginOf(v.Misfit, acceptMargin)
 }
+
+// marginOf returns by how much the next best match must be worse than one of a misfit or a cost, and least at least: the
+// worse the fit, the clearer the choice must be. What several outlines fit about as badly is a thing of another shape.
+func marginOf(misfit, least float64) float64 { return max(least, acceptSlope*(misfit-acceptClear)) }
 
 // A match whose edges fit badly is believed all the same where the mat is bare all round
 // its outline and print lies all over its inside: where both together cost less than
@@ -466,10 +469,10 @@ func (f *Finder) darker(outline geom.Polygon) bool {
 }
 
 // sureOf reports whether a match, with its margin in cost, is beyond doubt by what lies
-// inside and outside of it. In a coarse picture none is.
+// inside and outside of it.
 func (f *Finder) sureOf(v *vision.ObstacleView) bool {
-	return f.believed >= acceptMisfit && costOf(v) < sureCost && v.Misfit < sureMisfit && v.Lit > sureLit &&
-		v.Visible >= acceptVisible && (v.Second == "" || v.Margin > sureMargin)
+	return costOf(v) < sureCost && v.Misfit < sureMisfit && v.Lit > sureLit && v.Visible >= acceptVisible &&
+		(v.Second == "" || v.Margin > marginOf(costOf(v), sureMargin))
 }
 
 // look searches a frame and decides what may stand in a scene.
