@@ -14,7 +14,6 @@ import (
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
 	"sightline/vision"
-	"sightline/vision/obstacle"
 	"sightline/vision/token"
 )
 
@@ -118,7 +117,7 @@ func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.Ob
 	if n := len(sight.Unknown); n > 0 {
 		fmt.Fprintf(out, "; %s that may be one", sentence.Counted(n, "unknown thing"))
 	}
-	if b := obstacle.DescribeBlind(sight.Blind); b != "" {
+	if b := vision.DescribeBlind(sight.Blind); b != "" {
 		fmt.Fprintf(out, "; %s", b)
 	}
 	fmt.Fprintln(out)

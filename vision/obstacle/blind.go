@@ -1,13 +1,8 @@
 package obstacle
 
 import (
-	"cmp"
-	"fmt"
 	"image"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -243,23 +238,3 @@ func (f *Finder) whyBlind(x0, y0, x1, y1 float64) string {
 // glareLevel is the grey level above which it is the light rather than its noise that hides
 // a print.
 const glareLevel = 180
-
-// DescribeBlind says in words how much of the mat is blind and why, "an obstacle would not be
-// noticed on 120 cm² of the mat (glare 100, noise 20)"; "" when nothing is.
-func DescribeBlind(areas []engine.BlindArea) string {
-	by := map[string]float64{}
-	total := 0.0
-	for _, a := range areas {
-		cm2 := math.Abs(a.Outline.Area()) / 100
-		by[a.Why] += cm2
-		total += cm2
-	}
-	if total == 0 {
-		return ""
-	}
-	var parts []string
-	for _, why := range slices.Sorted(maps.Keys(by)) {
-		parts = append(parts, fmt.Sprintf("%s %.0f", cmp.Or(why, "not said"), by[why]))
-	}
-	return fmt.Sprintf("an obstacle would not be noticed on %.0f cm² of the mat (%s)", total, strings.Join(parts, ", "))
-}

@@ -355,25 +355,12 @@ const shipMargin = 3
 
 // coverShips marks the cells that ships hide.
 func (f *Finder) coverShips(bases []geom.Polygon) {
-	w, h := f.diff.view.width, f.diff.view.height
 	if f.covered == nil {
-		f.covered = make([]bool, w*h)
+		f.covered = make([]bool, len(f.diff.diff))
 	}
 	clear(f.covered)
 	for _, b := range bases {
-		lo, hi := b[0], b[0]
-		for _, p := range b {
-			lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
-			hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
-		}
-		for j := max(int(lo.Y)-shipMargin, 0); j <= min(int(hi.Y)+shipMargin, h-1); j++ {
-			for i := max(int(lo.X)-shipMargin, 0); i <= min(int(hi.X)+shipMargin, w-1); i++ {
-				p := geom.Point{X: float64(i) + 0.5, Y: float64(j) + 0.5}
-				if b.Contains(p) || b.BoundaryDistance(p) < shipMargin {
-					f.covered[j*w+i] = true
-				}
-			}
-		}
+		f.eachInside(b, shipMargin, func(k int) { f.covered[k] = true })
 	}
 }
 

@@ -223,20 +223,22 @@ func (f *Finder) lightOf(box image.Rectangle) float64 {
 func (f *Finder) shipsIn(cells image.Rectangle) (out []shipBounds) {
 	lo, hi := cellAt(cells.Min.X, cells.Min.Y), cellAt(cells.Max.X, cells.Max.Y)
 	for _, b := range f.bases {
-		if s := boundsOf(b); s.lo.X < hi.X+shipMargin && s.hi.X > lo.X-shipMargin && s.lo.Y < hi.Y+shipMargin && s.hi.Y > lo.Y-shipMargin {
+		var s shipBounds
+		s.lo, s.hi = boundsOf(b)
+		if s.lo.X < hi.X+shipMargin && s.hi.X > lo.X-shipMargin && s.lo.Y < hi.Y+shipMargin && s.hi.Y > lo.Y-shipMargin {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func boundsOf(outline geom.Polygon) shipBounds {
-	s := shipBounds{outline[0], outline[0]}
+func boundsOf(outline geom.Polygon) (lo, hi geom.Point) {
+	lo, hi = outline[0], outline[0]
 	for _, p := range outline {
-		s.lo = geom.Point{X: min(s.lo.X, p.X), Y: min(s.lo.Y, p.Y)}
-		s.hi = geom.Point{X: max(s.hi.X, p.X), Y: max(s.hi.Y, p.Y)}
+		lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
+		hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
 	}
-	return s
+	return lo, hi
 }
 
 func (s shipBounds) same(o shipBounds) bool {

@@ -392,13 +392,7 @@ func (m *segmentation) settle(g *regionHypothesis, eye calibration.Vec3) {
 // without; more than limit is not looked at.
 func (m *segmentation) roughly(s *regionShape, pose geom.Pose, limit float64) float64 {
 	sin, cos := math.Sincos(float64(pose.Heading))
-	at := func(x, y float64) regionState {
-		i, j := int(pose.X+cos*x+sin*y), int(pose.Y-sin*x+cos*y)
-		if i < 0 || j < 0 || i >= m.w || j >= m.h {
-			return regionUnknown
-		}
-		return m.state[j*m.w+i]
-	}
+	v := regionView{m, pose.Point, sin, cos}
 	var sum float64
 	n := len(s.coarse)
 	limit *= float64(n)
@@ -407,10 +401,10 @@ func (m *segmentation) roughly(s *regionShape, pose geom.Pose, limit float64) fl
 		if n%7 == 0 {
 			p = &s.coarse[i]
 		}
-		if at(p.at.X-2*p.normal.X, p.at.Y-2*p.normal.Y) == regionMat {
+		if v.at(p.at.X-2*p.normal.X, p.at.Y-2*p.normal.Y) == regionMat {
 			sum++
 		}
-		switch at(p.at.X+3*p.normal.X, p.at.Y+3*p.normal.Y) {
+		switch v.at(p.at.X+3*p.normal.X, p.at.Y+3*p.normal.Y) {
 		case regionBright:
 			sum += 0.7
 		case regionDark:

@@ -769,11 +769,7 @@ func (f *Finder) erase(outline geom.Polygon, margin float64) {
 // eachInside calls do for every cell inside an outline and up to margin mm round it.
 func (f *Finder) eachInside(outline geom.Polygon, margin float64, do func(k int)) {
 	w, h := f.diff.view.width, f.diff.view.height
-	lo, hi := outline[0], outline[0]
-	for _, p := range outline {
-		lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
-		hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
-	}
+	lo, hi := boundsOf(outline)
 	for j := max(int(lo.Y-margin), 0); j <= min(int(hi.Y+margin), h-1); j++ {
 		for i := max(int(lo.X-margin), 0); i <= min(int(hi.X+margin), w-1); i++ {
 			if p := cellAt(i, j); outline.Contains(p) || outline.BoundaryDistance(p) < margin {
@@ -785,11 +781,7 @@ func (f *Finder) eachInside(outline geom.Polygon, margin float64, do func(k int)
 
 // inradius returns about the radius of the largest circle in an outline.
 func inradius(outline geom.Polygon) float64 {
-	lo, hi := outline[0], outline[0]
-	for _, p := range outline {
-		lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
-		hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
-	}
+	lo, hi := boundsOf(outline)
 	const steps = 20
 	best := 0.0
 	for i := range steps {
@@ -807,9 +799,8 @@ func inradius(outline geom.Polygon) float64 {
 // base's foot and its top as the camera throws it on the mat.
 func hiddenBy(base geom.Polygon, top geom.Length, eye calibration.Vec3) geom.Polygon {
 	var all geom.Polygon
-	k := eye[2] / max(eye[2]-float64(top), 1)
 	for _, p := range base {
-		all = append(all, p, geom.Point{X: eye[0] + (p.X-eye[0])*k, Y: eye[1] + (p.Y-eye[1])*k})
+		all = append(all, p, onMat(p, eye, float64(top)))
 	}
 	return all.Hull(nil)
 }
