@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -97,4 +100,44 @@ func completed(t *testing.T, line string) string {
 	require.NoError(t, err)
 	assert.Equal(t, 0, code)
 	return out.String()
+}
+
+// TestEveryShellReadsItsCompletion: what completion prints for a shell that started without its own files completes a
+// command, and the name of a file where the program knows nothing.
+func TestEveryShellReadsItsCompletion(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "scene.json"), nil, 0o644))
+	stub := filepath.Join(dir, "knows one command")
+	require.NoError(t, os.WriteFile(stub, []byte("#!/bin/sh\n[ \"$COMP_LINE\" = 'sightline mea' ] && echo measure\nexit 0\n"), 0o755))
+	for shell, try := range map[string]struct {
+		args []string
+		ask  string
+	}{
+		"bash": {[]string{"--norc", "--noprofile"}, `eval "set -- $(complete -p sightline)"
+while [ "$1" != -C ]; do shift; done
+COMP_LINE="sightline mea" eval "$2"`},
+		"zsh": {[]string{"-f"}, `zmodload zsh/zpty
+zpty -b it zsh -fi
+ask() { zpty -w -n it "$1"; local all= part=; for i in {1..600}; do zpty -r -t it part && all+=$part; [[ $all == *$2* ]] && { print -r -- $2; return }; sleep 0.1; done; print -r -- $all }
+zpty -w it "PS1=; source $PWD/code; print rea''dy"
+ask "" ready
+ask $'sightline mea\t' "sightline measure"
+ask $'sce\t' scene.json`},
+		"fish": {[]string{"--no-config"}, `complete -C "sightline mea"; complete -C "sightline measure sc"`},
+	} {
+		t.Run(shell, func(t *testing.T) {
+			program, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip(shell + " is not installed")
+			}
+			code := fmt.Sprintf(completionUse[shell].code, stub)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "code"), []byte(code), 0o644))
+			cmd := exec.CommandContext(t.Context(), program, append(try.args, "-c", "source ./code\n"+try.ask)...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "ZDOTDIR="+dir, "TERM=dumb")
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			want := map[string]string{"bash": "measure\n", "zsh": "ready\nsightline measure\nscene.json\n", "fish": "measure\nscene.json\n"}
+			assert.Equal(t, want[shell], string(out))
+		})
+	}
 }

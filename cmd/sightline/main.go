@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
-	kongcompletion "github.com/jotaen/kong-completion"
 
 	"sightline/cmd/internal/calibrate"
 	"sightline/cmd/internal/terminal"
@@ -36,9 +35,9 @@ type cli struct {
 	Rulings   rulingsCmd    `cmd:"" help:"List, check and export the judges' rulings."`
 	Version   versionCmd    `cmd:"" help:"Print the version."`
 
-	Record     recordCmd                 `cmd:"" help:"Record pictures of a table, with what was located in them."`
-	Man        manCmd                    `cmd:"" help:"Print the manual page."`
-	Completion kongcompletion.Completion `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
+	Record     recordCmd     `cmd:"" help:"Record pictures of a table, with what was located in them."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
+	Completion completionCmd `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
 }
 
 func main() { os.Exit(run(os.Args[1:])) }
