@@ -4,7 +4,6 @@ package gray
 
 import (
 	"image"
-	"math"
 	"slices"
 )
 
@@ -70,13 +69,14 @@ func Quantile(v []float64, q float64) float64 {
 
 // Bilinear samples a grey picture between its pixels, the first at (0, 0), and reports false outside it.
 func Bilinear(g *image.Gray, x, y float64) (float64, bool) {
-	fx, fy := math.Floor(x), math.Floor(y)
-	if !(fx >= 0 && fy >= 0 && fx < float64(g.Rect.Dx()-1) && fy < float64(g.Rect.Dy()-1)) { // neither is NaN
+	if !(x >= 0 && y >= 0 && x < float64(g.Rect.Dx()-1) && y < float64(g.Rect.Dy()-1)) { // neither is NaN
 		return 0, false
 	}
-	i := int(fy)*g.Stride + int(fx)
-	ax, ay := x-fx, y-fy
-	top := float64(g.Pix[i]) + ax*(float64(g.Pix[i+1])-float64(g.Pix[i]))
-	bottom := float64(g.Pix[i+g.Stride]) + ax*(float64(g.Pix[i+g.Stride+1])-float64(g.Pix[i+g.Stride]))
+	i, j := int(x), int(y)
+	ax, ay := x-float64(i), y-float64(j)
+	i += j * g.Stride
+	up, down := g.Pix[i:i+2], g.Pix[i+g.Stride:][:2]
+	top := float64(up[0]) + ax*float64(int(up[1])-int(up[0]))
+	bottom := float64(down[0]) + ax*float64(int(down[1])-int(down[0]))
 	return top + ay*(bottom-top), true
 }
