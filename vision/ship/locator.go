@@ -181,7 +181,7 @@ func (f *finder) support(g *image.Gray, c candidate) float64 {
 			if !ok || !ok2 {
 				return
 			}
-			fit.add(relativeLight(v, key), expect)
+			fit.add(relativeLight(v, key, 1), expect)
 		}
 		for i := range n {
 			expect := 0.0

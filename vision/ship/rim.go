@@ -3,6 +3,8 @@ package ship
 import (
 	"image"
 	"math"
+	"math/bits"
+	"slices"
 
 	"sightline/calibration"
 	"sightline/engine"
@@ -91,55 +93,58 @@ var sceneLight = func() (t [256]float32) {
 // lightAt samples a picture's light between its pixels, and reports false outside it.
 func lightAt(g *image.Gray, x, y float64) (float64, bool) {
 	v, ok := gray.Bilinear(g, x, y)
-	if !ok {
-		return 0, false
-	}
-	return float64(sceneLight[int(v+0.5)]), true
+	return float64(sceneLight[uint8(v+0.5)]), ok
 }
 
 // rimStep is the spacing of a profile's samples in millimetres.
 const rimStep = 0.25
 
-// profile holds what the rim looks like along a line: running sums of grey levels
+// profile holds what the rim looks like along a line: running sums of the light
 // in the cells' row and on the keyline, so that the mean over any stretch costs
 // two look-ups.
 type profile struct {
-	a0         float64
-	n          int
-	cells, key []float64 // running sums, n+1 long
+	a0   float64
+	n    int
+	sums []rimLight // n+1 long
 }
+
+// rimLight is the light of the cells' row and of the keyline next to it.
+type rimLight struct{ cells, key float64 }
 
 // read samples the line; it reports false when part of it lies outside the picture.
 func (p *profile) read(g *image.Gray, s *sideLine) bool {
 	p.a0 = s.a0
 	p.n = int((s.a1-s.a0)/rimStep) + 1
-	p.cells, p.key = append(p.cells[:0], 0), append(p.key[:0], 0)
-	var cells, key float64
-	for i := range p.n {
-		a := s.a0 + float64(i)*rimStep
-		x, y := s.pixel(a, 0)
-		for _, d := range [...]float64{2.3, 3.1} {
-			v, ok := lightAt(g, x+d*s.inX, y+d*s.inY)
-			if !ok {
-				return false
-			}
-			cells += v / 2
-		}
-		v, ok := lightAt(g, x+0.6*s.inX, y+0.6*s.inY)
-		if !ok {
+	p.sums = slices.Grow(p.sums[:0], p.n+1)[:p.n+1]
+	var sum rimLight
+	p.sums[0] = sum
+	for i := range p.sums[1:] {
+		x, y := s.pixel(s.a0+float64(i)*rimStep, 0)
+		key, ok0 := lightAt(g, x+0.6*s.inX, y+0.6*s.inY)
+		outer, ok1 := lightAt(g, x+2.3*s.inX, y+2.3*s.inY)
+		inner, ok2 := lightAt(g, x+3.1*s.inX, y+3.1*s.inY)
+		if !ok0 || !ok1 || !ok2 {
 			return false
 		}
-		key += v
-		p.cells, p.key = append(p.cells, cells), append(p.key, key)
+		sum.cells += (outer + inner) / 2
+		sum.key += key
+		p.sums[i+1] = sum
 	}
 	return true
 }
 
-// mean returns the mean of a running sum over [a, b], clamped to the profile.
-func (p *profile) mean(sum []float64, a, b float64) float64 {
+// over returns the sum over [a, b], clamped to the profile, and of how many samples it is.
+func (p *profile) over(a, b float64) (sum rimLight, n float64) {
 	i := min(max(int((a-p.a0)/rimStep+0.5), 0), p.n-1)
 	j := min(max(int((b-p.a0)/rimStep+0.5), i+1), p.n)
-	return (sum[j] - sum[i]) / float64(j-i)
+	from, to := &p.sums[i], &p.sums[j]
+	return rimLight{to.cells - from.cells, to.key - from.key}, float64(j - i)
+}
+
+// key returns the mean light of the keyline over [a, b].
+func (p *profile) key(a, b float64) float64 {
+	sum, n := p.over(a, b)
+	return sum.key / n
 }
 
 // evenKeyline reports whether the keyline of a side centred at 0 is in view from
@@ -148,7 +153,7 @@ func (p *profile) evenKeyline(base engine.Base, s token.Side) bool {
 	half := float64(token.SideLength(base, s)) / 2
 	lo, hi := math.Inf(1), 0.0
 	for a := -half + 1.5; a < half-4; a += 2.5 {
-		v := p.mean(p.key, a, a+2.5)
+		v := p.key(a, a+2.5)
 		lo, hi = math.Min(lo, v), math.Max(hi, v)
 	}
 	return lo > hi/5
@@ -191,12 +196,35 @@ const (
 // relative returns the light of the cells' row over [a, b] as a part of the
 // keyline's light next to it, so that a shadow across the side changes nothing.
 func (p *profile) relative(a, b float64) float64 {
-	return relativeLight(p.mean(p.cells, a, b), p.mean(p.key, a, b))
+	sum, n := p.over(a, b)
+	return relativeLight(sum.cells, sum.key, n)
 }
 
-// relativeLight is a cell's grey level as a part of the keyline's next to it, cut
+// relativeLight is the sum of n lights of cells as a part of that of the keyline next to them, cut
 // off where the keyline is covered.
-func relativeLight(cell, key float64) float64 { return min(cell/max(key, 0.0037), 2) }
+func relativeLight(cells, key, n float64) float64 { return lesser(cells/greater(key, 0.0037*n), 2) }
+
+// lesser and greater are min and max of numbers of which none is negative, without branches.
+func lesser(a, b float64) float64 {
+	return math.Float64frombits(min(math.Float64bits(a), math.Float64bits(b)))
+}
+
+func greater(a, b float64) float64 {
+	return math.Float64frombits(max(math.Float64bits(a), math.Float64bits(b)))
+}
+
+// extremes returns the least and the greatest of numbers, without branches.
+func extremes(v []float64) (lo, hi float64) {
+	var sign int64 = math.MaxInt64 // with these bits of negative ones turned round, floats are ordered as integers
+	least, greatest := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, x := range v {
+		b := int64(math.Float64bits(x))
+		b ^= b >> 63 & sign
+		least, greatest = min(least, b), max(greatest, b)
+	}
+	of := func(b int64) float64 { return math.Float64frombits(uint64(b ^ b>>63&sign)) }
+	return of(least), of(greatest)
+}
 
 // correlation gathers what was seen against what is printed, for Pearson's coefficient.
 type correlation struct{ sx, sy, sxx, syy, sxy, n float64 }
@@ -205,6 +233,11 @@ func (c *correlation) add(seen, printed float64) {
 	c.sx, c.sy = c.sx+printed, c.sy+seen
 	c.sxx, c.syy, c.sxy = c.sxx+printed*printed, c.syy+seen*seen, c.sxy+printed*seen
 	c.n++
+}
+
+// dark is add of what is printed dark.
+func (c *correlation) dark(seen float64) {
+	c.sy, c.syy, c.n = c.sy+seen, c.syy+seen*seen, c.n+1
 }
 
 // coefficient returns -1…1, and false when either does not vary.
@@ -230,7 +263,7 @@ func (p *profile) readBeside(base engine.Base, s token.Side, center, from, to fl
 	n := token.Cells(base, s)
 	half, w := float64(token.SideLength(base, s))/2, float64(token.CellWidth(base, s))
 	first := center - half + float64(token.Corner)
-	if p.mean(p.key, max(center-half, from), min(center+half, to)) < minKeyline { // most edges are none
+	if p.key(max(center-half, from), min(center+half, to)) < minKeyline { // most edges are none
 		return reading{}, false
 	}
 	i0 := max(int(math.Ceil(max(from-first, 0)/w)), 0)
@@ -250,13 +283,11 @@ func (p *profile) readBeside(base engine.Base, s token.Side, center, from, to fl
 		return reading{}, false
 	}
 	var value [token.MaxCells]float64
-	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := i0; i < i1; i++ {
 		a := first + float64(i)*w
-		v := p.relative(a+0.2*w, a+0.8*w)
-		value[i] = v
-		lo, hi = min(lo, v), max(hi, v)
+		value[i] = p.relative(a+0.2*w, a+0.8*w)
 	}
+	lo, hi := extremes(value[i0:i1])
 	if hi-lo < minReadContrast {
 		return reading{}, false
 	}
@@ -268,9 +299,11 @@ func (p *profile) readBeside(base engine.Base, s token.Side, center, from, to fl
 	if light := lo + endMost*(hi-lo); ends[0] > light || ends[1] > light {
 		return reading{}, false
 	}
-	best, found := decode(value[i0:i1], i0, ends, seen, 0)
+	best, found := decode(value[i0:i1], i0, ends, seen, lo, hi)
 	if found && best.score > leastSharp && best.score < 0.95 {
-		if r, ok := decode(value[i0:i1], i0, ends, seen, spill); ok && r.score > best.score {
+		withoutSpill(value[i0:i1], &ends)
+		lo, hi = extremes(value[i0:i1])
+		if r, ok := decode(value[i0:i1], i0, ends, seen, lo, hi); ok && r.score > best.score {
 			best = r
 		}
 	}
@@ -289,82 +322,73 @@ const (
 	lightCorner = 1.7
 )
 
-// hardDecision takes each bit for what it shows, above or below zero, and names the two that are least clear.
-func hardDecision(shown *[token.WordBits]float64) (bits uint16, least [2]int) {
-	doubt := [2]float64{math.Inf(1), math.Inf(1)}
+// hardDecision takes each bit for what it shows, above or below zero, and names the two that are least clear. It has no
+// branches, for none could be foretold.
+func hardDecision(shown *[token.WordBits]float64) (taken uint16, least [2]int) {
+	const sign, number = 1 << 63, 1<<4 - 1
+	doubt := [2]uint64{math.MaxUint64, math.MaxUint64} // how clear, which floats tell by their bits, and which it is in the last ones
 	for i, d := range shown {
-		white := uint16(0) // without a branch, which could not be foretold
-		if d > 0 {
-			white = 1
-		}
-		bits |= white << i
-		switch d = math.Abs(d); {
-		case d < doubt[0]:
-			doubt[0], doubt[1], least[0], least[1] = d, doubt[0], i, least[0]
-		case d < doubt[1]:
-			doubt[1], least[1] = d, i
-		}
+		shows := math.Float64bits(d)
+		taken |= uint16(^shows>>63) << i
+		clear := shows&^(sign|number) | uint64(i)
+		doubt[1] = min(doubt[1], max(doubt[0], clear))
+		doubt[0] = min(doubt[0], clear)
 	}
-	return bits, least
+	return taken, [2]int{int(doubt[0] & number), int(doubt[1] & number)}
 }
 
-// decode finds the word that cells in a row show; the first is number i0 of its side. The light that
-// spilt over from a cell's neighbours is taken away; beyond the row lie ends. Of the two cells that are least clear each is
+// withoutSpill takes the light away that spilt over from the neighbours of cells in a row; beyond it lie ends.
+func withoutSpill(value []float64, ends *[2]float64) {
+	last := len(value) - 1
+	before, after := ends[0], ends[1]
+	ends[0], ends[1] = before-spill*value[0], after-spill*value[last]
+	for i, v := range value[:last] {
+		value[i], before = v-spill*(before+value[i+1]), v
+	}
+	value[last] -= spill * (before + after)
+}
+
+// decode finds the word that cells in a row show; the first is number i0 of its side, lo and hi are the least and the greatest
+// of them, and beyond the row lie ends. Of the two cells that are least clear each is
 // taken both ways (Chase, A class of algorithms for decoding block codes with channel measurement information, 1972).
-func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float64) (best reading, ok bool) {
-	n := len(value)
-	var clear [token.MaxCells]float64
-	var folded, times [token.WordBits]float64
-	var all correlation // of a word without white cells; over the cells and two dark corners
-	lo, hi := math.Inf(1), math.Inf(-1)
+func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, lo, hi float64) (best reading, ok bool) {
+	var sums, times [token.WordBits]float64 // of the cells of each bit, and how many there are
+	var all correlation                     // of a word without white cells; over the cells and two dark corners
 	bit := i0 % token.WordBits
-	for i, v := range value {
-		before, after := ends[0], ends[1]
-		if i > 0 {
-			before = value[i-1]
-		}
-		if i < n-1 {
-			after = value[i+1]
-		}
-		v -= share * (before + after)
-		clear[i] = v
-		folded[bit] += v
+	for _, v := range value {
+		sums[bit] += v
 		times[bit]++
-		lo, hi = min(lo, v), max(hi, v)
-		all.add(v, 0)
+		all.dark(v)
 		if bit++; bit == token.WordBits {
 			bit = 0
 		}
 	}
-	if seen[0] {
-		all.add(ends[0]-share*value[0], 0)
-	}
-	if seen[1] {
-		all.add(ends[1]-share*value[n-1], 0)
+	for k, end := range ends {
+		if seen[k] {
+			all.dark(end)
+		}
 	}
 	// Middle between the two levels; cells that appear twice are averaged.
-	for i := range folded {
-		folded[i] = folded[i]/times[i] - (lo+hi)/2
+	middle := (lo + hi) / 2
+	var shown [token.WordBits]float64
+	for i := range shown {
+		shown[i] = sums[i]/times[i] - middle
 	}
-	bits, least := hardDecision(&folded)
+	taken, least := hardDecision(&shown)
 	best.score = -1
 	tried := -1
 	for flips := range uint16(4) {
-		near := nearestWord[bits^flips&1<<least[0]^flips>>1<<least[1]]
+		near := nearestWord[taken^flips&1<<least[0]^flips>>1<<least[1]]
 		if near.dist > 1 || int(near.word) == tried {
 			continue
 		}
 		tried = int(near.word)
-		word := token.AllWords[near.word]
-		fit, ones, bit := all, 0.0, i0%token.WordBits
-		for _, v := range clear[:n] {
-			white := float64(word >> bit & 1)
-			ones, fit.sxy = ones+white, fit.sxy+white*v
-			if bit++; bit == token.WordBits {
-				bit = 0
-			}
+		fit := all
+		for white := token.AllWords[near.word]; white != 0; white &= white - 1 {
+			i := bits.TrailingZeros16(white)
+			fit.sx, fit.sxy = fit.sx+times[i], fit.sxy+sums[i]
 		}
-		fit.sx, fit.sxx = fit.sx+ones, fit.sxx+ones
+		fit.sxx = fit.sx
 		if score, valid := fit.coefficient(); valid && score > best.score {
 			best.word, best.score, ok = int(near.word), score, true
 		}
