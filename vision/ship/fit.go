@@ -53,95 +53,6 @@ const (
 	mostLight  = 4.0  // the most that clipped paper is taken to have
 )
 
-// each calls do with every pixel, or every stride-th, that takes part in the fit at the present pose,
-// with its side and its place there: a along the side, d inwards.
-func (f *rimFit) each(do func(p *rimPixel, side int8, a, d float64)) {
-	hx, hy := f.token.Half()
-	frame := newTokenFrame(f.pose)
-	for i := 0; i < len(f.pixels); i += f.stride {
-		p := &f.pixels[i]
-		l := frame.local(p)
-		if side, ok := rimSide(hx, hy, l); ok {
-			a, d := sidePlace(side, hx, hy, l)
-			do(p, side, a, d)
-		}
-	}
-}
-
-// rimSample is what the model makes of a pixel that takes part in a round.
-type rimSample struct {
-	light  float64    // in the picture
-	a, d   float64    // place at its side
-	l      geom.Point // in the token's frame
-	side   int8
-	column int
-	model  float64 // where even light falls
-	row    fitRow
-}
-
-// look sets the samples of a round: every pixel that takes part at the present pose, at least deep mm inwards from the base's edge.
-func (f *rimFit) look(trans *[4][]transition, deep float64) {
-	hx, hy := f.token.Half()
-	h := f.halves()
-	frame := newTokenFrame(f.pose)
-	f.samples = slices.Grow(f.samples[:0], len(f.pixels)/f.stride+1)
-	for i := 0; i < len(f.pixels); i += f.stride {
-		p := &f.pixels[i]
-		l := frame.local(p)
-		side, ok := rimSide(hx, hy, l)
-		if !ok {
-			continue
-		}
-		a, d := sidePlace(side, hx, hy, l)
-		if d < deep {
-			continue
-		}
-		f.samples = f.samples[:len(f.samples)+1]
-		s := &f.samples[len(f.samples)-1]
-		s.light, s.a, s.d, s.l, s.side, s.column = p.light, a, d, l, side, column(a, h[side])
-		s.model = f.model(side, a, d, trans[side], &s.row)
-	}
-}
-
-// halves returns half the length of each side, in mm.
-func (f *rimFit) halves() (h [4]float64) {
-	hx, hy := f.token.Half()
-	return [4]float64{hx, hy, hx, hy}
-}
-
-// column returns which column of its side, whose half length is h, the place a along it lies in.
-func column(a, h float64) int {
-	return min(max(int((a+h)/fitColumn), 0), int(2*h/fitColumn)-1)
-}
-
-// A camera's response bends from kneeLight on: what is lighter is compressed, so that it approaches 1 and
-// does not clip. With t how far a light lies above the knee, it is recorded as
-//
-//	kneeLight + (1-kneeLight) (1 - exp(-t/(1-kneeLight)))
-const kneeLight = 0.7
-
-// recorded returns what a camera records of a light, and its derivative.
-func recorded(light float64) (v, slope float64) {
-	if light <= kneeLight {
-		return light, 1
-	}
-	e := math.Exp((kneeLight - light) / (1 - kneeLight))
-	return 1 - (1-kneeLight)*e, e
-}
-
-func recordedOnly(light float64) float64 { v, _ := recorded(light); return v }
-
-// unrecorded is recorded's inverse.
-func unrecorded(v float64) float64 {
-	if v <= kneeLight {
-		return v
-	}
-	return kneeLight - (1-kneeLight)*math.Log(max(1-v, 1e-9)/(1-kneeLight))
-}
-
-// brightest is the light from which all whites are recorded alike, within a grey level or two.
-const brightest = 1.5
-
 // rimPixel is one pixel that takes part in a fit.
 type rimPixel struct {
 	x, y  float64 // its place on the table at the token's height, mm
@@ -167,12 +78,16 @@ type rimFit struct {
 	pixels  []rimPixel
 	shrunk  []rimPixel // a copy of them, as if the print were smaller
 	samples []rimSample
-	lattice lattice
-	token   token.Token
-	pose    geom.Pose
-	scale   float64 // px/mm
-	stride  int     // every stride-th pixel takes part in a round
-	from    float64 // mm inwards from the base's edge from which pixels take part
+	sides   [4]sideModel
+	levelOf [4][3][]float64 // lights that may be a side's o, w and k
+
+	equations normalEquations
+	lattice   lattice
+	token     token.Token
+	pose      geom.Pose
+	scale     float64 // px/mm
+	stride    int     // every stride-th pixel takes part in a round
+	from      float64 // mm inwards from the base's edge from which pixels take part
 
 	sigma  float64                // blur, mm
 	levels [4][3]float64          // o, w, k of each side
@@ -193,25 +108,14 @@ type rimFit struct {
 	alike  float64    // correlation of the residuals of neighbouring pixels
 }
 
-// sidePlace gives a point's place relative to a side: a along it, d inwards.
-func sidePlace(side int8, hx, hy float64, l geom.Point) (a, d float64) {
-	switch side {
-	case 0:
-		return l.X, hy - l.Y
-	case 1:
-		return -l.Y, hx - l.X
-	case 2:
-		return -l.X, hy + l.Y
-	default:
-		return l.Y, hx + l.X
-	}
-}
-
 // collect gathers the pixels of the rim at the pose, with a margin for the pose
 // to move, and gives each its place on the table. It reports false when the
 // token lies outside the picture.
 func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, t token.Token, pose geom.Pose) bool {
 	f.token, f.pose = t, pose
+	for i := range f.sides {
+		f.sides[i].print(t, token.Side(i))
+	}
 	f.pixels = f.pixels[:0]
 	hx, hy := t.Half()
 	reach := math.Hypot(hx+fitOutside+1, hy+fitOutside+1)
@@ -229,13 +133,15 @@ func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, 
 	x1, y1 := min(int(center.X)+r, g.Rect.Dx()-1), min(int(center.Y)+r, g.Rect.Dy()-1)
 	f.lattice.reset(cam, z, x0, y0, x1, y1)
 	frame := newTokenFrame(pose)
+	dx, dy = dx.Mul(1/det), dy.Mul(1/det)
 	for y := y0; y <= y1; y++ {
+		v := float64(y) - center.Y
 		for x := x0; x <= x1; x++ {
 			// Coarse place by the linear map: most pixels are not on the rim.
-			u, v := float64(x)-center.X, float64(y)-center.Y
-			p := frame.local(&rimPixel{x: pose.X + (u*dy.Y-v*dy.X)/det, y: pose.Y + (v*dx.X-u*dx.Y)/det})
-			deep := math.Min(hx-math.Abs(p.X), hy-math.Abs(p.Y))
-			if deep < -fitOutside-0.6 || deep > fitInside+0.6 {
+			u := float64(x) - center.X
+			p := frame.local(&rimPixel{x: pose.X + u*dy.Y - v*dy.X, y: pose.Y + v*dx.X - u*dx.Y})
+			fromX, fromY := hx-math.Abs(p.X), hy-math.Abs(p.Y)
+			if deep := (fromX + fromY - math.Abs(fromX-fromY)) / 2; deep < -fitOutside-0.6 || deep > fitInside+0.6 { // the smaller
 				continue
 			}
 			q, ok := f.lattice.At(x, y)
@@ -296,57 +202,9 @@ func (l *lattice) At(x, y int) (geom.Point, bool) {
 	return a.Lerp(b, u).Lerp(c.Lerp(d, u), v), true
 }
 
-// edges of C: the transitions between dark and white cells of a side.
-type transition struct{ at, step float64 }
-
-// transitions lists where the cells of a side change, from a = -∞ (dark) on.
-func transitions(t token.Token, s token.Side, out []transition) []transition {
-	w := float64(token.CellWidth(t.Base, s))
-	half, _ := t.HalfAlong(s)
-	first := -half + float64(token.Corner)
-	last := false
-	n := token.Cells(t.Base, s)
-	for i := range n + 1 {
-		white := i < n && t.Cell(s, i)
-		if white != last {
-			step := 1.0
-			if last {
-				step = -1
-			}
-			out = append(out, transition{first + float64(i)*w, step})
-		}
-		last = white
-	}
-	return out
-}
-
-// blurredCells returns C(a), its derivative and its derivative by σ.
-func blurredCells(tr []transition, a, sigma float64) (c, da, ds float64) {
-	inv := 1 / sigma
-	for _, t := range tr { // in the order of their places
-		x := (a - t.at) * inv
-		if x >= gray.PhiReach {
-			c += t.step
-			continue
-		}
-		if x <= -gray.PhiReach {
-			break
-		}
-		cdf, pdf := gray.Phi(x)
-		c += t.step * cdf
-		da += t.step * pdf * inv
-		ds -= t.step * pdf * x * inv
-	}
-	return c, da, ds
-}
-
 // solve fits the rim from the collected pixels. It reports false when the fit
 // does not converge to anything like the token.
 func (f *rimFit) solve() bool {
-	var trans [4][]transition
-	for s := range trans {
-		trans[s] = transitions(f.token, token.Side(s), nil)
-	}
 	f.sigma, f.from = 0.75/f.scale, -fitOutside
 	for s := range f.gains {
 		for c := range f.gains[s] {
@@ -354,26 +212,26 @@ func (f *rimFit) solve() bool {
 		}
 	}
 	f.stride = max(int(f.scale*f.scale/coarseDensity+0.5), 1)
-	f.startLevels(&trans)
+	f.startLevels()
 	start := f.pose
-	var normal [fitParams * fitParams]float64
-	var gradient [fitParams]float64
 	const rounds, coarseRounds = 14, 8
 	for round := range rounds {
-		f.look(&trans, f.from)
+		f.look(f.from)
 		if round >= 2 {
 			f.followLight()
 		}
-		sum, count := f.normalise(round, &normal, &gradient)
+		sum, count := f.normalise(round)
 		if count < 30 || (round >= 4 && count*float64(f.stride) < minFitShare*float64(len(f.pixels))) {
 			return false
 		}
 		f.noise = max(math.Sqrt(sum/count), 1e-4)
-		f.addPriors(&normal, &gradient)
-		step, ok := linalg.SolveSPD(normal[:], gradient[:])
+		f.addPriors()
+		l, ok := f.equations.factorise()
 		if !ok {
 			return false
 		}
+		step := &f.equations.gradient
+		linalg.CholeskySolve(l, step[:])
 		f.apply(step)
 		if f.pose.Point.Distance(start.Point) > 4 || f.pose.Heading.Distance(start.Heading) > 0.2 {
 			return false
@@ -383,12 +241,12 @@ func (f *rimFit) solve() bool {
 		case f.stride > 1 && (round >= 4 && small < coarseStep || round >= coarseRounds-1):
 			f.stride = 1 // near enough: now all of them
 		case f.stride == 1 && round >= 5 && small < 1e-3:
-			f.judge(&trans)
-			return f.covariance(normal[:])
+			f.judge()
+			return f.covariance()
 		}
 	}
-	f.judge(&trans)
-	return f.covariance(normal[:])
+	f.judge()
+	return f.covariance()
 }
 
 const (
@@ -403,18 +261,21 @@ const (
 // normalise sums up the normal equations of one round, with Tukey's biweight, whose
 // threshold starts wide, while the pose is still off by a fraction of a pixel, and closes
 // to 4.7 sigma. It returns the weighted sum of the squared residuals, and of the weights. It uses the samples up.
-func (f *rimFit) normalise(round int, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) (sum, count float64) {
+func (f *rimFit) normalise(round int) (sum, count float64) {
 	closing := max(0.12, 0.5*math.Pow(0.7, float64(round)))
 	var bound [4]float64
 	for s := range bound {
 		bound[s] = 1 / max(4.685*f.noise, closing*f.contrast(int8(s)))
 	}
 	var sides [4]sideSums
-	frame := newTokenFrame(f.pose)
 	for i := range f.samples {
 		p := &f.samples[i]
 		gain := f.gains[p.side][p.column]
-		value, slope := recorded(gain * p.model)
+		value, slope := gain*p.at.light, gain
+		if value > kneeLight {
+			value, slope = recorded(value)
+			slope *= gain
+		}
 		e := p.light - value
 		if p.light >= clipped && e < 0 {
 			continue // overexposed, as it should be: it says no more than that
@@ -426,88 +287,15 @@ func (f *rimFit) normalise(round int, normal *[fitParams * fitParams]float64, gr
 		weight := (1 - u*u) * (1 - u*u)
 		sum += weight * e * e
 		count += weight
-		p.row.chain(p.side, frame, p.l)
-		p.row.scale(gain * slope)
-		sides[p.side].add(&p.row, weight, e)
+		sides[p.side].add(&p.at, weight*slope*slope, weight*slope*e)
 	}
-	clear(normal[:])
-	clear(gradient[:])
+	f.equations.clear()
+	turn := newSideTurn(f.pose)
 	for s := range sides {
-		sides[s].Into(s, normal, gradient)
+		f.equations.add(s, &sides[s], turn)
+		turn = turn.next()
 	}
 	return sum, count
-}
-
-// rimSide reports which side a point of the token's frame belongs to, and
-// whether it takes part in the fit.
-func rimSide(hx, hy float64, l geom.Point) (int8, bool) {
-	dx, dy := hx-math.Abs(l.X), hy-math.Abs(l.Y)
-	var side int8
-	d, toEnd := dy, dx
-	switch {
-	case dy <= dx && l.Y > 0:
-		side = 0
-	case dy <= dx:
-		side = 2
-	case l.X > 0:
-		side, d, toEnd = 1, dx, dy
-	default:
-		side, d, toEnd = 3, dx, dy
-	}
-	return side, d > -fitOutside && d < fitInside && toEnd > fitCorner
-}
-
-// fitRow is one row of the Jacobian, in the side's coordinates.
-type fitRow struct {
-	da, dd, ds float64    // by a, d and σ
-	level      [3]float64 // by o, w, k
-	pose       [3]float64 // by x, y, heading
-}
-
-// model returns I(a, d) and its derivatives.
-func (f *rimFit) model(side int8, a, d float64, tr []transition, row *fitRow) float64 {
-	o, w, k := f.levels[side][0], f.levels[side][1], f.levels[side][2]
-	s := f.sigma
-	x0, x1 := d/s, (d-float64(token.Keyline))/s
-	s0, p0 := gray.Phi(x0)
-	s1, p1 := gray.Phi(x1)
-	c, cda, cds := blurredCells(tr, a, s)
-	row.level = [3]float64{1 - s0, s0 - s1 + s1*c, s1 * (1 - c)}
-	row.dd = (w-o)*p0/s - (w-k)*(1-c)*p1/s
-	row.da = s1 * (w - k) * cda
-	row.ds = -(w-o)*p0*x0/s + (w-k)*(1-c)*p1*x1/s + s1*(w-k)*cds
-	return o*row.level[0] + w*row.level[1] + k*row.level[2]
-}
-
-// chain turns the derivatives by a and d into those by the pose.
-func (r *fitRow) chain(side int8, frame tokenFrame, l geom.Point) {
-	s, c := frame.sin, frame.cos
-	// local x and y by (x, y, heading): see geom.Pose.Inverse.
-	lx := [3]float64{-c, s, -l.Y}
-	ly := [3]float64{-s, -c, l.X}
-	for i := range 3 {
-		var a, d float64
-		switch side {
-		case 0:
-			a, d = lx[i], -ly[i]
-		case 1:
-			a, d = -ly[i], -lx[i]
-		case 2:
-			a, d = -lx[i], ly[i]
-		default:
-			a, d = ly[i], lx[i]
-		}
-		r.pose[i] = r.da*a + r.dd*d
-	}
-}
-
-// scale multiplies the row by the light that falls on its column and the slope of the camera's response.
-func (r *fitRow) scale(gain float64) {
-	r.ds *= gain
-	for i := range 3 {
-		r.level[i] *= gain
-		r.pose[i] *= gain
-	}
 }
 
 // followLight sets the gain of each column of each side: the factor that fits the
@@ -515,13 +303,12 @@ func (r *fitRow) scale(gain float64) {
 // shadow across a side is followed to within a column.
 func (f *rimFit) followLight() {
 	var num, den [4][fitColumns]float64
-	h := f.halves()
 	for i := range f.samples {
 		p := &f.samples[i]
 		if p.d < litFrom {
 			continue
 		}
-		m := p.model
+		m := p.at.light
 		if p.light >= clipped && recordedOnly(m) > p.light {
 			continue
 		}
@@ -529,7 +316,7 @@ func (f *rimFit) followLight() {
 		den[p.side][p.column] += m * m
 	}
 	for s := range f.gains {
-		for c := range int(2 * h[s] / fitColumn) {
+		for c := range f.sides[s].columns {
 			hold := 0.1 * f.white * f.white
 			g := (num[s][c] + hold) / (den[s][c] + hold)
 			f.gains[s][c] = min(max(g, 0.1), 1.5)
@@ -537,48 +324,11 @@ func (f *rimFit) followLight() {
 	}
 }
 
-// sideSums are the normal equations of one side's pixels in its own seven parameters: x,
-// y, heading, σ, and its o, w, k; the lower triangle, row by row.
-type sideSums struct {
-	normal   [28]float64
-	gradient [7]float64
-}
-
-// add takes a pixel's row in.
-func (s *sideSums) add(r *fitRow, weight, e float64) {
-	x, y, turn, blur, o, w, k := r.pose[0], r.pose[1], r.pose[2], r.ds, r.level[0], r.level[1], r.level[2]
-	wx, wy, wturn, wblur, wo, ww, wk := weight*x, weight*y, weight*turn, weight*blur, weight*o, weight*w, weight*k
-	g := &s.gradient
-	g[0], g[1], g[2], g[3], g[4], g[5], g[6] = g[0]+wx*e, g[1]+wy*e, g[2]+wturn*e, g[3]+wblur*e, g[4]+wo*e, g[5]+ww*e, g[6]+wk*e
-	n := &s.normal // written out: a loop over it takes twice as long
-	n[0] += wx * x
-	n[1], n[2] = n[1]+wy*x, n[2]+wy*y
-	n[3], n[4], n[5] = n[3]+wturn*x, n[4]+wturn*y, n[5]+wturn*turn
-	n[6], n[7], n[8], n[9] = n[6]+wblur*x, n[7]+wblur*y, n[8]+wblur*turn, n[9]+wblur*blur
-	n[10], n[11], n[12], n[13], n[14] = n[10]+wo*x, n[11]+wo*y, n[12]+wo*turn, n[13]+wo*blur, n[14]+wo*o
-	n[15], n[16], n[17], n[18], n[19], n[20] = n[15]+ww*x, n[16]+ww*y, n[17]+ww*turn, n[18]+ww*blur, n[19]+ww*o, n[20]+ww*w
-	n[21], n[22], n[23], n[24] = n[21]+wk*x, n[22]+wk*y, n[23]+wk*turn, n[24]+wk*blur
-	n[25], n[26], n[27] = n[25]+wk*o, n[26]+wk*w, n[27]+wk*k
-}
-
-// Into adds the side's sums to those of all sixteen parameters: x, y, heading, σ, then
-// o, w, k of the four sides.
-func (s *sideSums) Into(side int, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) {
-	at := [7]int{0, 1, 2, 3, 4 + 3*side, 5 + 3*side, 6 + 3*side}
-	k := 0
-	for i := range 7 {
-		gradient[at[i]] += s.gradient[i]
-		for j := 0; j <= i; j++ {
-			normal[at[i]*fitParams+at[j]] += s.normal[k]
-			k++
-		}
-	}
-}
-
 // addPriors completes the lower triangle's symmetric counterpart and adds weak
 // knowledge: the blur of a focused lens is 0.75 ± 0.25 px, and the levels of a
 // side that is wholly hidden stay where they are.
-func (f *rimFit) addPriors(normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) {
+func (f *rimFit) addPriors() {
+	normal, gradient := &f.equations.normal, &f.equations.gradient
 	info := 1 / (f.noise * f.noise) // the normal matrix is in units of 1/noise²
 	sd := 0.25 / f.scale
 	normal[3*fitParams+3] += 1 / (sd * sd) / info
@@ -594,7 +344,7 @@ func (f *rimFit) addPriors(normal *[fitParams * fitParams]float64, gradient *[fi
 }
 
 // apply takes a step, limited to what one linearisation is good for.
-func (f *rimFit) apply(step []float64) {
+func (f *rimFit) apply(step *[fitParams]float64) {
 	limit := 0.6 / f.scale
 	k := 1.0
 	if n := math.Hypot(step[0], step[1]); n > limit {
@@ -620,16 +370,17 @@ func (f *rimFit) apply(step []float64) {
 // startLevels sets o, w, k of each side from the pixels that should show them: the
 // upper fifth of what should be white and the lower fifth of what should be dark,
 // so that a miniature of middling grey over half the side does not pass for the ink.
-func (f *rimFit) startLevels(trans *[4][]transition) {
-	var values [4][3][]float64
-	var row fitRow
+func (f *rimFit) startLevels() {
+	values := &f.levelOf
 	for s := range f.levels {
 		f.levels[s] = [3]float64{0, 1, 0}
+		for k := range values[s] {
+			values[s][k] = values[s][k][:0]
+		}
 	}
-	f.each(func(p *rimPixel, side int8, a, d float64) {
-		f.model(side, a, d, trans[side], &row)
-		for k := range 3 {
-			if row.level[k] > 0.8 {
+	f.each(func(p *rimPixel, side int8, _, _ float64, at *printed) {
+		for k, share := range [...]float64{1 - at.inside, at.inside - at.dark, at.dark} {
+			if share > 0.8 {
 				values[side][k] = append(values[side][k], unrecorded(min(p.light, clipped)))
 			}
 		}
@@ -682,15 +433,16 @@ func (f *rimFit) clippedShare() (share float64) {
 }
 
 // covariance inverts the normal matrix and keeps the pose's block.
-func (f *rimFit) covariance(normal []float64) bool {
+func (f *rimFit) covariance() bool {
+	l, ok := f.equations.factorise()
+	if !ok {
+		return false
+	}
 	var cov geom.Cov3
 	for j := range 3 {
-		var e [fitParams]float64
-		e[j] = 1
-		col, ok := linalg.SolveSPD(normal, e[:])
-		if !ok {
-			return false
-		}
+		var col [fitParams]float64
+		col[j] = 1
+		linalg.CholeskySolve(l, col[:])
 		for i := range 3 {
 			cov[3*i+j] = col[i] * f.noise * f.noise * f.inflation()
 		}

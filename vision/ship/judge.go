@@ -41,9 +41,9 @@ type cellSum struct {
 
 // printSum is what the pixels of a token add up to when they are compared with its print.
 type printSum struct {
-	half, width, first [4]float64 // of each side, and of its cells, mm
-	n                  [4]int
-	cells              [4][token.MaxCells]cellSum
+	width, first [4]float64 // of each side's cells, mm
+	n            [4]int
+	cells        [4][token.MaxCells]cellSum
 
 	good, all, square [4]float64 // of each side: pixels that agree, all of them, and the squares of what is off
 	sum, sumN         float64    // of the pixels that agree
@@ -51,12 +51,12 @@ type printSum struct {
 	last, product     float64
 }
 
-// start empties the sums, for a token of a given base and half lengths of sides.
-func (s *printSum) start(base engine.Base, half [4]float64) {
-	*s = printSum{half: half}
+// start empties the sums, for a token of a given base.
+func (s *printSum) start(base engine.Base) {
+	*s = printSum{}
 	for i := range s.n {
 		s.width[i], s.n[i] = float64(token.CellWidth(base, token.Side(i))), token.Cells(base, token.Side(i))
-		s.first[i] = -half[i] + float64(token.Corner)
+		s.first[i] = -float64(token.SideLength(base, token.Side(i)))/2 + float64(token.Corner)
 	}
 }
 
@@ -88,13 +88,12 @@ func (c *cellSum) state() cellState {
 }
 
 // judge compares the picture with the print cell by cell at the fitted pose.
-func (f *rimFit) judge(trans *[4][]transition) {
+func (f *rimFit) judge() {
 	var s printSum
-	s.start(f.token.Base, f.halves())
-	var row fitRow
-	f.each(func(p *rimPixel, side int8, a, d float64) {
-		gain := f.gains[side][column(a, s.half[side])]
-		light := gain * f.model(side, a, d, trans[side], &row)
+	s.start(f.token.Base)
+	f.each(func(p *rimPixel, side int8, a, d float64, at *printed) {
+		gain := f.gains[side][f.sides[side].column(a)]
+		light := gain * at.light
 		ink := gain * (f.levels[side][1] - f.levels[side][2])
 		contrast := recordedOnly(gain*f.levels[side][1]) - recordedOnly(gain*f.levels[side][2])
 		if contrast < math.Max(0.04*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
@@ -210,7 +209,6 @@ func cornerOf(l geom.Point) int {
 func (f *rimFit) judgeCorners() {
 	const reach = float64(token.Corner) - 0.5 // up to the first cell's blur
 	hx, hy := f.token.Half()
-	h := f.halves()
 	var s cornerSum
 	frame := newTokenFrame(f.pose)
 	for i := range f.pixels {
@@ -226,11 +224,12 @@ func (f *rimFit) judgeCorners() {
 		// Each of the two sides that meet here brings its own light; the corner
 		// agrees when it fits either.
 		for j, side := range [2]int8{int8(k), int8((k + 1) % 4)} {
-			end := h[side]
+			m := &f.sides[side]
+			end := m.half
 			if j == 1 {
 				end = -end
 			}
-			g := f.gains[side][column(end, h[side])]
+			g := f.gains[side][m.column(end)]
 			contrast := recordedOnly(g*f.levels[side][1]) - recordedOnly(g*f.levels[side][2])
 			if contrast < minContrast {
 				continue

@@ -38,14 +38,23 @@ type cellEvidence struct{ as, flipped float64 }
 
 // evidence turns what a cell shows into log likelihood ratios against no print.
 func (s shows) evidence() cellEvidence {
-	of := func(ratio float64) float64 { return math.Log((1-coveredCell)*ratio + coveredCell) }
 	if !s.seen {
-		e := of(unseenRatio)
-		return cellEvidence{e, e}
+		return unseenEvidence
 	}
-	k := min(int((s.value+1)*5), 9)
-	return cellEvidence{of(showingRatio[k]), of(showingRatio[9-k])}
+	return showingEvidence[min(int((s.value+1)*5), 9)]
 }
+
+var unseenEvidence = cellEvidence{ofRatio(unseenRatio), ofRatio(unseenRatio)}
+
+// showingEvidence is the evidence of each tenth of showingRatio.
+var showingEvidence = func() (e [len(showingRatio)]cellEvidence) {
+	for k := range e {
+		e[k] = cellEvidence{ofRatio(showingRatio[k]), ofRatio(showingRatio[len(e)-1-k])}
+	}
+	return e
+}()
+
+func ofRatio(ratio float64) float64 { return math.Log((1-coveredCell)*ratio + coveredCell) }
 
 // evidence is the evidence of all cells of a fit.
 type evidence [4][token.MaxCells]cellEvidence
@@ -81,7 +90,7 @@ func (f *rimFit) likelihood(whole bool) (own, lead float64) {
 	for code := range token.ShipCode(token.Ships) {
 		for turn := 0; turn < 4; turn += turns(f.token) {
 			if code != f.token.Code || turn != 0 {
-				rival = max(rival, f.wordLog(&e, code, turn))
+				rival = f.wordLogOver(&e, code, turn, rival)
 			}
 			if !whole {
 				rival = max(rival, f.shiftedLog(&e, code, turn))
@@ -97,10 +106,24 @@ func (f *rimFit) likelihood(whole bool) (own, lead float64) {
 
 // wordLog is the log likelihood ratio of a ship that stands on the same outline, turned by quarters.
 func (f *rimFit) wordLog(e *evidence, code token.ShipCode, turn int) (sum float64) {
-	for s := range 4 {
-		sum += sideLog(f.sideSum(e, code, turn, s, 0))
+	return f.wordLogOver(e, code, turn, math.Inf(-1))
+}
+
+// wordLogOver is wordLog where that is more than least, and otherwise least: no side counts for more than its cells do.
+func (f *rimFit) wordLogOver(e *evidence, code token.ShipCode, turn int, least float64) (sum float64) {
+	var sides [4]float64
+	most := 0.0
+	for s := range sides {
+		sides[s] = f.sideSum(e, code, turn, s, 0)
+		most += max(sides[s], 0)
 	}
-	return sum
+	if most <= least {
+		return least
+	}
+	for _, v := range sides {
+		sum += sideLog(v)
+	}
+	return max(sum, least)
 }
 
 // shiftedLog is that of a ship that stands a cell or two further along one of its sides: the sides across show nothing

@@ -129,13 +129,9 @@ func (f *rimFit) stretch() (by, sigma float64, ok bool) {
 	fitted := *f
 	defer func() { *f = fitted }()
 	f.pixels = f.shrunk
-	var trans [4][]transition
-	for s := range trans {
-		trans[s] = transitions(f.token, token.Side(s), nil)
-	}
 	f.stride, f.from = 1, innerEdges
 	for round := range stretchRounds {
-		f.look(&trans, litFrom)
+		f.look(litFrom)
 		if round > 0 {
 			f.followLight()
 		}
@@ -166,63 +162,54 @@ func (f *rimFit) stretchStep() (by, sigma float64, ok bool) {
 	if f.stretchSums(&sums) < 30 {
 		return 0, 0, false
 	}
-	var normal [fitParams * fitParams]float64
-	var gradient, cross [fitParams]float64
-	own, pull := sums.eliminate(0.1*f.white*f.white, &f.gains, &normal, &gradient, &cross)
-	f.addPriors(&normal, &gradient)
-	known, ok := linalg.SolveSPD(normal[:], cross[:])
+	var cross [fitParams]float64
+	own, pull := f.eliminate(&sums, 0.1*f.white*f.white, &cross)
+	f.addPriors()
+	l, ok := f.equations.factorise()
 	if !ok {
 		return 0, 0, false
 	}
+	known, rest := cross, f.equations.gradient
+	linalg.CholeskySolve(l, known[:])
 	for i := range cross {
 		own -= cross[i] * known[i]
-		pull -= known[i] * gradient[i]
+		pull -= known[i] * rest[i]
 	}
 	if !(own > 0) {
 		return 0, 0, false
 	}
 	by = pull / own
-	for i := range gradient {
-		gradient[i] -= by * cross[i]
+	for i := range rest {
+		rest[i] -= by * cross[i]
 	}
-	rest, ok := linalg.SolveSPD(normal[:], gradient[:])
-	if !ok {
-		return 0, 0, false
-	}
-	f.apply(rest)
+	linalg.CholeskySolve(l, rest[:])
+	f.apply(&rest)
 	return by, f.noise * math.Sqrt(f.inflation()/covarianceInflation/own), true
 }
 
-// A row of stretchSums: the derivatives by x, y, heading, blur, o, w and k, that by the stretch, and the residual.
-const (
-	stretchAt   = 7
-	residualAt  = 8
-	stretchRows = 9
-)
-
-// stretchSums are what the pixels' rows add up to, squared: of each side, the lower triangle; and of each column with what
-// the light along it changes, and that squared.
+// stretchSums are what the pixels add up to: of each side, that of a fit and what is due to the stretch; and of each column
+// with what the light along it changes, and that squared.
 type stretchSums struct {
-	side   [4][stretchRows][stretchRows]float64
+	side [4]struct {
+		sideSums
+		stretch   [sideParams]float64
+		own, pull float64
+	}
 	column [4][fitColumns]struct {
-		with [stretchRows]float64
-		own  float64
+		with                   [sideParams]float64
+		stretch, residual, own float64
 	}
 }
 
-// stretchSums adds the samples up, and returns the sum of their weights. It uses them up.
+// stretchSums adds the samples up, and returns the sum of their weights.
 func (f *rimFit) stretchSums(sums *stretchSums) (count float64) {
-	hx, hy := f.token.Half()
-	out := [4]float64{hy, hx, hy, hx} // from the middle to each side
-	frame := newTokenFrame(f.pose)
 	for i := range f.samples {
 		p := &f.samples[i]
 		if p.d < f.from {
 			continue
 		}
-		side, row := p.side, &p.row
-		gain := f.gains[side][p.column]
-		value, slope := recorded(gain * p.model)
+		side, gain := p.side, f.gains[p.side][p.column]
+		value, slope := recorded(gain * p.at.light)
 		e := p.light - value
 		if p.light >= clipped && e < 0 {
 			continue
@@ -233,28 +220,26 @@ func (f *rimFit) stretchSums(sums *stretchSums) (count float64) {
 		}
 		weight := (1 - u*u) * (1 - u*u)
 		count += weight
-		row.chain(side, frame, p.l)
-		g := (row.dd*(out[side]-p.d) - row.da*p.a) * gain * slope
-		row.scale(gain * slope)
-		v := [stretchRows]float64{row.pose[0], row.pose[1], row.pose[2], row.ds, row.level[0], row.level[1], row.level[2], g, e}
-		along := &sums.column[side][p.column]
-		byGain := p.model * slope
+		byGain, scale := p.at.light*slope, gain*slope
+		s, along := &sums.side[side], &sums.column[side][p.column]
+		s.add(&p.at, weight*scale*scale, weight*scale*e)
+		g := (p.at.dd*(f.sides[side].out-p.d) - p.at.da*p.a) * scale
+		s.own += weight * g * g
+		s.pull += weight * g * e
 		along.own += weight * byGain * byGain
-		for i, x := range v {
-			wx := weight * x
-			along.with[i] += wx * byGain
-			for j := range i + 1 {
-				sums.side[side][i][j] += wx * v[j]
-			}
-		}
+		along.stretch += weight * byGain * g
+		along.residual += weight * byGain * e
+		p.at.addTo(&s.stretch, weight*scale*g)
+		p.at.addTo(&along.with, weight*scale*byGain)
 	}
 	return count
 }
 
 // eliminate leaves the light of each column free, held to 1 as followLight holds it, and adds the rest up: the lower triangle
 // of the normal equations, their right side, and what is due to the stretch.
-func (s *stretchSums) eliminate(hold float64, gains *[4][fitColumns]float64, normal *[fitParams * fitParams]float64,
-	gradient, cross *[fitParams]float64) (own, pull float64) {
+func (f *rimFit) eliminate(s *stretchSums, hold float64, cross *[fitParams]float64) (own, pull float64) {
+	f.equations.clear()
+	turn := newSideTurn(f.pose)
 	for side := range s.side {
 		sum := &s.side[side]
 		for c := range s.column[side] {
@@ -262,23 +247,27 @@ func (s *stretchSums) eliminate(hold float64, gains *[4][fitColumns]float64, nor
 			if along.own == 0 {
 				continue
 			}
-			along.with[residualAt] += hold * (1 - gains[side][c])
-			for i := range sum {
+			residual := along.residual + hold*(1-f.gains[side][c])
+			share := 1 / (along.own + hold)
+			for i, v := range along.with {
+				v *= share
 				for j := range i + 1 {
-					sum[i][j] -= along.with[i] * along.with[j] / (along.own + hold)
+					sum.normal[i][j] -= v * along.with[j]
 				}
+				sum.stretch[i] -= v * along.stretch
+				sum.gradient[i] -= v * residual
 			}
+			sum.own -= along.stretch * along.stretch * share
+			sum.pull -= along.stretch * residual * share
 		}
-		at := [stretchAt]int{0, 1, 2, 3, 4 + 3*side, 5 + 3*side, 6 + 3*side}
-		for i, to := range at {
-			for j := range i + 1 {
-				normal[to*fitParams+at[j]] += sum[i][j]
-			}
-			cross[to] += sum[stretchAt][i]
-			gradient[to] += sum[residualAt][i]
+		f.equations.add(side, &sum.sideSums, turn)
+		turn.of(&sum.stretch)
+		turn = turn.next()
+		for i, to := range sideAt(side) {
+			cross[to] += sum.stretch[i]
 		}
-		own += sum[stretchAt][stretchAt]
-		pull += sum[residualAt][stretchAt]
+		own += sum.own
+		pull += sum.pull
 	}
 	return own, pull
 }

@@ -10,26 +10,27 @@ const (
 	phiSteps = 512
 )
 
-var phiTable = func() (t [phiSteps + 2]struct{ cdf, pdf float64 }) {
-	for i := range t {
+// phiTable has one step in each place, its start and what it adds, and one that is flat before and behind.
+var phiTable = func() (t [phiSteps + 2]struct{ cdf, cdfStep, pdf, pdfStep float64 }) {
+	at := func(i int) (cdf, pdf float64) {
 		x := -PhiReach + 2*PhiReach*float64(i)/phiSteps
-		t[i].cdf = 0.5 * (1 + math.Erf(x/math.Sqrt2))
-		t[i].pdf = math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
+		return 0.5 * (1 + math.Erf(x/math.Sqrt2)), math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
 	}
+	for i := range phiSteps {
+		cdf, pdf := at(i)
+		nextCDF, nextPDF := at(i + 1)
+		p := &t[i+1]
+		p.cdf, p.cdfStep, p.pdf, p.pdfStep = cdf, nextCDF-cdf, pdf, nextPDF-pdf
+	}
+	t[phiSteps+1].cdf = 1
 	return t
 }()
 
-// Phi returns Φ(x) and φ(x).
+// Phi returns Φ(x) and φ(x), without branches. x must be below 1e15 either way.
 func Phi(x float64) (cdf, pdf float64) {
-	if x <= -PhiReach {
-		return 0, 0
-	}
-	if x >= PhiReach {
-		return 1, 0
-	}
-	f := (x + PhiReach) * (phiSteps / (2 * PhiReach))
+	f := (x+PhiReach)*(phiSteps/(2*PhiReach)) + 1
 	i := int(f)
 	f -= float64(i)
-	a, b := &phiTable[i], &phiTable[i+1]
-	return a.cdf + f*(b.cdf-a.cdf), a.pdf + f*(b.pdf-a.pdf)
+	p := &phiTable[min(max(i, 0), phiSteps+1)]
+	return p.cdf + f*p.cdfStep, p.pdf + f*p.pdfStep
 }
