@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -244,9 +245,9 @@ func ParseConfig(r io.Reader) (Config, error) {
 	if err != nil {
 		var syntax toml.ParseError
 		if errors.As(err, &syntax) {
-			return Config{}, fmt.Errorf("line %d, column %d: %s", syntax.Position.Line, max(1, syntax.Position.Col), describe(syntax))
+			return Config{}, errors.New(describe(string(text), syntax))
 		}
-		return Config{}, err
+		return Config{}, otherType(string(text), err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return Config{}, fmt.Errorf("%s: unknown key %q", placeOf(string(text), unknown[0]), unknown[0].String())
@@ -274,17 +275,60 @@ func withoutPath(err error) error {
 	return err
 }
 
-// describe words a decoder's error with the key that it was at.
-func describe(e toml.ParseError) string {
-	if e.LastKey != "" {
-		return fmt.Sprintf("%s: %s", e.LastKey, e.Message)
+// describe words a decoder's error with where it is, and with the key that it was at. (The decoder counts the line
+// that a line's end opens.)
+func describe(text string, e toml.ParseError) string {
+	before := text[:min(max(0, e.Position.Start), len(text))]
+	line := before[strings.LastIndexByte(before, '\n')+1:]
+	where := fmt.Sprintf("line %d, column %d: ", 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(line))
+	if key := e.LastKey[strings.LastIndexByte(e.LastKey, '.')+1:]; key != "" && strings.Contains(line, key) {
+		where += e.LastKey + ": "
 	}
-	return e.Message
+	return where + e.Message
+}
+
+// otherTypes is what the decoder says of a value that is of another type than its key's.
+var otherTypes = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "([^"]+)"\): (?:` +
+	`incompatible types: TOML value has type (\S+); destination has type (\S+)|type mismatch for .*: expected (table) but found (\S+))$`)
+
+// otherType words such an error as those of other values are; another error stays as it is.
+func otherType(text string, err error) error {
+	m := otherTypes.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	key := strings.Split(m[2], ".")
+	n, _ := strconv.Atoi(m[1])
+	if n == 0 {
+		n = lineOf(text, key)
+	}
+	return fmt.Errorf("%s: %s: expected %s, got %s", placeIn(text, n, key), m[2], typeInWords(m[4]+m[5]), typeInWords(m[3]+m[6]))
+}
+
+// typeInWords names a type of Go as the author of a file knows it.
+func typeInWords(name string) string {
+	switch {
+	case name == "string":
+		return "text in quotes"
+	case strings.HasPrefix(name, "bool"):
+		return "true or false"
+	case strings.HasPrefix(name, "int"):
+		return "a whole number"
+	case strings.HasPrefix(name, "float"):
+		return "a number"
+	case strings.HasPrefix(name, "[]"), name == "slice", name == "array":
+		return "a list"
+	case strings.HasPrefix(name, "map"), name == "table":
+		return "a table of keys"
+	}
+	return name
 }
 
 // placeOf says in words on which line and in which column, both from 1, a key is defined.
-func placeOf(text string, key toml.Key) string {
-	n := lineOf(text, key)
+func placeOf(text string, key toml.Key) string { return placeIn(text, lineOf(text, key), key) }
+
+// placeIn says the same of a key whose line is known.
+func placeIn(text string, n int, key toml.Key) string {
 	line := strings.Split(text, "\n")[n-1]
 	column := 1
 	if before, _, found := strings.Cut(line, key[len(key)-1]); found {
