@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	cdp "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,14 +67,19 @@ func firstScreenOfAPhone(t *testing.T, tab context.Context) {
 
 func firstScreenOfADesk(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
-	var missing string
-	within(t, tab, "the desk", screen(deskWide, "light"), chromedp.Navigate(server.URL),
-		chromedp.WaitVisible(`#targets li`), browsertest.Poll(`document.getElementById("nopicture").hidden`, nil),
-		notOnScreen(&missing, `["#status", "#policy-text", "#table", "#title", "#band", "#fact-arc", "#fact-obstruction", "#from", "#ask-judge",
-			"#targets li", '#try-grid [data-move="stationary"]', "#picture", "section.targets", "section.camera"]`))
-	assert.Empty(t, missing)
+	for _, lang := range []string{"en", "de"} {
+		for _, to := range []string{"B1", "B2"} { // in the arc, and outside it
+			f.choose(live.Choice{From: "A1", To: to, Arc: engine.ArcFront})
+			var missing string
+			within(t, tab, "the desk", cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": lang}), screen(deskWide, "light"),
+				chromedp.Navigate(server.URL), chromedp.WaitVisible(`#targets li`), browsertest.Poll(`document.getElementById("nopicture").hidden`, nil),
+				browsertest.Poll(fmt.Sprintf(`document.documentElement.lang === %q && document.getElementById("to").value === %q`, lang, to), nil),
+				notOnScreen(&missing, `["#status", "#policy-text", "#table", "#title", "#band", "#fact-arc", "#fact-obstruction", "#from", "#ask-judge",
+					"#targets li", '#try-grid [data-move="stationary"]', "#picture", "section.targets", "section.camera"]`))
+			assert.Empty(t, missing, "%s, %s", lang, to)
+		}
+	}
 }
 
 func largeOnlyWhereItIsTheAnswer(t *testing.T, tab context.Context) {

@@ -401,6 +401,10 @@ func figuresWith(mark string) string {
 	})()`
 }
 
+// overfull returns the texts of the buttons that reach beyond their edge.
+const overfull = `[...document.querySelectorAll("button, summary")].filter((e) =>
+	e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).textOverflow !== "ellipsis").map((e) => e.textContent.trim())`
+
 // TestEveryPageInGerman opens every page in every state that is looked at in a German browser:
 // each visible text is from the catalogue. PAGES=game,judge looks at these alone.
 func TestEveryPageInGerman(t *testing.T) {
@@ -428,6 +432,8 @@ func TestEveryPageInGerman(t *testing.T) {
 				within(t, tab, "the page does not come into its state", do)
 			}
 			var found []string
+			within(t, tab, "the buttons", chromedp.Evaluate(overfull, &found))
+			assert.Empty(t, found, "texts that are wider than their button, on a phone")
 			within(t, tab, "the texts", screen(largeWide, "dark"), chromedp.Evaluate(settled, nil, awaiting),
 				chromedp.Evaluate(foreign, &found, awaiting))
 			assert.Empty(t, found, "visible texts that are not from static/texts/de.json")
