@@ -18,13 +18,13 @@ import (
 // levels, fewer where glare lies on it; held against the noise there, it is noticed or not.
 
 // Contrasts of a print in linear light, rms, as shares of white paper's, the level of the token and its surroundings apart.
-// In half of a token's squares it is leastPrint or more, in one of them bestPrint: on 18 rendered obstacles of odd seeds
-// (2026-11-22) 0.042 to 0.139, and 0.095 to 0.54. Seeds that set nothing had 0.027 and 0.060 in glare, where the camera's
-// curve is flat, and 0.029 and 0.089 elsewhere. Means over broad squares keep broadPrint of it (0.83 and more of 18; 0.67 of
-// 48 others, in glare): print is coarser than they are, and noise is not.
+// In half of a token's squares it is leastPrint or more, in one of them bestPrint: on 32 rendered obstacles in full view of
+// tables 1401 to 1416 (2026-11-23) 0.023 to 0.124, and 0.041 to 0.32; the least are dark debris on plain mats (1404, 1413) and an
+// asteroid (1416). Means over broad squares keep broadPrint of it (0.83 and more of 18; 0.67 of 48 others, in glare): print is
+// coarser than they are, and noise is not.
 const (
-	leastPrint = 0.03
-	bestPrint  = 0.05
+	leastPrint = 0.02
+	bestPrint  = 0.04
 	broadPrint = 0.75
 )
 
