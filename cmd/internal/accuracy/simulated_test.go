@@ -58,8 +58,12 @@ func register(t *testing.T, d vision.MarkerDetector, lens calibration.Intrinsics
 	for _, m := range found {
 		seen = append(seen, calibration.MarkerSighting{ID: m.ID, Corners: m.Corners})
 	}
-	layout.Placement = calibration.ExactPlacement // these markers lie where they are said to
-	table, err := calibration.Register(lens, layout, seen)
+	exact := layout
+	exact.Placement = calibration.ExactPlacement // these markers lie where they are said to
+	table, err := calibration.Register(lens, exact, seen)
+	if err != nil { // burnt-out white moves their edges, as if they lay elsewhere
+		table, err = calibration.Register(lens, layout, seen)
+	}
 	require.NoError(t, err)
 	return table
 }
@@ -72,9 +76,10 @@ func drawnTokens() locate.Options {
 	return locate.Options{Uncertainty: u}
 }
 
+// markerDetector is the program's.
 func markerDetector(t *testing.T) vision.MarkerDetector {
 	t.Helper()
-	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{Decimate: 2})
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {
 		t.Skip("the simulated table is located from its markers: ", err)
 	}
