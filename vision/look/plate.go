@@ -45,12 +45,14 @@ const (
 	hiddenShare = 0.4 // of the panes, expected
 
 	// Limits of the logarithms of likelihood ratios.
-	nameSeen   = 3.0  // at least, of a name against what hides it, that is told from another
-	nameTold   = 5.0  // at least, of a name against another that was shown
-	nameAgrees = 5.0  // at least, of a name against any other, where it agrees beyond a blur as well
-	nameSure   = 9.0  // at least, where it need not: from finestScale on others have at most 6, below it they are smears alike
-	nameDenied = 3.0  // at least, of any other name against this one
-	viewLeast  = 0.75 // of the plate round the name, without which no other name is said to stand there
+	nameSeen    = 3.0  // at least, of a name against what hides it, that is told from another
+	nameTold    = 5.0  // at least, of a name against another that was shown: two looks of one card differ by up to 4.7
+	nameLegible = 3.0  // that from finestScale on, where they differ by up to 2.1
+	nameThird   = -1.5 // at least, of a name that is told against any other: of 166 third names on 6 tables at 4K 139 have less
+	nameAgrees  = 5.0  // at least, of a name against any other, where it agrees beyond a blur as well
+	nameSure    = 9.0  // at least, where it need not: from finestScale on others have at most 6, below it they are smears alike
+	nameDenied  = 3.0  // at least, of any other name against this one
+	viewLeast   = 0.75 // of the plate round the name, without which no other name is said to stand there
 )
 
 // strip is a look's rear strip as a picture shows it, at the pose of a fit: as bright as the look where both show the same.
@@ -256,23 +258,22 @@ func (s *strip) inView(look, shot []float64, from, to int) float64 {
 	return float64(agree) / float64(len(off))
 }
 
-// plate says whether the strip shows the look's name.
-func (s *strip) plate() Plate {
+// plate says whether the strip shows the look's name, and by how much it is likelier than any other: the logarithm of a likelihood ratio.
+func (s *strip) plate() (plate Plate, score float64) {
 	look, shot := gray(s.cells()), gray(s.shot)
 	text, from, to := s.text(look)
 	left, right := s.middle()
-	var score float64
 	for _, p := range s.panes(s, from, to, left, right) {
 		name, other, hidden := nameDensities(p.shown)
 		score += paneWeight(p.look) * math.Log((hiddenShare*hidden+(1-hiddenShare)*name)/(hiddenShare*hidden+(1-hiddenShare)*other))
 	}
 	switch {
 	case score >= nameSure && s.scale >= finestScale, score >= nameAgrees && s.smear(look, shot, text) > plateSmear:
-		return PlateAgrees
+		return PlateAgrees, score
 	case score <= -nameDenied && s.inView(look, shot, from, to) >= viewLeast:
-		return PlateDenies
+		return PlateDenies, score
 	}
-	return PlateUnread
+	return PlateUnread, score
 }
 
 // against says which of two looks with one drawing a picture shows, by the panes in which their strips differ, numbers and icons
@@ -293,10 +294,14 @@ func (s *strip) against(o *strip) int {
 		}
 		own, other = own+wa*seen(p.shown), other+wb*seen(p.otherShown)
 	}
+	told := nameTold
+	if s.scale >= finestScale {
+		told = nameLegible
+	}
 	switch {
-	case own-other >= nameTold && own >= nameSeen:
+	case own-other >= told && own >= nameSeen:
 		return 1
-	case other-own >= nameTold && other >= nameSeen:
+	case other-own >= told && other >= nameSeen:
 		return -1
 	}
 	return 0
@@ -307,7 +312,7 @@ func (s *strip) against(o *strip) int {
 func (f *Finder) byPlates(frame vision.Frame, sights []Sight) {
 	for i := range sights {
 		s := &sights[i]
-		if s.Evidence < nameLeast { // it gets no name, and where its card lies is not known well enough to compare a name
+		if s.Evidence < searchEvidence { // where its card lies is not known well enough to compare a name
 			continue
 		}
 		sc, ok := newScan(&f.table, frame, s.Pose.Point, s.Look.Z, s.Look.half()*math.Sqrt2+4)
@@ -329,9 +334,9 @@ func (f *Finder) byPlates(frame vision.Frame, sights []Sight) {
 				best = o
 			}
 		}
-		plate := best.plate()
+		plate, score := best.plate()
 		may := slices.DeleteFunc(append([]*Look{s.Look}, s.Alike...), func(l *Look) bool {
-			return l == best.look || plate != PlateDenies && // a third name, which is none of those that were shown, says nothing of them
+			return l == best.look || score >= nameThird && // a third name, which is none of those that were shown, says nothing of them
 				slices.ContainsFunc(shown, func(o fittedStrip) bool { return o.look == l && best.against(o.strip) > 0 })
 		})
 		s.Look, s.Pose, s.Fit, s.Alike, s.Plate = best.look, best.pose, best.fit, may, plate

@@ -461,6 +461,7 @@ func TestNamePlates(t *testing.T) {
 	type tally struct {
 		ships, own, ownDenied, others, otherNamed, otherDenied, pairs, told, wrong int
 		inView, ownInView, pairsInView, toldInView                                 int // with 70 % of the name in view
+		thirds, thirdsTold                                                         int // two other names, of which one is told
 		copies, copiesTold                                                         int
 	}
 	sum := map[string]*tally{}
@@ -508,11 +509,21 @@ func TestNamePlates(t *testing.T) {
 			if ok && s.Plate == look.PlateDenies {
 				n.ownDenied++
 			}
-			other := table.by[otherName(t, table.extra, i)]
-			if other == nil {
+			names := otherNames(t, table, i)
+			if len(names) == 0 {
 				continue
 			}
-			twin := withName(t, own, other)
+			twin := withName(t, own, names[0])
+			if len(names) > 1 {
+				third := withName(t, own, names[1])
+				third.Ships = []string{"B17"}
+				if s, ok := near(w, twin, third); ok {
+					n.thirds++
+					if len(s.Ships()) == 1 {
+						n.thirdsTold++
+					}
+				}
+			}
 			n.others++
 			if s, ok := near(w, twin); ok && s.Plate == look.PlateAgrees {
 				n.otherNamed++
@@ -540,6 +551,7 @@ func TestNamePlates(t *testing.T) {
 		assert.Zero(t, n.otherNamed, "%s: another name agrees", size)
 		assert.Zero(t, n.wrong, "%s: told wrongly", size)
 		assert.Zero(t, n.copiesTold, "%s: copies of one card that are told", size)
+		assert.LessOrEqual(t, float64(n.thirdsTold), 0.15*float64(n.thirds), "%s: of two names, neither of which stands there, one is told", size)
 		assertShare(t, n.told, n.pairs, 0.37, "%s: told by the name plate", size)
 	}
 }
@@ -571,17 +583,20 @@ func (s *stockShip) nameSeen(t *testing.T) float64 {
 	return float64(seen) / float64(all)
 }
 
-// otherName is the kind of a card of the same layout with another name; "": there is none.
-func otherName(t *testing.T, ships []stockShip, i int) string {
+// otherNames are the looks of cards of the same layout with other names.
+func otherNames(t *testing.T, table *shownTable, i int) (out []*look.Look) {
 	t.Helper()
 	type art struct{ Name, Edition string }
 	var own, other art
-	require.NoError(t, json.Unmarshal(ships[i].Stock.Art, &own))
-	for k := range ships {
-		require.NoError(t, json.Unmarshal(ships[k].Stock.Art, &other))
-		if ships[k].Base == ships[i].Base && other.Edition == own.Edition && other.Name != own.Name {
-			return ships[k].kind()
+	require.NoError(t, json.Unmarshal(table.extra[i].Stock.Art, &own))
+	names := []string{own.Name}
+	for k := range table.extra {
+		other = art{}
+		require.NoError(t, json.Unmarshal(table.extra[k].Stock.Art, &other))
+		l := table.by[table.extra[k].kind()]
+		if l != nil && table.extra[k].Base == table.extra[i].Base && other.Edition == own.Edition && !slices.Contains(names, other.Name) {
+			names, out = append(names, other.Name), append(out, l)
 		}
 	}
-	return ""
+	return out
 }
