@@ -15,7 +15,8 @@ type Naming struct {
 }
 
 // byDots reads the dots of bases that were found in a picture, which may tell ships with the same card apart. A name that two of
-// them would get neither gets.
+// them would get neither gets. One dot alone may be print of a card that was never shown: it names none whose card agrees so little that it
+// would get no name by its card.
 func (f *Finder) byDots(frame vision.Frame, sights []Sight) {
 	reader, ok := dots.NewReader(f.table, frame)
 	if !ok {
@@ -27,7 +28,9 @@ func (f *Finder) byDots(frame vision.Frame, sights []Sight) {
 		may := s.Ships()
 		r := reader.Read(s.Look.Base, s.Pose, s.Look.Z)
 		s.Dots.Read = r
-		s.Dots.Ship, _ = r.Resolve(may)
+		if (r[0] != dots.None && r[1] != dots.None) || s.Evidence >= nameLeast {
+			s.Dots.Ship, _ = r.Resolve(may)
+		}
 		s.Dots.Other = r != dots.Reading{} && !slices.ContainsFunc(may, r.Allows)
 		named[s.Dots.Ship]++
 	}
