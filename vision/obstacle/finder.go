@@ -16,31 +16,33 @@ import (
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/internal/gray"
+	"sightline/vision/internal/under"
 )
 
 // Finder finds obstacles on a mat that was learnt empty. It keeps its
 // buffers and belongs to one goroutine.
 type Finder struct {
-	table     calibration.Table
-	catalogue *catalogue.Catalogue
-	errors    *calibration.ErrorModel
-	reduce    int
-	small     image.Gray
-	diff      *subtraction
-	fit       outlineFit
-	shapes    []shape
-	good      float64 // misfit of what is not searched for any further
-	believed  float64 // misfit of what may be believed
-	narrowest float64 // radius of the largest circle in the catalogue's narrowest outline, mm
-	smallest  float64 // area of the catalogue's smallest outline, mm²
-	widest    float64 // distance of a point of an outline from its token's middle, at most, mm
-	bases     []geom.Polygon
-	covered   []bool // cells that ships hide
-	rims      []rim
-	focus     focus
-	lanes     lanes
-	work      workPlanes
-	guide     guideStrip
+	table      calibration.Table
+	catalogue  *catalogue.Catalogue
+	errors     *calibration.ErrorModel
+	reduce     int
+	small      image.Gray
+	diff       *subtraction
+	fit        outlineFit
+	shapes     []shape
+	good       float64 // misfit of what is not searched for any further
+	believed   float64 // misfit of what may be believed
+	narrowest  float64 // radius of the largest circle in the catalogue's narrowest outline, mm
+	smallest   float64 // area of the catalogue's smallest outline, mm²
+	widest     float64 // distance of a point of an outline from its token's middle, at most, mm
+	bases      []geom.Polygon
+	covered    []bool // cells that ships hide
+	rims       []under.Rim
+	underneath []*under.Outline // of shapes; nil: not made yet
+	focus      focus
+	lanes      lanes
+	work       workPlanes
+	guide      guideStrip
 
 	memories *memories                      // nil: every search compares all blobs
 	refined  map[place]*vision.ObstacleView // by the search that is under way; nil: no fit

@@ -1,17 +1,19 @@
 package obstacle
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/internal/under"
 )
 
 // rimOf is the front of a base whose edge lies at y, from x-18 to x+18.
-func rimOf(x, y float64, seen bool, white func(i int) bool) rim {
-	var r rim
+func rimOf(x, y float64, seen bool, white func(i int) bool) under.Rim {
+	var r under.Rim
 	for i := range 12 {
 		at := geom.Point{X: x - 16.5 + 3*float64(i), Y: y}
 		r = append(r, vision.RimCell{At: at, Out: geom.Point{Y: 1}, Width: 3, White: white(i), Seen: seen})
@@ -32,19 +34,68 @@ func TestWhatAdjoinsARimThatIsSeenIsNoMiniature(t *testing.T) {
 		name   string
 		area   geom.Polygon
 		light  func(geom.Point) float64
-		rims   []rim
+		rims   []under.Rim
 		things int
 	}{
-		{"a rock that goes on under the base", rock(215, 245), light, []rim{rimOf(200, 220, true, even)}, 1},
-		{"a miniature over the rim", rock(215, 245), light, []rim{rimOf(200, 220, false, even)}, 0},
-		{"a light miniature over white cells", rock(215, 245), light, []rim{rimOf(200, 220, true, always)}, 0},
-		{"a wing beyond the rim", rock(228, 245), light, []rim{rimOf(200, 220, true, even)}, 0},
-		{"a shadow", rock(215, 245), func(geom.Point) float64 { return 0.4 }, []rim{rimOf(200, 220, true, even)}, 0},
-		{"the base's own light on the mat", rock(215, 226), light, []rim{rimOf(200, 220, true, even)}, 0},
+		{"a rock that goes on under the base", rock(215, 245), light, []under.Rim{rimOf(200, 220, true, even)}, 1},
+		{"a miniature over the rim", rock(215, 245), light, []under.Rim{rimOf(200, 220, false, even)}, 0},
+		{"a light miniature over white cells", rock(215, 245), light, []under.Rim{rimOf(200, 220, true, always)}, 0},
+		{"a wing beyond the rim", rock(228, 245), light, []under.Rim{rimOf(200, 220, true, even)}, 0},
+		{"a shadow", rock(215, 245), func(geom.Point) float64 { return 0.4 }, []under.Rim{rimOf(200, 220, true, even)}, 0},
+		{"the base's own light on the mat", rock(215, 226), light, []under.Rim{rimOf(200, 220, true, even)}, 0},
 		{"no code was read", rock(215, 245), light, nil, 0},
 	} {
 		lay(f, table, base, c.area, c.light)
 		f.rims = c.rims
 		assert.Len(t, f.things(nil, nil), c.things, c.name)
+	}
+}
+
+// Of a rock under a base only a tip is seen beside it. It may lie wherever it hides no bare mat: under all of the base that it
+// reaches, and nowhere else beside it.
+func TestATipBesideABaseIsARockUnderIt(t *testing.T) {
+	f, table := finderOfGrain(t)
+	base := square(200, 200, 30)
+	pose := geom.Pose{Point: geom.Point{X: 200, Y: 218}}
+	var rock geom.Polygon
+	for _, p := range lopsided(24) {
+		rock = append(rock, pose.Transform(p))
+	}
+	lay(f, table, []geom.Polygon{base}, rock, func(geom.Point) float64 { return 2 })
+	white := func(int) bool { return true }
+	f.rims = []under.Rim{rimOf(200, 230, true, white)}
+	things := f.things(nil, nil)
+	covered := func(p geom.Point) bool {
+		return slices.ContainsFunc(things, func(u vision.UnknownObject) bool { return geom.Polygon(u.Outline).Contains(p) })
+	}
+	for _, p := range rock {
+		if p.Y > 236 {
+			assert.True(t, covered(geom.Point{X: p.X, Y: p.Y - 1}), "the tip at %.0f", p)
+		}
+	}
+	assert.True(t, covered(pose.Point), "its hidden part")
+	for _, u := range things {
+		low, high := u.Outline[0].Y, u.Outline[0].Y
+		for _, p := range u.Outline {
+			low, high = min(low, p.Y), max(high, p.Y)
+			assert.InDelta(t, 200, p.X, 30, "beside the base where nothing lies")
+		}
+		assert.True(t, low > 232 || high < 225, "over the base's side, where its own lines begin: %.0f", u.Outline)
+	}
+
+	f.rims[0][1].Seen = false // what hides it is white
+	assert.Empty(t, f.things(nil, nil), "a miniature that hides a part of the rim")
+}
+
+// What no obstacle of the catalogue can be, and adjoins a rim in full view, lies on the mat all the same.
+func TestWhatFitsNoOutlineBesideARimIsAThing(t *testing.T) {
+	f, table := finderOfGrain(t)
+	base := square(200, 200, 8) // too small to hide the rest of a rock
+	strip := geom.Polygon{{X: 194, Y: 205}, {X: 206, Y: 205}, {X: 206, Y: 225}, {X: 194, Y: 225}}
+	lay(f, table, []geom.Polygon{base}, strip, func(geom.Point) float64 { return 2 })
+	f.rims = []under.Rim{rimOf(200, 208, true, func(i int) bool { return i%2 == 0 })}
+	things := f.things(nil, nil)
+	if assert.Len(t, things, 1) {
+		assert.True(t, geom.Polygon(things[0].Outline).Contains(geom.Point{X: 200, Y: 218}))
 	}
 }

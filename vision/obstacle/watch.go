@@ -16,6 +16,7 @@ import (
 	"sightline/vision/catalogue"
 	"sightline/vision/exposure"
 	"sightline/vision/internal/gray"
+	"sightline/vision/internal/under"
 	"sightline/vision/token"
 )
 
@@ -38,7 +39,7 @@ type Watch struct {
 	refine     bool                      // the running search is of the mean; what sight says holds meanwhile
 	fine       bool                      // sight is of the mean, or needs none
 
-	rims []rim // of the ships in the picture
+	rims []under.Rim // of the ships in the picture
 
 	searches *Searches // of all cameras; nil: there is one
 	further  bool      // this one is not the main camera's
@@ -639,10 +640,7 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 		}
 		out = append(out, f.thing(cells))
 	}
-	for _, b := range f.underShips(limit) {
-		out = append(out, f.thing(b.cells))
-	}
-	return out
+	return append(out, f.underShips(limit)...)
 }
 
 // reach returns where the squares lie in which blobs were noticed: first those whose middles plain holds, or all squares of
@@ -723,6 +721,13 @@ func (f *Finder) thing(cells []int32) vision.UnknownObject {
 		}
 		f.diff.mask[c] = true
 		all = append(all, geom.Point{X: (float64(int(c)%w) + 0.5) * vision.DiffStep, Y: (float64(int(c)/w) + 0.5) * vision.DiffStep})
+	}
+	if len(all.Hull(nil)) < 3 { // a row of cells
+		for _, p := range all {
+			for _, d := range [4]geom.Point{{X: -0.5, Y: -0.5}, {X: 0.5, Y: -0.5}, {X: 0.5, Y: 0.5}, {X: -0.5, Y: 0.5}} {
+				all = append(all, p.Add(d.Mul(vision.DiffStep)))
+			}
+		}
 	}
 	t := vision.UnknownObject{Outline: all.Hull(nil), Area: float64(n) * vision.DiffStep * vision.DiffStep}
 	for _, p := range t.Outline {

@@ -106,7 +106,11 @@ func TestRecognitionWithLinesAndWithout(t *testing.T) {
 			light, len(with.Scene.Ships), off, moved, len(with.Scene.Obstacles), len(without.Scene.Obstacles), len(with.Scene.Unknown))
 		assert.Less(t, off, 0.6)
 		assert.Less(t, moved, 0.1)
-		assert.LessOrEqual(t, len(with.Scene.Unknown), 3, "a line round a ship adjoins its rim as what lies under it does")
+		for _, u := range with.Scene.Unknown {
+			assert.True(t, slices.ContainsFunc(with.Scene.Ships, func(s engine.Ship) bool {
+				return u.Contains(s.Pose.Point) || u.BoundaryDistance(s.Pose.Point) < 130
+			}), "a line round a ship adjoins its rim as what lies under it does; nothing lies at %.0f", u)
+		}
 		require.Len(t, with.Scene.Obstacles, len(without.Scene.Obstacles))
 		for i, o := range with.Scene.Obstacles {
 			assert.Less(t, float64(o.Pose.Distance(without.Scene.Obstacles[i].Pose.Point)), 1.0, "%s is where it was", o.ID)
