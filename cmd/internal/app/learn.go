@@ -171,11 +171,7 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 // inTheWay says what of a view keeps anything from being learnt.
 func inTheWay(v *live.State) (out []string) {
 	if v.Health.Code != live.OK {
-		text := v.Health.Title
-		if v.Health.Detail != "" {
-			text += ": " + v.Health.Detail
-		}
-		return []string{text}
+		return []string{v.Health.Line()}
 	}
 	if v.Held {
 		out = append(out, "The picture is held, and a judge may rule on it: release it first.")
@@ -252,7 +248,7 @@ func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) erro
 		case !sameSize(f, table), now.Register.Hash != v.Register.Hash:
 			return v, errors.New("the camera or the table moved while it was looked at: begin again")
 		case now.Health.Code != live.OK:
-			return v, fmt.Errorf("%s: %s", now.Health.Title, now.Health.Detail)
+			return v, errors.New(now.Health.Line())
 		case first != nil && exposure.Moved(first, f.Gray):
 			return v, errMoved
 		case first == nil:

@@ -26,6 +26,9 @@ func newHub() *live.Hub {
 // logCamera writes the camera's ups and downs to the log.
 func logCamera(log *slog.Logger) func(capture.FeedStatus) {
 	return func(s capture.FeedStatus) {
+		if s.Source == "" {
+			return // nobody has chosen one, which the program's first line says
+		}
 		if s.Err != "" {
 			log.Warn("camera", "source", s.Source, "state", string(s.State), "err", s.Err)
 			return

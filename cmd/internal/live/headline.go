@@ -35,6 +35,9 @@ type Headline struct {
 // the target is in the chosen arc.
 func (s *State) Headline() Headline {
 	if s.Choice.From == "" || s.Choice.To == "" {
+		if !s.answers() {
+			return Headline{Kind: HeadlineNone, Text: "No answer now"} // a pair would bring none
+		}
 		return Headline{Kind: HeadlineNone, Text: "Choose a pair"}
 	}
 	if s.Pair == nil {

@@ -60,6 +60,8 @@ func TestHeadlines(t *testing.T) {
 		{"perhaps forbidden", two, arc(engine.Yes, &two),
 			Headline{HeadlineClose, "Perhaps no attack, too close to call: at range 0 of an asteroid, rock1", "2"}, restricts(engine.Indeterminate)},
 		{"nothing is chosen", two, arc(engine.Yes, &two), Headline{HeadlineNone, "Choose a pair", ""}, func(s *State) { s.Choice = Choice{} }},
+		{"nothing is chosen, and nothing would be answered", two, arc(engine.Yes, &two), Headline{HeadlineNone, "No answer now", ""},
+			func(s *State) { s.Choice, s.Health.Code = Choice{}, NoCamera }},
 		{"not allowed", two, arc(engine.Yes, &two), Headline{HeadlineWithheld, "Not measured now", ""},
 			func(s *State) { s.Pair, s.Withheld = nil, true }},
 		{"a hand moves it", two, arc(engine.Yes, &two), Headline{HeadlineNoView, "Wait: B1 is moving", ""}, tracked(vision.Moving)},
@@ -89,4 +91,12 @@ func tracked(state vision.TrackState) func(*State) {
 	return func(s *State) {
 		s.Pair, s.Tracks = nil, []vision.Track{{Ship: engine.Ship{ID: "B1"}, State: state}}
 	}
+}
+
+// What is wrong is said once in one line.
+func TestHealthInOneLine(t *testing.T) {
+	const unchosen = "No camera is chosen yet: choose one on the page /first"
+	assert.Equal(t, "Starting", Health{Title: "Starting"}.Line())
+	assert.Equal(t, "No camera: it is unplugged", Health{Title: "No camera", Detail: "it is unplugged"}.Line())
+	assert.Equal(t, unchosen, Health{Title: "No camera", Detail: unchosen}.Line())
 }

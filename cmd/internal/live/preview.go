@@ -54,7 +54,7 @@ func (s *State) Preview(t MoveRequest, judge bool) (MovePreview, error) {
 		return none, &Refusal{ErrInvalid, sentence.Of(err)}
 	}
 	if !s.answers() {
-		return none, &Refusal{ErrNoAnswers, s.Health.Title + ": " + s.Health.Detail}
+		return none, &Refusal{ErrNoAnswers, s.Health.Line()}
 	}
 	ok, after, why := s.Policy.Move(t.Doing, t.Ship, t.Move)
 	if judge {

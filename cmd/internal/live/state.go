@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"image"
+	"strings"
 	"time"
 
 	"sightline/calibration/verify"
@@ -89,6 +90,17 @@ type Health struct {
 	Title  string // "No camera"
 	Detail string // what exactly is wrong
 	Advice string // what to do
+}
+
+// Line says what is wrong in one line: the title and the detail, or the detail where it begins with the title.
+func (h Health) Line() string {
+	switch {
+	case h.Detail == "":
+		return h.Title
+	case strings.HasPrefix(h.Detail, h.Title):
+		return h.Detail
+	}
+	return h.Title + ": " + h.Detail
 }
 
 // Note is something that happened.

@@ -28,6 +28,9 @@ type AnswerText struct {
 // Text says the state's answer. Everything on the page that words a verdict comes from here.
 func (s *State) Text() AnswerText {
 	if s.Choice.From == "" || s.Choice.To == "" {
+		if !s.answers() {
+			return AnswerText{Headline: s.Headline(), Title: "No answer", Live: s.Health.Title + "."}
+		}
 		return AnswerText{Headline: s.Headline(), Title: "Choose a pair", Live: "Choose an attacker and a target."}
 	}
 	if s.Pair == nil {

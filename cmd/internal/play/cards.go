@@ -136,7 +136,7 @@ func (t *Table) Check(what string, judge bool) (cardJSON, error) {
 		return out, &live.Refusal{Kind: live.ErrForbidden, Text: why}
 	}
 	if table.Health.Code != live.OK {
-		return out, &live.Refusal{Kind: live.ErrNoAnswers, Text: table.Health.Title + ": " + table.Health.Detail}
+		return out, &live.Refusal{Kind: live.ErrNoAnswers, Text: table.Health.Line()}
 	}
 	scene, scenario := table.Standing(), engine.Scenario(0)
 	if g != nil {

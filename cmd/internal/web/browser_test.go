@@ -65,14 +65,18 @@ func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 		state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device",
 			Advice: "Plug it in. The page /first lists the cameras of this machine."}
 	})
-	var text, lost, link string
+	var text, title, margin, lost, link string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Navigate(server.URL),
 		chromedp.WaitVisible("#banner"),
 		chromedp.Text("#banner", &text),
+		chromedp.Text("#title", &title),
+		chromedp.Text("#margin", &margin),
 		chromedp.Text(`#banner a[href="/first"]`, &link),
 	))
 	assert.Equal(t, "/first", link)
+	assert.Equal(t, "No answer now", title, "a pair would bring none")
+	assert.Equal(t, "No camera", margin)
 	assert.Contains(t, text, "Plug it in. The page /first lists the cameras of this machine.")
 	assert.Contains(t, text, "No camera")
 	assert.Contains(t, text, "/dev/video0: no such device")

@@ -435,7 +435,14 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	from, to := r.FormValue("from"), r.FormValue("to")
 	asked := result.Between(from, to)
 	if from+to != "" && len(asked.Pairs)+len(asked.Objects) == 0 && state.Health.Code == live.OK {
-		http.Error(w, fmt.Sprintf("nothing is measured from %q to %q: expected ids of /api/scene", from, to), http.StatusNotFound)
+		which := ""
+		if from != "" {
+			which = fmt.Sprintf(" from %q", from)
+		}
+		if to != "" {
+			which += fmt.Sprintf(" to %q", to)
+		}
+		http.Error(w, "nothing is measured"+which+": expected ids of /api/scene", http.StatusNotFound)
 		return
 	}
 	s.contract(w, &state, func() ([]byte, error) { return scenefile.MarshalResult(asked) })
@@ -445,7 +452,7 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 // old scene is never given out as the present one.
 func (s *Server) contract(w http.ResponseWriter, state *live.State, marshal func() ([]byte, error)) {
 	if state.Health.Code != live.OK {
-		http.Error(w, state.Health.Title+": "+state.Health.Detail, http.StatusServiceUnavailable)
+		http.Error(w, state.Health.Line(), http.StatusServiceUnavailable)
 		return
 	}
 	data, err := marshal()

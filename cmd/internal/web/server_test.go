@@ -119,7 +119,9 @@ func TestSceneAndMeasureAreTheContracts(t *testing.T) {
 	assert.NotContains(t, one, `"from":"B1"`)
 	answer, one = get(t, s.URL+"/api/measure?from=A1&to=Z9")
 	assert.Equal(t, http.StatusNotFound, answer.StatusCode)
-	assert.Contains(t, one, `nothing is measured from "A1" to "Z9"`)
+	assert.Contains(t, one, `nothing is measured from "A1" to "Z9": expected ids of /api/scene`)
+	_, one = get(t, s.URL+"/api/measure?to=Z9")
+	assert.Contains(t, one, `nothing is measured to "Z9": expected ids of /api/scene`)
 }
 
 func TestAnOldSceneIsNotGivenOut(t *testing.T) {

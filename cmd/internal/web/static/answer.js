@@ -86,7 +86,7 @@ export function showAnswer(state, inches) {
   showDoubts(a.doubts);
   if (!measured) {
     setText(byId("distance"), "");
-    setText(byId("margin"), kind === "none" ? "Tap two ships on the table, or use the lists below." : upper(a.reason));
+    setText(byId("margin"), kind !== "none" ? upper(a.reason) : state.health.code === "ok" || state.held ? "Tap two ships on the table, or use the lists below." : state.health.title);
     setText(byId("explain"), "");
     return;
   }

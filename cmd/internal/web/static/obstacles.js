@@ -2,7 +2,7 @@
 // recognised with them. What can be done when is the server's business; so are its
 // sentences.
 
-import { byId, keepUnit, set, setText, svg } from "./dom.js";
+import { byId, keepUnit, set, setLinked, setText, svg } from "./dom.js";
 import { listen } from "./live.js";
 import { clearPicture, drawPicture } from "./picture.js";
 import { showCatalogue } from "./obstacles-list.js";
@@ -62,7 +62,7 @@ function showWay(id, way, clear) {
   list.className = "way";
   for (const text of texts) {
     const item = document.createElement("li");
-    item.textContent = text;
+    setLinked(item, text);
     if (!way.length) item.className = "clear";
     list.append(item);
   }

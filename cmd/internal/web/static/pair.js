@@ -70,7 +70,7 @@ async function showCode() {
   }
   const { code, address, qr, expires_unix_ms: until } = await answer.json();
   showQR(qr);
-  setText(byId("host-address"), address ? `On the phone, open ${address.replace(/\/$/, "")}/pair and type this code:` : "The page is served to this machine only: no phone can reach it. Set web.listen to open it to the network; this code pairs then.");
+  setText(byId("host-address"), address ? `On the phone, open ${address.replace(/\/$/, "")}/pair and type this code:` : "The page is served to this machine only: no phone can reach it. Start the program with --listen :8080, or set web.listen, to open it to the network; this code pairs then.");
   setText(byId("host-code"), code);
   setText(byId("host-left"), `Works once, until ${new Date(until).toLocaleTimeString([], { timeStyle: "short" })}; then there is a new one.`);
 }
