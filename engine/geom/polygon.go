@@ -86,6 +86,30 @@ func (g Polygon) Depth(p Point) float64 {
 	return -d
 }
 
+// Bounds returns the corners of the smallest rectangle along the axes that holds a polygon, which must have vertices.
+func (g Polygon) Bounds() (lo, hi Point) {
+	lo, hi = g[0], g[0]
+	for _, p := range g {
+		lo = Point{min(lo.X, p.X), min(lo.Y, p.Y)}
+		hi = Point{max(hi.X, p.X), max(hi.Y, p.Y)}
+	}
+	return lo, hi
+}
+
+// Inradius returns about the radius of the largest circle in a polygon: of 400 places the deepest.
+func (g Polygon) Inradius() float64 {
+	const steps = 20
+	lo, hi := g.Bounds()
+	best := 0.0
+	for i := range steps {
+		for j := range steps {
+			p := Point{lo.X + (float64(i)+0.5)/steps*(hi.X-lo.X), lo.Y + (float64(j)+0.5)/steps*(hi.Y-lo.Y)}
+			best = max(best, g.Depth(p))
+		}
+	}
+	return best
+}
+
 // Convex reports whether the polygon has no reflex corner.
 func (g Polygon) Convex() bool {
 	sign := 0.0

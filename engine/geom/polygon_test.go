@@ -32,6 +32,14 @@ func TestAPolygonMayBeConcave(t *testing.T) {
 	assert.InDelta(t, -5, cup.Depth(pt(15, 20)), 1e-12)
 }
 
+func TestBoundsAndInradius(t *testing.T) {
+	lo, hi := cup.Bounds()
+	assert.Equal(t, pt(0, 0), lo)
+	assert.Equal(t, pt(30, 30), hi)
+	assert.InDelta(t, 5.86, cup.Inradius(), 0.75, "half a step of 1.5 mm: between two walls and an inner corner")
+	assert.InDelta(t, 5, square.Inradius(), 0.25)
+}
+
 func TestClosestOnSegment(t *testing.T) {
 	for _, c := range []struct {
 		name    string

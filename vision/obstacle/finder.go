@@ -90,7 +90,7 @@ func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u c
 			f.shapes = append(f.shapes, newShape(&c.Entries[i], flipped))
 			f.widest = max(f.widest, f.shapes[len(f.shapes)-1].radius)
 		}
-		r := inradius(c.Entries[i].Outline)
+		r := geom.Polygon(c.Entries[i].Outline).Inradius()
 		area, _ := catalogue.Centroid(c.Entries[i].Outline)
 		if i == 0 || r < f.narrowest {
 			f.narrowest = r

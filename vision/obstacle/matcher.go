@@ -94,6 +94,7 @@ const (
 const (
 	maskFits = 6
 	seekFits = 16
+	faceFits = 6
 )
 
 // scan tries every outline all over a blob.
@@ -199,11 +200,44 @@ func (f edgeMatcher) fitBest(g *image.Gray, guesses []hypothesis, most int) (bes
 	if len(fits) == 0 {
 		return best, false
 	}
-	if best = leading(fits, costOf); f.sureOf(&best) {
-		best.Sure = true
-		return best, true
+	best = f.leader(fits)
+	if f.accepted(&best) {
+		best = f.leader(append(fits, f.otherFace(g, &best)...))
 	}
-	return leading(fits, func(v *vision.ObstacleView) float64 { return v.Misfit }), true
+	return best, true
+}
+
+// leader returns the fit that is sure, or else the one whose edges fit best.
+func (f *Finder) leader(fits []vision.ObstacleView) vision.ObstacleView {
+	best := leading(fits, costOf)
+	if best.Sure = f.sureOf(&best); best.Sure {
+		return best
+	}
+	return leading(fits, func(v *vision.ObstacleView) float64 { return v.Misfit })
+}
+
+// otherFace fits the other face of what is about to be believed at the same place, however it is turned: a face that was not among
+// the guesses would be no rival.
+func (f edgeMatcher) otherFace(g *image.Gray, v *vision.ObstacleView) (fits []vision.ObstacleView) {
+	for i := range f.shapes {
+		s := &f.shapes[i]
+		if s.entry != v.Entry || s.flipped == v.Flipped {
+			continue
+		}
+		var guesses []hypothesis
+		for k := range headings {
+			pose := geom.Pose{Point: v.Pose.Point, Heading: geom.Angle(2 * math.Pi * float64(k) / headings)}
+			guesses = append(guesses, hypothesis{s, pose, f.edgeCost(f.turn(s, pose.Heading), pose.Point, math.Inf(1))})
+		}
+		slices.SortStableFunc(guesses, func(a, b hypothesis) int { return cmp.Compare(a.cost, b.cost) })
+		for _, c := range guesses[:faceFits] {
+			f.settleByEdges(&c)
+			if o, ok := f.refineOnce(g, c); ok && o.Visible >= acceptVisible {
+				fits = append(fits, o)
+			}
+		}
+	}
+	return fits
 }
 
 // A place is where an outline may lie.

@@ -224,21 +224,12 @@ func (f *Finder) shipsIn(cells image.Rectangle) (out []shipBounds) {
 	lo, hi := cellAt(cells.Min.X, cells.Min.Y), cellAt(cells.Max.X, cells.Max.Y)
 	for _, b := range f.bases {
 		var s shipBounds
-		s.lo, s.hi = boundsOf(b)
+		s.lo, s.hi = b.Bounds()
 		if s.lo.X < hi.X+shipMargin && s.hi.X > lo.X-shipMargin && s.lo.Y < hi.Y+shipMargin && s.hi.Y > lo.Y-shipMargin {
 			out = append(out, s)
 		}
 	}
 	return out
-}
-
-func boundsOf(outline geom.Polygon) (lo, hi geom.Point) {
-	lo, hi = outline[0], outline[0]
-	for _, p := range outline {
-		lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
-		hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
-	}
-	return lo, hi
 }
 
 func (s shipBounds) same(o shipBounds) bool {

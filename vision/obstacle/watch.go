@@ -774,7 +774,7 @@ func (f *Finder) erase(outline geom.Polygon, margin float64) {
 // eachInside calls do for every cell inside an outline and up to margin mm round it.
 func (f *Finder) eachInside(outline geom.Polygon, margin float64, do func(k int)) {
 	w, h := f.diff.view.width, f.diff.view.height
-	lo, hi := boundsOf(outline)
+	lo, hi := outline.Bounds()
 	for j := max(int(lo.Y-margin), 0); j <= min(int(hi.Y+margin), h-1); j++ {
 		for i := max(int(lo.X-margin), 0); i <= min(int(hi.X+margin), w-1); i++ {
 			if p := cellAt(i, j); outline.Contains(p) || outline.BoundaryDistance(p) < margin {
@@ -782,22 +782,6 @@ func (f *Finder) eachInside(outline geom.Polygon, margin float64, do func(k int)
 			}
 		}
 	}
-}
-
-// inradius returns about the radius of the largest circle in an outline.
-func inradius(outline geom.Polygon) float64 {
-	lo, hi := boundsOf(outline)
-	const steps = 20
-	best := 0.0
-	for i := range steps {
-		for j := range steps {
-			p := geom.Point{X: lo.X + (float64(i)+0.5)/steps*(hi.X-lo.X), Y: lo.Y + (float64(j)+0.5)/steps*(hi.Y-lo.Y)}
-			if outline.Contains(p) {
-				best = max(best, outline.BoundaryDistance(p))
-			}
-		}
-	}
-	return best
 }
 
 // hiddenBy returns the part of the mat that a ship's base hides from the camera: the
