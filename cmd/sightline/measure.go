@@ -193,44 +193,48 @@ func (c *measureCmd) chosen(arcs []engine.ArcVerdict) []engine.ArcVerdict {
 // known checks that the ships that were asked about are there. One that a camera
 // did not find is a question that cannot be answered, not a mistake.
 func (c *measureCmd) known(scenes []engine.Scene) error {
-	from, to := c.From == "", c.To == ""
+	var ships, others []string
 	for i := range scenes {
-		for _, s := range scenes[i].Ships {
-			from, to = from || s.ID == c.From, to || s.ID == c.To
-		}
+		ships = append(ships, shipNames(&scenes[i])...)
 		for _, o := range scenes[i].Obstacles {
-			to = to || o.ID == c.To
+			others = append(others, o.ID)
 		}
 		for _, d := range scenes[i].Devices {
-			to = to || d.ID == c.To
+			others = append(others, d.ID)
 		}
 		for _, m := range scenes[i].Markers {
-			to = to || m.ID == c.To
+			others = append(others, m.ID)
 		}
 	}
+	targets := slices.Concat(ships, others)
 	switch {
-	case !from:
-		return terminal.Unanswered{Err: fmt.Errorf("--from: no ship %q in the scene%s", c.From, meant(scenes, c.From))}
-	case !to:
-		return terminal.Unanswered{Err: fmt.Errorf("--to: no ship, obstacle, device or marker %q in the scene%s", c.To, meant(scenes, c.To))}
+	case c.From != "" && !slices.Contains(ships, c.From):
+		return terminal.Unanswered{Err: fmt.Errorf("--from: no ship %q in the scene%s", c.From, meant(ships, c.From))}
+	case c.To != "" && !slices.Contains(targets, c.To):
+		return terminal.Unanswered{Err: fmt.Errorf("--to: no ship, obstacle, device or marker %q in the scene%s", c.To, meant(targets, c.To))}
 	case c.From != "" && c.From == c.To:
 		return errors.New("--to: expected another ship than --from")
 	}
 	return nil
 }
 
-// meant says which ship has a name that differs only in its case, or else which ships
-// there are.
-func meant(scenes []engine.Scene, id string) string {
+// shipNames lists the names of a scene's ships.
+func shipNames(s *engine.Scene) (names []string) {
+	for i := range s.Ships {
+		names = append(names, s.Ships[i].ID)
+	}
+	return names
+}
+
+// meant says which name differs only in its case, or else which names there are.
+func meant(names []string, id string) string {
 	var there []string
-	for i := range scenes {
-		for _, s := range scenes[i].Ships {
-			if s.ID != id && strings.EqualFold(s.ID, id) {
-				return fmt.Sprintf(": did you mean %s? Capital and small letters are not the same in names", s.ID)
-			}
-			if !slices.Contains(there, s.ID) {
-				there = append(there, s.ID)
-			}
+	for _, name := range names {
+		if strings.EqualFold(name, id) {
+			return fmt.Sprintf(": did you mean %s? Capital and small letters are not the same in names", name)
+		}
+		if !slices.Contains(there, name) {
+			there = append(there, name)
 		}
 	}
 	if len(there) == 0 {

@@ -164,6 +164,6 @@ func TestMeasureErrorsNameTheFileAndTheKey(t *testing.T) {
 	assert.ErrorContains(t, err, "standard input: ")
 
 	err = (&measureCmd{Scene: "-", Sigmas: 3, To: "X"}).measure(strings.NewReader(measureScene), &bytes.Buffer{})
-	assert.ErrorContains(t, err, `--to: no ship, obstacle, device or marker "X" in the scene, which has A1`)
+	assert.ErrorContains(t, err, `--to: no ship, obstacle, device or marker "X" in the scene, which has A1, B1, C1, rock1`)
 	assert.True(t, errors.As(err, new(terminal.Unanswered)))
 }

@@ -156,7 +156,9 @@ func TestPrintRefusesBadInputInOneLineThatSaysWhatWasExpected(t *testing.T) {
 		{"expected WIDTHxHEIGHT", []string{"mat-markers", "--mat", "914.4", "-o", ok}},
 		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "NaNx914.4", "-o", ok}},
 		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "914.4x-3", "-o", ok}},
-		{"300…2000 mm; in inches it is 914.4x914.4", []string{"mat-markers", "--mat", "36x36", "-o", ok}},
+		{"300…2000 mm; 36x36 inches are 914.4x914.4", []string{"mat-markers", "--mat", "36x36", "-o", ok}},
+		{"300…2000 mm; 36x36 inches are 914.4x914.4", []string{"mat-markers", "--mat", `36"x36"`, "-o", ok}},
+		{"300…2000 mm; 36x36 inches are 914.4x914.4", []string{"mat-markers", "--mat", "36x36 in", "-o", ok}},
 		{"--output", []string{"chessboard"}},
 		{"shield-dials", []string{"shield-dials", "-o", ok}},
 	} {

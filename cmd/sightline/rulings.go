@@ -51,7 +51,7 @@ func (c *rulingsLog) open() (*rulings.Log, error) {
 	case errors.Is(err, fs.ErrNotExist) && c.Rulings != "":
 		return nil, fmt.Errorf("--rulings: %s: expected a log of rulings, with rulings.db in it", found.Dir)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, terminal.Unanswered{Err: fmt.Errorf("there are no rulings yet; looked in %s", strings.Join(found.Looked, ", "))}
+		return nil, terminal.Unanswered{Err: fmt.Errorf("there are no rulings and no games yet; looked in %s", strings.Join(found.Looked, ", "))}
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%s: expected a folder with a log of rulings", found.Dir)
 	case errors.Is(err, regular.ErrKind):

@@ -160,7 +160,7 @@ func TestEveryCommandOfRulingsSaysWhereItLooked(t *testing.T) {
 	for _, c := range commands {
 		code, text := told(t, strings.Fields(c)...)
 		assert.Equal(t, 1, code, c)
-		assert.Contains(t, text, "there are no rulings yet; looked in "+own+", /var/lib/sightline/rulings, "+here, c)
+		assert.Contains(t, text, "there are no rulings and no games yet; looked in "+own+", /var/lib/sightline/rulings, "+here, c)
 		code, text = told(t, append(strings.Fields(c), "--rulings", other)...)
 		assert.Zero(t, code, c)
 		assert.Equal(t, "sightline: the rulings in "+other+"\n", text, c)
