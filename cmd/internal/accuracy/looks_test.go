@@ -551,7 +551,7 @@ func TestNamePlates(t *testing.T) {
 		assert.Zero(t, n.otherNamed, "%s: another name agrees", size)
 		assert.Zero(t, n.wrong, "%s: told wrongly", size)
 		assert.Zero(t, n.copiesTold, "%s: copies of one card that are told", size)
-		assert.LessOrEqual(t, float64(n.thirdsTold), 0.15*float64(n.thirds), "%s: of two names, neither of which stands there, one is told", size)
+		assert.LessOrEqual(t, float64(n.thirdsTold), 0.25*float64(n.thirds), "%s: of two names, neither of which stands there, one is told", size)
 		assertShare(t, n.told, n.pairs, 0.37, "%s: told by the name plate", size)
 	}
 }
