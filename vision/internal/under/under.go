@@ -179,8 +179,9 @@ const (
 	// Obstacles are tried every holdStep cells, in so many headings: their outlines, less holdInset mm, lie then somewhere within
 	// the 2 mm by which what lies on the mat seems larger.
 	holdStep, holdHeadings, holdInset = 3, 60, 1.0
-	// holdGap is half the width, in cells, of the bare gaps in what lies on the mat that are closed.
-	holdGap = 2
+	// holdGap is half the width, in cells, of the gaps in what lies on the mat that are closed, and strangeGap of those in what is a
+	// thing for sure: in noise a cloud's dark waist looks bare.
+	holdGap, strangeGap = 2, 4
 	// holdPart is the half side of a square in a circle, as a share of its radius.
 	holdPart = 0.7
 	// holdApart is how far from the border of what a base hides, in mm, a line passes over it that neither begins nor ends there.
@@ -243,11 +244,27 @@ func (s *Outline) contains(p geom.Point) bool {
 // holds returns the cells on which an obstacle may lie that reaches an exit, and which exits one reaches.
 func (m *Mat) holds(exits []exit, outlines []*Outline) (cells, fits []bool) {
 	w, h := m.Width, m.Height
-	free := gray.Close(m.Lies, w, h, holdGap) // of bare mat
+	cells, fits = make([]bool, w*h), make([]bool, len(exits))
+	for _, strange := range [2]bool{false, true} {
+		if slices.ContainsFunc(exits, func(e exit) bool { return e.strange == strange }) {
+			m.hold(exits, outlines, strange, cells, fits)
+		}
+	}
+	return cells, fits
+}
+
+// hold does so for the exits that are strange, or not.
+func (m *Mat) hold(exits []exit, outlines []*Outline, strange bool, cells, fits []bool) {
+	w, h := m.Width, m.Height
+	gap := holdGap
+	if strange {
+		gap = strangeGap
+	}
+	free := gray.Close(m.Lies, w, h, gap) // of bare mat
 	for k := range free {
 		free[k] = free[k] || m.Covered[k] || !m.Seen[k]
 	}
-	cells, fits = make([]bool, len(free)), make([]bool, len(exits))
+	held := make([]bool, len(free))
 	room := map[int][]bool{} // where a square of so many cells to each side holds no bare mat
 	for _, s := range outlines {
 		if room[s.half] == nil {
@@ -255,6 +272,9 @@ func (m *Mat) holds(exits []exit, outlines []*Outline) (cells, fits []bool) {
 		}
 		at := make([]int, len(s.points))
 		for i := range exits {
+			if exits[i].strange != strange {
+				continue
+			}
 			spots := exits[i].spots(s, room[s.half], w, h)
 			for turn := 0; turn < holdHeadings && len(spots) > 0; turn++ {
 				sin, cos := math.Sincos(2 * math.Pi * float64(turn) / holdHeadings)
@@ -267,17 +287,15 @@ func (m *Mat) holds(exits []exit, outlines []*Outline) (cells, fits []bool) {
 					}
 					fits[i] = true
 					for _, d := range at {
-						cells[k+d] = true
+						held[k+d] = true
 					}
 				}
 			}
 		}
 	}
-	cells = gray.BoxMask(cells, w, h, 1, true)
-	for k := range cells {
-		cells[k] = cells[k] && free[k]
+	for k, set := range gray.BoxMask(held, w, h, 1, true) {
+		cells[k] = cells[k] || set && free[k]
 	}
-	return cells, fits
 }
 
 // spots returns the cells where an outline may lie to reach an exit.
