@@ -76,6 +76,9 @@ func Places(b engine.Base) [2]geom.Point {
 // Reading is what a picture shows of a ship's dots, the left one first.
 type Reading [2]Colour
 
+// Both reports whether both dots are read.
+func (r Reading) Both() bool { return r[0] != None && r[1] != None }
+
 // Allows reports whether a ship has all dots that are read.
 func (r Reading) Allows(id string) bool {
 	left, right, ok := OfShip(id)

@@ -72,6 +72,7 @@ type drawn struct {
 	off   geom.Point // by which the stickers lie off their places
 	light [3]float64 // of the lamp
 	bare  bool       // discs without their rings, as in a card's art
+	tail  bool       // the colour goes on through the ring, as in print
 	over  func(p geom.Point) bool
 }
 
@@ -96,11 +97,11 @@ func (d *drawn) at(p geom.Point) rgb {
 	q := d.pose.Inverse(p)
 	for i, c := range Places(d.base) {
 		switch away := float64(q.Distance(c.Add(d.off))); {
-		case d.dots[i] == None || away > 4:
-		case away <= 3:
+		case d.dots[i] == None || away > 4 && !d.tail:
+		case away <= 3 || d.tail && away < 8 && math.Abs(q.X-c.X) < 1.6 && q.Y > c.Y:
 			ink := inks[d.dots[i]]
 			return rgb{linear[int(ink[0])], linear[int(ink[1])], linear[int(ink[2])]}
-		case !d.bare:
+		case !d.bare && away <= 4:
 			return rgb{0.85, 0.85, 0.85}
 		}
 	}
@@ -161,7 +162,8 @@ func TestWhatIsNoDotIsNotRead(t *testing.T) {
 				return math.Abs(q.X) < Places(d.base)[1].X+0.5
 			}
 		},
-		"laid elsewhere": func(d *drawn) { d.off = geom.Point{Y: 5} },
+		"a ring that the colour breaks": func(d *drawn) { d.tail = true },
+		"laid elsewhere":                func(d *drawn) { d.off = geom.Point{Y: 5} },
 	} {
 		d := newDrawn(engine.Small, Red, Blue)
 		change(d)

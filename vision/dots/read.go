@@ -134,7 +134,7 @@ func (r *Reader) dot(at geom.Point, z geom.Length) Colour {
 	for i := range c {
 		c[i] = quantile(inner[i], 0.5)
 	}
-	most, least := max(c[0], c[1], c[2]), min(c[0], c[1], c[2])
+	most, least := c.most(), c.least()
 	if most < lightLeast || 1-least/most < satLeast {
 		return None
 	}
@@ -143,18 +143,25 @@ func (r *Reader) dot(at geom.Point, z geom.Length) Colour {
 			return None
 		}
 	}
+	colour := named(hueOf(c))
 	weak := slices.Index(c[:], least)
 	whiter := 0
 	for k := range ringWays {
-		if v, ok := r.at(around(at, ringMM, k, ringWays), z); ok && v[weak]-least > ringLeast*max(most, ringLeast) {
+		switch v, ok := r.at(around(at, ringMM, k, ringWays), z); {
+		case ok && v[weak]-least > ringLeast*max(most, ringLeast):
 			whiter++
+		case ok && 1-v.least()/v.most() >= satLeast && named(hueOf(v)) == colour:
+			return None // a print's colour goes on where a dot has its white ring
 		}
 	}
 	if float64(whiter) < ringShare*ringWays {
 		return None
 	}
-	return named(hueOf(c))
+	return colour
 }
+
+func (c rgb) most() float64  { return max(c[0], c[1], c[2]) }
+func (c rgb) least() float64 { return min(c[0], c[1], c[2]) }
 
 func around(p geom.Point, radius float64, k, n int) geom.Point {
 	s, c := math.Sincos(2 * math.Pi * float64(k) / float64(n))

@@ -15,20 +15,24 @@ type Naming struct {
 }
 
 // byDots reads the dots of bases that were found in a picture, which may tell ships with the same card apart. A name that two of
-// them would get neither gets. One dot alone may be print of a card that was never shown: it names none whose card agrees so little that it
-// would get no name by its card.
+// them would get neither gets. One dot alone may be print of a card, or paint of a miniature: it names a ship only where two dots are
+// read on some base of the picture, so that dots are in use, and the card agrees well enough to be named by it.
 func (f *Finder) byDots(frame vision.Frame, sights []Sight) {
 	reader, ok := dots.NewReader(f.table, frame)
 	if !ok {
 		return
 	}
+	used := false
+	for i := range sights {
+		s := &sights[i]
+		s.Dots.Read = reader.Read(s.Look.Base, s.Pose, s.Look.Z)
+		used = used || s.Dots.Read.Both()
+	}
 	named := map[string]int{}
 	for i := range sights {
 		s := &sights[i]
-		may := s.Ships()
-		r := reader.Read(s.Look.Base, s.Pose, s.Look.Z)
-		s.Dots.Read = r
-		if (r[0] != dots.None && r[1] != dots.None) || s.Evidence >= nameLeast {
+		r, may := s.Dots.Read, s.Ships()
+		if r.Both() || used && s.Evidence >= nameLeast {
 			s.Dots.Ship, _ = r.Resolve(may)
 		}
 		s.Dots.Other = r != dots.Reading{} && !slices.ContainsFunc(may, r.Allows)

@@ -2,6 +2,7 @@ package look
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,6 +32,17 @@ func dotted(a art, id string) art {
 	}
 }
 
+// halfDotted is a small base's card of which only the left dot is seen.
+func halfDotted(a art, id string) art {
+	both := dotted(a, id)
+	return func(u, v float64) [3]float64 {
+		if u > 0 {
+			return a(u, v)
+		}
+		return both(u, v)
+	}
+}
+
 // Dots name ships with the same card; without them, with the dots of none of them, or with the same twice, nothing is guessed.
 func TestDotsNameShipsThatLookAlike(t *testing.T) {
 	l := small(t, 1, "A1")
@@ -47,7 +59,9 @@ func TestDotsNameShipsThatLookAlike(t *testing.T) {
 		}
 		for i, id := range ids {
 			a := drawnArt(1)
-			if id != "" {
+			if one, half := strings.CutPrefix(id, "half "); half {
+				a = halfDotted(a, one)
+			} else if id != "" {
 				a = dotted(a, id)
 			}
 			d.bases = append(d.bases, drawnBase{base: engine.Small, art: a, pose: pose(80+90*float64(i%2), 90+90*float64(i/2), 70*float64(i))})
@@ -78,6 +92,13 @@ func TestDotsNameShipsThatLookAlike(t *testing.T) {
 	names, doubts = found("A1", "A1")
 	assert.Equal(t, []string{"?", "?"}, names, "one of them is not A1")
 	assert.Equal(t, 2, doubts)
+
+	names, doubts = found("A3", "half A2")
+	assert.ElementsMatch(t, []string{"A3", "A2"}, names, "where dots are in use one is enough")
+	assert.Zero(t, doubts)
+	names, doubts = found("half A2")
+	assert.Equal(t, []string{"?"}, names, "one dot alone in the picture may be print")
+	assert.Equal(t, 1, doubts)
 
 	l.Ships = []string{"A1"}
 	names, doubts = found("A2")
