@@ -42,7 +42,7 @@ type FeedOptions struct {
 	MaxBackoff  time.Duration // the longest pause; 0 means 10 s
 
 	// OnChange, when set, is told of every change of state and of every new trouble,
-	// from the goroutines of the feed. It must not block.
+	// in their order and one at a time, from the goroutines of the feed. It must not block.
 	OnChange func(FeedStatus)
 }
 
@@ -87,6 +87,7 @@ type Feed struct {
 	open func(ctx context.Context) (vision.Source, error)
 	o    FeedOptions
 
+	telling sync.Mutex // held from before a change until OnChange was told of it; locked before mu
 	mu      sync.Mutex // guards what follows
 	changed chan struct{}
 	status  FeedStatus
@@ -208,13 +209,15 @@ func (f *Feed) statusLocked() FeedStatus {
 
 // update changes the status.
 func (f *Feed) update(change func(*FeedStatus)) {
+	f.telling.Lock()
+	defer f.telling.Unlock()
 	f.mu.Lock()
 	before := f.status
 	change(&f.status)
 	f.unlockAndTell(before)
 }
 
-// unlockAndTell unlocks mu and tells OnChange when state or trouble are not what
+// unlockAndTell unlocks mu, with telling held, and tells OnChange when state or trouble are not what
 // they were before.
 func (f *Feed) unlockAndTell(before FeedStatus) {
 	now := f.statusLocked()
@@ -239,6 +242,8 @@ func (f *Feed) finish(ctx context.Context) {
 
 // publish makes a frame the newest one, unless its session was given up.
 func (f *Feed) publish(s *feedSession, frame vision.Frame) {
+	f.telling.Lock()
+	defer f.telling.Unlock()
 	f.mu.Lock()
 	if f.owner != s {
 		f.mu.Unlock()
