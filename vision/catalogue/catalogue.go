@@ -249,6 +249,19 @@ func (f entryFile) entry() (Entry, error) {
 	return e, nil
 }
 
+// Of returns the catalogue of obstacles whose outlines are known, as those of a simulated table are.
+func Of(obstacles []engine.Obstacle) (*Catalogue, error) {
+	c := &Catalogue{}
+	for _, o := range obstacles {
+		e, err := NewEntry(o.ID, o.Kind, o.Outline)
+		if err != nil {
+			return nil, err
+		}
+		c.Entries = append(c.Entries, e)
+	}
+	return c, nil
+}
+
 // NewEntry returns an entry of an outline on the table or in the token's own
 // frame, in mm, either way round, with the default sigma and height. Its errors name
 // the key.

@@ -115,6 +115,21 @@ func (l *BackgroundLearner) Background() (*Background, error) {
 	return m, nil
 }
 
+// LearnBackground learns the mat of one calibrated camera from the next n pictures of it empty.
+func LearnBackground(t calibration.Table, n int, next func() (vision.Frame, error)) (*Background, error) {
+	l := NewBackgroundLearner(t)
+	for range n {
+		f, err := next()
+		if err == nil {
+			err = l.Add(f)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l.Background()
+}
+
 // WritePNG writes the mat as a 16-bit grey picture, row 0 at the top being the far edge.
 func (m *Background) WritePNG(w io.Writer) error {
 	img := image.NewGray16(image.Rect(0, 0, m.width, m.height))

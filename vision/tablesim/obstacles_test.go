@@ -639,7 +639,7 @@ func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws and searches many pictures: run without -short")
 	}
-	const veil = 0.25 // from a third of the light on it is the veil that hides, and no mean helps
+	const veil = 0.25 // a veil of 0.4 hides prints whatever the noise, and no mean helps
 	table, catalogue := obstacleTable(t)
 	table.Scene.Ships = nil
 	f := render(t, table)

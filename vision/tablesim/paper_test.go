@@ -101,18 +101,10 @@ func TestTheMatOfAQuietCameraIsNotBlind(t *testing.T) {
 		t.Skip("it draws and searches whole pictures: run without -short")
 	}
 	s, table := paperSource(t)
-	learner := obstacle.NewBackgroundLearner(table)
-	for range 6 {
-		require.NoError(t, learner.Add(next(t, s)))
-	}
-	mat, err := learner.Background()
+	mat, err := obstacle.LearnBackground(table, 6, func() (vision.Frame, error) { return next(t, s), nil })
 	require.NoError(t, err)
-	only := &catalogue.Catalogue{}
-	for _, o := range tablesim.PaperOutlines() {
-		e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
-		require.NoError(t, err)
-		only.Entries = append(only.Entries, e)
-	}
+	only, err := catalogue.Of(tablesim.PaperOutlines())
+	require.NoError(t, err)
 	s.ShowPaper(tablesim.PaperGame)
 	l, err := locate.New(table, locate.Options{Catalogue: only, Background: mat})
 	require.NoError(t, err)

@@ -82,21 +82,11 @@ func TestMiniaturesAreNoThingsUnderShips(t *testing.T) {
 		source, err := tablesim.Open(tablesim.Options{Seed: seed, Still: true})
 		require.NoError(t, err)
 		table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
-		learner := obstacle.NewBackgroundLearner(table)
-		for range 2 {
-			f, err := source.Bare()
-			require.NoError(t, err)
-			require.NoError(t, learner.Add(f))
-		}
-		mat, err := learner.Background()
+		mat, err := obstacle.LearnBackground(table, 2, source.Bare)
 		require.NoError(t, err)
-		var known catalogue.Catalogue
-		for _, o := range source.Obstacles() {
-			e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
-			require.NoError(t, err)
-			known.Entries = append(known.Entries, e)
-		}
-		l, err := locate.New(table, locate.Options{Catalogue: &known, Background: mat})
+		known, err := catalogue.Of(source.Obstacles())
+		require.NoError(t, err)
+		l, err := locate.New(table, locate.Options{Catalogue: known, Background: mat})
 		require.NoError(t, err)
 		f, err := source.Next(t.Context())
 		require.NoError(t, err)

@@ -118,12 +118,8 @@ func TestClutterIsNoShipAndNoObstacle(t *testing.T) {
 		bare, _, err := empty.Render()
 		require.NoError(t, err)
 		// The obstacles that it might be taken for: random lumps.
-		c := &catalogue.Catalogue{}
-		for _, o := range tablesim.RandomTable(9000+seed, 1920, 1080).Scene.Obstacles {
-			e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
-			require.NoError(t, err)
-			c.Entries = append(c.Entries, e)
-		}
+		c, err := catalogue.Of(tablesim.RandomTable(9000+seed, 1920, 1080).Scene.Obstacles)
+		require.NoError(t, err)
 		l, err := locate.New(calibrated, locate.Options{Catalogue: c, Background: learntFrom(t, calibrated, bare)})
 		require.NoError(t, err)
 		f, _, err := table.Render()

@@ -237,12 +237,10 @@ func TestObstaclesSimulated(t *testing.T) {
 	var search, steady time.Duration
 	for seed := range uint64(20) {
 		table := tablesim.RandomTable(5000+seed, 1920, 1080)
-		c := &catalogue.Catalogue{}
+		c, err := catalogue.Of(table.Scene.Obstacles)
+		require.NoError(t, err)
 		var truth []trueObstacle
 		for _, o := range table.Scene.Obstacles {
-			e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
-			require.NoError(t, err)
-			c.Entries = append(c.Entries, e)
 			var lies geom.Polygon
 			for _, p := range o.Outline {
 				lies = append(lies, o.Pose.Transform(p))
@@ -252,12 +250,9 @@ func TestObstaclesSimulated(t *testing.T) {
 		empty := *table
 		empty.Scene.Ships, empty.Scene.Obstacles, empty.Clutter, empty.Minis = nil, nil, nil, nil
 		calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
-		learner := obstacle.NewBackgroundLearner(calibrated)
 		f, _, err := empty.Render()
 		require.NoError(t, err)
-		require.NoError(t, learner.Add(f))
-		mat, err := learner.Background()
-		require.NoError(t, err)
+		mat := learntFrom(t, calibrated, f)
 
 		look := func(table *tablesim.Table, truth []trueObstacle) *obstacleTally {
 			l, err := locate.New(calibrated, locate.Options{Catalogue: c, Background: mat})

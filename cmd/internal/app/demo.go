@@ -68,17 +68,7 @@ const demoFrames = 4
 
 // learn writes the files, the catalogue last: with it obstacles are watched.
 func (d *demo) learn(source *tablesim.Source) error {
-	learner := obstacle.NewBackgroundLearner(calibration.Table{Camera: source.Camera(), Layout: source.Layout()})
-	for range demoFrames {
-		f, err := source.Bare()
-		if err == nil {
-			err = learner.Add(f)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	mat, err := learner.Background()
+	mat, err := obstacle.LearnBackground(calibration.Table{Camera: source.Camera(), Layout: source.Layout()}, demoFrames, source.Bare)
 	if err != nil {
 		return err
 	}
@@ -89,15 +79,11 @@ func (d *demo) learn(source *tablesim.Source) error {
 	if err := replaceFile(d.mat, picture.Bytes()); err != nil {
 		return err
 	}
-	var known catalogue.Catalogue
-	for _, o := range source.Obstacles() {
-		e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
-		if err != nil {
-			return err
-		}
-		known.Entries = append(known.Entries, e)
+	known, err := catalogue.Of(source.Obstacles())
+	if err != nil {
+		return err
 	}
-	text, err := json.Marshal(&known)
+	text, err := json.Marshal(known)
 	if err != nil {
 		return err
 	}

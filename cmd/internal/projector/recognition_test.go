@@ -56,21 +56,11 @@ func TestRecognitionWithLinesAndWithout(t *testing.T) {
 	require.NoError(t, err)
 	defer source.Close()
 	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
-	learner := obstacle.NewBackgroundLearner(table)
-	for range 4 {
-		f, err := source.Bare()
-		require.NoError(t, err)
-		require.NoError(t, learner.Add(f))
-	}
-	mat, err := learner.Background()
+	mat, err := obstacle.LearnBackground(table, 4, source.Bare)
 	require.NoError(t, err)
-	var known catalogue.Catalogue
-	for _, o := range source.Obstacles() {
-		e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
-		require.NoError(t, err)
-		known.Entries = append(known.Entries, e)
-	}
-	locator, err := locate.New(table, locate.Options{Catalogue: &known, Background: mat})
+	known, err := catalogue.Of(source.Obstacles())
+	require.NoError(t, err)
+	locator, err := locate.New(table, locate.Options{Catalogue: known, Background: mat})
 	require.NoError(t, err)
 	see := func() (got vision.Located) {
 		for range 12 { // until the search says what lies there

@@ -204,11 +204,7 @@ func NewOutline(outline geom.Polygon) *Outline {
 	}
 	var all []inner
 	var middle inner
-	lo, hi := outline[0], outline[0]
-	for _, p := range outline {
-		lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
-		hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
-	}
+	lo, hi := outline.Bounds()
 	for y := lo.Y; y <= hi.Y; y += 2 {
 		for x := lo.X; x <= hi.X; x += 2 {
 			p := inner{at: geom.Point{X: x, Y: y}}
