@@ -55,9 +55,10 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 	}
 	exact := m.exact
 	m.exact = true // it is only stated, and decides nothing
-	inArc := m.cutDistance(&m.start, 0)
+	m.cut([maxPlanes]float64{})
+	inArc := m.meetDistance(&m.start, &m.part)
 	m.exact = exact
-	return m.attackVerdict(whole, inArc.Val)
+	return m.attackVerdict(whole, inArc)
 }
 
 // attackVerdict says what follows from the distance in an arc, and from inArc, the distance when the
@@ -269,6 +270,12 @@ func (m *pairMeasure) cutDistance(start *shape, f float64) closestPair {
 }
 
 func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) closestPair {
+	m.cut(shrink)
+	return m.meet(start, &m.part)
+}
+
+// cut sets the part to the target cut by the arc.
+func (m *pairMeasure) cut(shrink [maxPlanes]float64) {
 	part := &m.part
 	part.clip(m.to, m.aim.planes, &shrink)
 	if len(part.v) == 0 {
@@ -278,7 +285,6 @@ func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) closestPair
 		}
 		part.set(bodyTo, m.to.lever, at)
 	}
-	return m.meet(start, part)
 }
 
 // meet measures the signed distance from a start to a part of the target.
@@ -287,6 +293,15 @@ func (m *pairMeasure) meet(start, part *shape) closestPair {
 		return m.gap(start, part)
 	}
 	return m.distance(start, part, math.Inf(1))
+}
+
+// meetDistance is what meet measures, without its lines.
+func (m *pairMeasure) meetDistance(start, part *shape) float64 {
+	if m.contact != No && m.separation(start, part).Val <= 0 {
+		return m.gap(start, part).Val
+	}
+	d, _ := m.shortest(start, part, math.Inf(1))
+	return d.Val
 }
 
 // cornerDepth is how deep a corner of the target is in an arc, and how that

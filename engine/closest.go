@@ -451,11 +451,12 @@ func (g *propagator) addFeet(a, b *shape, r *reach, swapped bool) {
 		e := &b.edges[j]
 		at, out := e.at, e.out()
 		x, y := a.round.centre.X-at.X, a.round.centre.Y-at.Y
-		if t := x*e.dir.X + y*e.dir.Y; t+a.round.radius < e.lo-tie || t-a.round.radius > e.hi+tie {
-			continue // all of it is past an end, as it is of most sides of an outline
-		}
-		if h := x*out.X + y*out.Y; h+a.round.radius < behind || h-a.round.radius > r.most {
-			continue // all of it
+		t, h := x*e.dir.X+y*e.dir.Y, x*out.X+y*out.Y
+		// All of it is past an end, as it is of most sides of an outline, or behind, or too far. One branch is cheaper than four
+		// that cannot be foretold.
+		if negative(t+a.round.radius-(e.lo-tie))|negative(e.hi+tie-(t-a.round.radius))|
+			negative(h+a.round.radius-behind)|negative(r.most-(h-a.round.radius)) != 0 {
+			continue
 		}
 		for _, p := range vertices {
 			x, y := p.X-at.X, p.Y-at.Y
@@ -478,6 +479,9 @@ func (g *propagator) addFeet(a, b *shape, r *reach, swapped bool) {
 		}
 	}
 }
+
+// negative returns 1 of a negative number, and 0 of others.
+func negative(x float64) uint64 { return math.Float64bits(x) >> 63 }
 
 // extremes collects lines and keeps the two that lie furthest apart.
 type extremes struct {

@@ -59,8 +59,8 @@ func (s *corridor) within(limit float64, centre geom.Point, radius float64) (flo
 
 // gap returns how far an outline is from the corridor in mm, 0 when they meet. Of the corridor's
 // sides those alone are looked at that the circle around the outline allows to be nearer
-// than the others.
-func (s *corridor) gap(r *obstacleOutline) float64 {
+// than the others. Of an outline that is further than limit it may say that it is infinitely far.
+func (s *corridor) gap(r *obstacleOutline, limit float64) float64 {
 	if len(s.Polygon) < 3 {
 		return geom.Gap(s.Polygon, r.outline)
 	}
@@ -81,10 +81,13 @@ func (s *corridor) gap(r *obstacleOutline) float64 {
 	if least < r.core/2 { // the side meets the outline
 		return 0
 	}
-	t := &s.sides[first]
-	best := r.outline.SegmentGap(t.line[0], t.line[1])
+	best := math.Inf(1)
+	if t := &s.sides[first]; least-r.radius <= limit && (limit >= float64(maxObstructionMargin) || !r.keepsFurther(t, limit)) {
+		best = r.outline.SegmentGap(t.line[0], t.line[1])
+	}
 	for i := range s.sides {
-		if t := &s.sides[i]; best > 0 && i != first && t.far(r.centre)-r.radius < best && !r.keepsFurther(t, best) {
+		t, most := &s.sides[i], min(best, limit)
+		if best > 0 && i != first && t.far(r.centre)-r.radius < most && !r.keepsFurther(t, most) {
 			best = min(best, r.outline.SegmentGap(t.line[0], t.line[1]))
 		}
 	}
@@ -374,6 +377,10 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearO
 		if !m.blocks(r) {
 			continue
 		}
+		// A point is no nearer to the line than to all of it, however long.
+		if off := p.off(r.centre) - width - r.radius; off > max(closest, tie) && sq(off) > 1.001*sq(m.k)*(most+sq(r.sigma)) {
+			continue
+		}
 		d := p.far(r.centre)
 		bound := d - r.core
 		if r.core == 0 {
@@ -480,7 +487,7 @@ func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bo
 		if r.least > max(r.limit, closest.by) || len(all) > 1 && r.keepsFurther(&m.wobbles[0].p, max(r.limit, far)+width) {
 			continue // another is nearer
 		}
-		p := m.keepsOff(&r)
+		p := m.keepsOff(&r, max(r.limit, closest.by))
 		if p.by < closest.by {
 			closest = p
 		}
@@ -520,17 +527,17 @@ func (m *pairMeasure) sideBySide(lines []Line) {
 	slices.SortFunc(m.sorted, func(a, b Line) int { return cmp.Compare(apart(first, a), apart(first, b)) })
 }
 
-// keepsOff returns by how much the lines keep off an outline. Not all of them are as loose
+// keepsOff returns by how much the lines keep off an outline, or something more where that is more than limit. Not all of them are as loose
 // as the loosest: where it matters each two neighbours are looked at.
-func (m *pairMeasure) keepsOff(r *nearOutline) passage {
-	p := passage{m.corridor.gap(r.obstacleOutline), r.slack}
+func (m *pairMeasure) keepsOff(r *nearOutline, limit float64) passage {
+	p := passage{m.corridor.gap(r.obstacleOutline, limit), r.slack}
 	if len(m.sorted) == 2 || p.by > r.limit {
 		return p
 	}
 	p = passage{math.Inf(1), 0}
 	for i := 1; i < len(m.sorted); i++ {
 		m.between.set(m.sorted[i-1], m.sorted[i])
-		q := passage{m.between.gap(r.obstacleOutline), m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])}
+		q := passage{m.between.gap(r.obstacleOutline, math.Inf(1)), m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])}
 		if math.IsInf(p.by, 1) || q.by-q.slack < p.by-p.slack {
 			p = q
 		}
@@ -740,7 +747,7 @@ func (w *wobble) across(t float64) float64 {
 // between the line's ends for sure, only what moves the line across counts.
 func (w *wobble) sigmaAt(c circle, k, slack float64) float64 {
 	along := c.centre.Sub(w.p.line[0]).Dot(w.p.u)
-	reach := c.radius + k*math.Hypot(w.sigma(), slack)
+	reach := c.radius + k*math.Sqrt(w.most+sq(slack))
 	if along < reach || along > w.p.length-reach {
 		return w.sigma()
 	}
@@ -768,10 +775,13 @@ func (m *pairMeasure) standingOn(b lineFamily) (ships, devices []string) {
 	if b.a != b.b {
 		width = apart(b.a, b.b)
 	}
-	middle, half := b.a[0].Lerp(b.a[1], 0.5), 1e-6+p.length/2+width
 	first := len(m.mem.ids)
-	for i, c := range m.around {
-		if x, y := c.centre.X-middle.X, c.centre.Y-middle.Y; x*x+y*y > sq(half+c.radius) {
+	from, u, wide := p.line[0], p.u, width+1e-6
+	for i := range m.around {
+		c := &m.around[i]
+		x, y, reach := c.centre.X-from.X, c.centre.Y-from.Y, c.radius+wide
+		along, across := x*u.X+y*u.Y, x*u.Y-y*u.X
+		if negative(along+reach)|negative(p.length+reach-along)|negative(reach-math.Abs(across)) != 0 { // one branch: most are past it
 			continue
 		}
 		o := &m.ships[i]

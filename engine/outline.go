@@ -86,6 +86,9 @@ func (p *track) far(q geom.Point) float64 {
 	return math.Abs(p.u.Cross(d))
 }
 
+// off returns how far a point is from the line if it went on beyond its ends.
+func (p *track) off(q geom.Point) float64 { return math.Abs(p.u.Cross(q.Sub(p.line[0]))) }
+
 // spread is what an outline covers in a line's own frame: along it and to its left.
 type spread struct{ begin, end, right, left float64 }
 

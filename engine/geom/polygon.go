@@ -428,25 +428,26 @@ func (g Polygon) SegmentGap(a, b Point) float64 {
 		if s >= 0 && s <= length {
 			beside = min(beside, math.Abs(c))
 		}
-		if (pc > 0) != (c > 0) { // the edge crosses the segment's line
+		across := 0.0 // all of the edge is no nearer to the segment's line
+		if (pc > 0) != (c > 0) {
 			switch at := ps + (s-ps)*(pc/(pc-c)); {
 			case at > length:
 				beyond++
 			case at >= 0:
 				return 0
 			}
+		} else {
+			across = min(math.Abs(c), math.Abs(pc))
 		}
-		// Only what of an edge is beyond an end can be the nearest to that end.
-		before, after := s < 0 || ps < 0, s > length || ps > length
-		if before || after {
-			off := min(math.Abs(c), math.Abs(pc)) // all of an edge that stays on one side is further
-			if (pc > 0) == (c > 0) && off*off > 1.000001*best+1e-18 {
-				before, after = false, false
-			}
-			if before {
+		// Only what of an edge is beyond an end can be the nearest to that end, and only if it may be nearer than what was seen.
+		seen := 1.000001*best + 1e-18
+		if s < 0 || ps < 0 {
+			if along := max(0, -max(s, ps)); along*along+across*across <= seen {
 				best = min(best, squareFrom(a, p, q))
 			}
-			if after {
+		}
+		if s > length || ps > length {
+			if along := max(0, min(s, ps)-length); along*along+across*across <= seen {
 				best = min(best, squareFrom(b, p, q))
 			}
 		}
