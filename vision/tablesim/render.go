@@ -14,7 +14,11 @@ import (
 // nothing but the noise.
 const tile = 16
 
-// renderer keeps the linear picture of one camera between frames.
+// band is how many rows of tiles are traced and blurred at a time. Only their light is kept, and that of the
+// rows next to them: the whole picture's would be twice as large as what the sensor receives.
+const band = 4
+
+// renderer keeps the picture of one camera between frames, as its sensor receives it.
 type renderer struct {
 	lens    *cameraModel
 	ground  *ground
@@ -25,7 +29,7 @@ type renderer struct {
 
 	tw, th  int
 	sums    []uint64  // what each tile showed when it was traced
-	linear  []float32 // r, g, b of each pixel, before the blur
+	linear  []float32 // r, g, b of each pixel before the blur, of a band and the rows of tiles next to it
 	blurred []uint16  // after it, as sensor codes
 	scale   float32   // sensor code of full scale
 	sensor  *sensor
@@ -48,7 +52,7 @@ func newRenderer(t *Table) (*renderer, error) {
 	r := &renderer{
 		lens: l, look: t.Look, layout: t.Layout, seed: t.Seed, workers: t.Workers,
 		tw: (l.w + tile - 1) / tile, th: (l.h + tile - 1) / tile,
-		linear: make([]float32, 3*l.w*l.h), blurred: make([]uint16, 3*l.w*l.h),
+		linear: make([]float32, 3*l.w*tile*(band+2)), blurred: make([]uint16, 3*l.w*l.h),
 		scale: fullScale, sensor: newSensor(t.Look), kernel: gaussian(t.Look.Blur),
 	}
 	if r.workers <= 0 {
@@ -93,7 +97,6 @@ func (r *renderer) update(t *Table) error {
 	}
 	lists := r.sort(solids)
 	dirty := make([]bool, len(lists))
-	var todo []int
 	for k, list := range lists {
 		sum := uint64(1)
 		for _, s := range list {
@@ -104,34 +107,56 @@ func (r *renderer) update(t *Table) error {
 		}
 		if sum != r.sums[k] {
 			r.sums[k], dirty[k] = sum, true
-			todo = append(todo, k)
 		}
 	}
-	parallel(r.workers, len(todo), func(scratch *tracer, i int) {
-		scratch.trace(r, todo[i]%r.tw, todo[i]/r.tw, lists[todo[i]])
-	})
-	var smear []int
-	for k := range dirty {
-		if r.nearDirty(dirty, k) {
-			smear = append(smear, k)
-		}
+	smear := r.around(dirty) // what reaches over a tile's border by the blur
+	need := r.around(smear)
+	traced := 0
+	for top := 0; top < r.th; top += band {
+		end := min(top+band, r.th)
+		r.eachTile(need, traced, min(end+1, r.th), func(scratch *tracer, k int) {
+			scratch.trace(r, k%r.tw, k/r.tw, lists[k])
+		})
+		traced = min(end+1, r.th)
+		r.eachTile(smear, top, end, func(scratch *tracer, k int) {
+			scratch.blur(r, k%r.tw, k/r.tw)
+		})
 	}
-	parallel(r.workers, len(smear), func(scratch *tracer, i int) {
-		scratch.blur(r, smear[i]%r.tw, smear[i]/r.tw)
-	})
 	return nil
 }
 
-func (r *renderer) nearDirty(dirty []bool, k int) bool {
-	x, y := k%r.tw, k/r.tw
-	for j := max(y-1, 0); j <= min(y+1, r.th-1); j++ {
-		for i := max(x-1, 0); i <= min(x+1, r.tw-1); i++ {
-			if dirty[j*r.tw+i] {
-				return true
+// around returns the tiles that are set, and those next to them.
+func (r *renderer) around(set []bool) []bool {
+	out := make([]bool, len(set))
+	for k, on := range set {
+		if !on {
+			continue
+		}
+		x, y := k%r.tw, k/r.tw
+		for j := max(y-1, 0); j <= min(y+1, r.th-1); j++ {
+			for i := max(x-1, 0); i <= min(x+1, r.tw-1); i++ {
+				out[j*r.tw+i] = true
 			}
 		}
 	}
-	return false
+	return out
+}
+
+// eachTile runs a job for the tiles that are set in some rows of tiles.
+func (r *renderer) eachTile(set []bool, from, to int, job func(scratch *tracer, k int)) {
+	var todo []int
+	for k := from * r.tw; k < to*r.tw; k++ {
+		if set[k] {
+			todo = append(todo, k)
+		}
+	}
+	parallel(r.workers, len(todo), func(scratch *tracer, i int) { job(scratch, todo[i]) })
+}
+
+// light returns row y of the picture before the blur.
+func (r *renderer) light(y int) []float32 {
+	w := 3 * r.lens.w
+	return r.linear[y*w%len(r.linear):][:w]
 }
 
 // sort lists the solids that can be seen, or whose shadows can, in each tile.
@@ -250,7 +275,7 @@ func (s *tracer) look(r *renderer, ray ray, list []solid) rgb {
 	return c.under(k, r.beam.light(x, y, z, list))
 }
 
-// trace renders one tile into the linear picture.
+// trace renders one tile, before the blur.
 func (s *tracer) trace(r *renderer, tx, ty int, list []solid) {
 	x0, y0 := tx*tile, ty*tile
 	w, h := min(tile, r.lens.w-x0), min(tile, r.lens.h-y0)
@@ -357,11 +382,11 @@ func (r *renderer) put(x, y int, c rgb) {
 	u := (float64(x)+0.5)/float64(r.lens.w)*2 - 1
 	v := (float64(y)+0.5)/float64(r.lens.h)*2 - 1
 	k := float32(r.look.Light * (1 - r.look.Falloff*(u*u+v*v)/2))
-	p := r.linear[3*(y*r.lens.w+x):]
+	p := r.light(y)[3*x:]
 	p[0], p[1], p[2] = k*c[0], 0.985*k*c[1], 0.955*k*c[2]
 }
 
-// blur smooths one tile of the linear picture into sensor codes.
+// blur smooths one tile into sensor codes.
 func (s *tracer) blur(r *renderer, tx, ty int) {
 	w, h := r.lens.w, r.lens.h
 	x0, y0 := tx*tile, ty*tile
@@ -370,7 +395,7 @@ func (s *tracer) blur(r *renderer, tx, ty int) {
 	rows, cols := y1-y0+2*n, 3*(x1-x0)
 	s.smear = resize(s.smear, rows*cols)
 	for j := range rows {
-		src := r.linear[3*w*min(max(y0-n+j, 0), h-1):][:3*w]
+		src := r.light(min(max(y0-n+j, 0), h-1))
 		dst := s.smear[j*cols:][:cols]
 		clear(dst)
 		if x0-n >= 0 && x1+n <= w {

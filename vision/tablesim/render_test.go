@@ -157,6 +157,7 @@ func TestABaseIsDrawnWhereASecondRendererDrawsIt(t *testing.T) {
 			table.Scene.Ships = []engine.Ship{ship}
 			r, err := newRenderer(table)
 			require.NoError(t, err)
+			r.linear = make([]float32, 3*r.lens.w*tile*r.th) // all of the picture
 			require.NoError(t, r.update(table))
 			w, h := r.lens.w, r.lens.h
 			want := make([]float64, w*h)
@@ -170,7 +171,7 @@ func TestABaseIsDrawnWhereASecondRendererDrawsIt(t *testing.T) {
 			var xx, xy, yy, xd, yd, dd float64
 			for y := 1; y < h-1; y++ {
 				for x := 1; x < w-1; x++ {
-					p := r.linear[3*(y*w+x):]
+					p := r.light(y)[3*x:]
 					d := 0.299*float64(p[0]) + 0.587*float64(p[1]) + 0.114*float64(p[2]) - want[y*w+x]
 					gx, gy := (want[y*w+x+1]-want[y*w+x-1])/2, (want[(y+1)*w+x]-want[(y-1)*w+x])/2
 					xx, xy, yy, xd, yd, dd = xx+gx*gx, xy+gx*gy, yy+gy*gy, xd+gx*d, yd+gy*d, dd+d*d
@@ -262,6 +263,7 @@ func TestNothingReachesBeyondItsTiles(t *testing.T) {
 		table.Hands = []Hand{{Player: 1, Tip: geom.Point{X: 300, Y: 350}, Z: 45}, {Player: 2, Tip: geom.Point{X: 700, Y: 450}, Z: 60}}
 		r, err := newRenderer(table)
 		require.NoError(t, err)
+		r.linear = make([]float32, 3*r.lens.w*tile*r.th) // all of the picture
 		require.NoError(t, r.update(table))
 		got := append([]float32(nil), r.linear...)
 		var s tracer
