@@ -54,7 +54,6 @@ type BackgroundLearner struct {
 	sum           []float32
 	counts        []uint16
 	frames        int
-	view          *matView
 }
 
 // NewBackgroundLearner returns a learner for the mat of one calibrated camera.
@@ -76,15 +75,13 @@ func (l *BackgroundLearner) Add(f vision.Frame) error {
 	if l.frames >= maxMatFrames {
 		return fmt.Errorf("vision: learn the mat: expected at most %d pictures", maxMatFrames)
 	}
-	if l.view == nil {
-		l.view = newMatView(&l.table.Camera, l.width, l.height, matStep, 0)
-	}
-	for i := range l.sum {
-		if v, ok := l.view.sample(f.Gray, i); ok {
-			l.sum[i] += v
-			l.counts[i]++
+	view := matView{&l.table.Camera, l.width, l.height, matStep}
+	view.each(f.Gray, func(k int, level float32, ok bool) {
+		if ok {
+			l.sum[k] += level
+			l.counts[k]++
 		}
-	}
+	})
 	l.frames++
 	return nil
 }
@@ -188,43 +185,51 @@ func LoadBackground(path string) (*Background, error) {
 	return m, nil
 }
 
-// matView is where the cells of a grid over the mat, at one height, appear in a picture.
+// matView is a grid of cells over the mat, as a camera shows it.
 type matView struct {
+	cam           *calibration.Camera
 	width, height int
-	step          float64
-	x, y          []float32 // pixel of each cell; NaN where the camera does not see it
+	step          float64 // mm
 }
 
-func newMatView(cam *calibration.Camera, width, height int, step float64, z geom.Length) *matView {
-	v := &matView{width: width, height: height, step: step, x: make([]float32, width*height), y: make([]float32, width*height)}
+// each calls do with the grey level of each cell of a picture; ok is false where the picture ends.
+func (v *matView) each(g *image.Gray, do func(k int, level float32, ok bool)) {
 	// The exact projection at every eighth cell and straight lines between: the lens
 	// bends by less than 0.001 px over 8 mm.
 	const coarse = 8
-	for j := range height {
-		for i0 := 0; i0 < width; i0 += coarse {
-			i1 := min(i0+coarse, width)
-			at := func(i int) (geom.Pixel, bool) {
-				return cam.PixelOf(geom.Point{X: (float64(i) + 0.5) * step, Y: (float64(j) + 0.5) * step}, z)
-			}
-			a, ok0 := at(i0)
-			b, ok1 := at(i1)
+	for j := range v.height {
+		at := func(i int) (geom.Pixel, bool) {
+			return v.cam.PixelOf(geom.Point{X: (float64(i) + 0.5) * v.step, Y: (float64(j) + 0.5) * v.step}, 0)
+		}
+		b, seen := at(0)
+		for i0 := 0; i0 < v.width; i0 += coarse {
+			i1 := min(i0+coarse, v.width)
+			a, both := b, seen
+			b, seen = at(i1)
+			both = both && seen
 			for i := i0; i < i1; i++ {
-				k := j*width + i
-				if !ok0 || !ok1 {
-					v.x[k], v.y[k] = float32(math.NaN()), float32(math.NaN())
+				k := j*v.width + i
+				if !both {
+					do(k, 0, false)
 					continue
 				}
 				t := float64(i-i0) / float64(i1-i0)
-				v.x[k], v.y[k] = float32(a.X+t*(b.X-a.X)), float32(a.Y+t*(b.Y-a.Y))
+				level, ok := sample(g, float32(a.X+t*(b.X-a.X)), float32(a.Y+t*(b.Y-a.Y)))
+				do(k, level, ok)
 			}
 		}
 	}
-	return v
 }
 
-// sample returns the grey level at cell k, and false where the picture ends.
-func (v *matView) sample(g *image.Gray, k int) (float32, bool) {
-	x, y := v.x[k], v.y[k]
+// levels returns the grey levels of all cells, 0 where the picture ends.
+func (v *matView) levels(g *image.Gray) []float32 {
+	out := make([]float32, v.width*v.height)
+	v.each(g, func(k int, level float32, _ bool) { out[k] = level })
+	return out
+}
+
+// sample returns the grey level at a pixel, between the pixels' middles, and false where the picture ends.
+func sample(g *image.Gray, x, y float32) (float32, bool) {
 	ix, iy := int(x), int(y)
 	if !(x >= 0 && y >= 0) || ix >= g.Rect.Dx()-1 || iy >= g.Rect.Dy()-1 {
 		return 0, false

@@ -147,7 +147,11 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 	m, d := &f.test, f.diff
 	const run = 32 // cells: light and noise change slowly
 	var print, broad float64
+	local := make([]float32, m.w)
 	m.each(func(k, i, j int) {
+		if i == 0 {
+			m.local.row(j, local)
+		}
 		if i%run == 0 {
 			p := geom.Point{X: (float64(i) + run/2) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}
 			print, broad = contrast*lightOn(lights, p), sq(broadPrint/m.coarse.At(p))
@@ -157,7 +161,7 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 			m.a[k] = m.most
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
-			c := float32(print) * levelsPerLight[matGrey(d, k)] / m.sigma[k]
+			c := float32(print) * levelsPerLight[matGrey(d, k)] / (m.sigma(d, k) * local[i])
 			e := c * c * max(float32(broad), 1/max(m.one, 1))
 			m.a[k] = min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
 		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed

@@ -142,7 +142,7 @@ func (w *workPlanes) grow(n int) {
 	}
 }
 
-// release gives back what only a search needs, some 60 MB of a mat of 914 mm. What an obstacle is fitted
+// release gives back what only a search needs, some 35 MB of a mat of 914 mm. What an obstacle is fitted
 // with again stays.
 func (f *Finder) release() {
 	f.diff.release()

@@ -20,19 +20,17 @@ import (
 // obstacle is larger than bare mat ever shows, something lies there, and an obstacle
 // whose contrast would not have made it so large would not have been noticed.
 type matTest struct {
-	w, h  int
-	seen  []bool    // in the picture, not clipped, and no ship's
-	lies  []bool    // so far from the mat that it says nothing of the noise
-	level []uint8   // class of noise of the bare mat
-	rest  []float32 // picture less the mat in its light, grey levels
-	sigma []float32 // of rest on the bare mat
-	z     []float32 // rest / sigma
+	w, h int
+	seen []bool    // in the picture, not clipped, and no ship's
+	lies []bool    // so far from the mat that it says nothing of the noise
+	rest []float32 // picture less the mat in its light, grey levels
+	z    []float32 // rest over its standard deviation on the bare mat; a search's work, until regions are told
 
 	noise  [matLevels]float32 // of a cell, by the mat's grey level
 	local  gainMap            // standard deviation of z over bare mat, region by region
 	coarse gainMap            // the same of the means of z over broad squares
 	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
-	mean   []float32          // of z in the small square
+	shade  []shade            // of the small square
 	one    float32            // energy of bare mat, before it is divided out
 	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle; a search's work, as a and b
 	limit  float32            // of wide, above which something lies there
@@ -41,6 +39,15 @@ type matTest struct {
 	a, b   []float32
 	sample []float64
 }
+
+// shade says whether the mean of z in a square is darker than the mat.
+type shade uint8
+
+const (
+	noShade    shade = iota
+	anyShade         // darker, as the edge of a shadow is
+	plainShade       // by shadowEdge or more
+)
 
 const (
 	matLevels  = 22
@@ -76,20 +83,17 @@ const (
 func (m *matTest) find(d *subtraction, covered []bool, half int, work *workPlanes) {
 	n := len(d.diff)
 	work.grow(n)
-	m.a, m.b, m.wide = work[0], work[1], work[2]
+	m.a, m.b, m.wide, m.z = work[0], work[1], work[2], work[3]
 	if m.seen == nil {
 		m.w, m.h = d.view.width, d.view.height
-		m.seen, m.lies, m.level = make([]bool, n), make([]bool, n), make([]uint8, n)
-		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.energy, &m.mean} {
-			*v = make([]float32, n)
-		}
+		m.seen, m.lies, m.shade = make([]bool, n), make([]bool, n), make([]shade, n)
+		m.rest, m.energy = make([]float32, n), make([]float32, n)
 	}
 	for k, v := range d.diff {
 		m.seen[k], m.rest[k] = v == v && !covered[k] && d.work[k] <= matClipped, v
 		if !m.seen[k] {
 			m.rest[k] = 0
 		}
-		m.level[k] = levelOf(d, k)
 	}
 	clear(m.lies)
 	m.measureNoise(d)
@@ -115,6 +119,7 @@ func matGrey(d *subtraction, k int) uint8 {
 	return uint8(min(max(d.work[k]-d.diff[k], 0), 255))
 }
 
+// levelOf returns the class of noise of the bare mat at a cell.
 func levelOf(d *subtraction, k int) uint8 {
 	return uint8(min(max(int((d.work[k]-d.diff[k])/matLevel), 0), matLevels-1))
 }
@@ -127,7 +132,7 @@ func (m *matTest) measureNoise(d *subtraction) {
 	var by [matLevels][]float64
 	for k := 0; k < len(m.rest); k += 7 {
 		if m.seen[k] && d.slope[k] < 2 {
-			l := m.level[k]
+			l := levelOf(d, k)
 			by[l] = append(by[l], math.Abs(float64(m.rest[k])))
 		}
 	}
@@ -152,13 +157,17 @@ func (m *matTest) measureNoise(d *subtraction) {
 	}
 }
 
+// sigma is the standard deviation of the residual at a cell of the bare mat, by its grey level and its slope; m.local tells how it
+// differs from region to region.
+func (m *matTest) sigma(d *subtraction, k int) float32 {
+	s, slope := m.noise[levelOf(d, k)], d.slope[k]
+	return float32(math.Sqrt(float64(s*s + matShift*matShift*slope*slope + matRounding*matRounding)))
+}
+
 // normalise divides the residual by what noise and a misplaced mat explain of it.
 func (m *matTest) normalise(d *subtraction) {
 	for k, r := range m.rest {
-		s := m.noise[m.level[k]]
-		slope := d.slope[k]
-		m.sigma[k] = float32(math.Sqrt(float64(s*s + matShift*matShift*slope*slope + matRounding*matRounding)))
-		m.z[k] = r / m.sigma[k]
+		m.z[k] = r / m.sigma(d, k)
 	}
 	m.measureRegions(m.z, &m.local, localLeast)
 	local := make([]float32, m.w)
@@ -166,7 +175,7 @@ func (m *matTest) normalise(d *subtraction) {
 		m.local.row(j, local)
 		for i, s := range local {
 			k := j*m.w + i
-			m.sigma[k], m.z[k] = m.sigma[k]*s, m.z[k]/s
+			m.z[k] /= s
 			m.a[k] = 0
 			if m.seen[k] {
 				m.a[k] = min(m.z[k]*m.z[k], matOutlier*matOutlier)
@@ -271,19 +280,19 @@ func (m *matTest) each(do func(k, i, j int)) {
 	}
 }
 
-// weigh takes the energies; broad is broaden's.
+// weigh takes the energies; broad is broaden's, and work from then on.
 func (m *matTest) weigh(broad []float32) {
-	squares, means, broads, levels := m.energy, m.mean, m.a, m.b
+	squares, means, broads, levels := m.energy, broad, m.a, m.b
+	for k, u := range broad {
+		u = min(max(u, -matOutlier), matOutlier)
+		broads[k], levels[k] = u*u, u
+	}
 	for k, z := range m.z {
 		z = min(max(z, -matOutlier), matOutlier)
 		squares[k], means[k] = z*z, z
 		if !m.seen[k] {
 			squares[k], means[k] = 1, 0
 		}
-	}
-	for k, u := range broad {
-		u = min(max(u, -matOutlier), matOutlier)
-		broads[k], levels[k] = u*u, u
 	}
 	for _, v := range [...][]float32{squares, means, broads, levels} {
 		gray.SumBoxes(v, v, m.w, m.h, matSmall)
@@ -293,11 +302,16 @@ func (m *matTest) weigh(broad []float32) {
 	for k := range m.energy {
 		e, mean := squares[k]/cells, means[k]/cells
 		b, level := broads[k]/cells, levels[k]/cells
+		m.shade[k] = noShade
 		if mean < 0 { // as shadow is
+			m.shade[k] = anyShade
 			e -= mean * mean
 			b -= level * level
 		}
-		m.energy[k], m.mean[k] = max(e, b), mean
+		if mean <= -shadowEdge {
+			m.shade[k] = plainShade
+		}
+		m.energy[k] = max(e, b)
 		if k%19 == 0 && m.seen[k] {
 			m.sample = append(m.sample, float64(e))
 		}
@@ -348,7 +362,7 @@ const (
 // widen takes the mean energies of the squares of an obstacle's width; a cell counts for at most most.
 func (m *matTest) widen(half int, most float32) {
 	for k, e := range m.energy {
-		if m.wide[k] = min(e, most); m.mean[k] < 0 { // as the edge of a shadow is
+		if m.wide[k] = min(e, most); m.shade[k] != noShade {
 			m.wide[k] = min(e, matShare)
 		}
 	}

@@ -162,7 +162,7 @@ func TestASureThingInNoiseReachesNoFurtherThanItself(t *testing.T) {
 		{"a thing that is noticed because it is sure", half + 2, matSure, 4.5, 2, 6},
 	} {
 		for k := range f.test.energy {
-			f.test.energy[k], f.test.mean[k] = 1, 1
+			f.test.energy[k], f.test.shade[k] = 1, noShade
 			i, j := k%w-200, k/w-200
 			if i >= 0 && i < c.wide && j >= 0 && j < 40 {
 				f.test.energy[k] = c.card

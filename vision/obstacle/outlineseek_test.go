@@ -19,7 +19,7 @@ import (
 func paintedMat(paint func(p geom.Point) (level float32, ok bool)) *subtraction {
 	const w, h = 120, 100
 	rng := rand.New(rand.NewPCG(1, 2))
-	d := &subtraction{view: &matView{width: w, height: h, step: vision.DiffStep}, gain: gainMap{cols: 1, rows: 1, size: 120,
+	d := &subtraction{view: matView{width: w, height: h, step: vision.DiffStep}, gain: gainMap{cols: 1, rows: 1, size: 120,
 		ratio: []float64{1}}}
 	d.mask = make([]bool, w*h)
 	for k := range w * h {
@@ -28,8 +28,8 @@ func paintedMat(paint func(p geom.Point) (level float32, ok bool)) *subtraction 
 		if v, ok := paint(at); ok {
 			level, d.mask[k] = v, true
 		}
-		d.empty, d.work = append(d.empty, 60), append(d.work, level+float32(rng.NormFloat64()))
-		d.diff = append(d.diff, d.work[k]-d.empty[k])
+		d.work = append(d.work, level+float32(rng.NormFloat64()))
+		d.diff = append(d.diff, d.work[k]-60)
 	}
 	return d
 }

@@ -29,11 +29,11 @@ func TestASearchInTheBackgroundKeepsNoBuffers(t *testing.T) {
 		got := <-w.search
 		assert.Equal(t, kept.look(g, nil, nil), got)
 		for name, v := range map[string]any{"edges": f.focus.edges.near, "weights": f.test.z, "work": f.work[0], "border": f.focus.near,
-			"mat": f.diff.empty, "difference": f.diff.diff, "pixels": f.diff.view.x} {
+			"slopes": f.diff.slope, "difference": f.diff.diff, "light": f.diff.work} {
 			assert.Empty(t, v, name)
 		}
 	}
-	require.NotNil(t, kept.diff.empty)
+	require.NotNil(t, kept.diff.slope)
 	square := geom.Pose{Point: geom.Point{X: 150, Y: 150}}
 	again, ok := f.refine(second, hypothesis{shape: &f.shapes[0], pose: square})
 	want, fits := kept.refine(second, hypothesis{shape: &kept.shapes[0], pose: square})

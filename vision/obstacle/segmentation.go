@@ -23,7 +23,6 @@ import (
 type segmentation struct {
 	w, h  int
 	state []regionState
-	mask  []bool
 }
 
 type regionState uint8
@@ -44,7 +43,7 @@ const (
 func (m *segmentation) find(t *matTest, work *workPlanes) {
 	if m.state == nil {
 		m.w, m.h = t.w, t.h
-		m.state, m.mask = make([]regionState, len(t.z)), make([]bool, len(t.z))
+		m.state = make([]regionState, len(t.z))
 	}
 	for k, seen := range t.seen {
 		m.state[k] = regionMat
@@ -52,8 +51,7 @@ func (m *segmentation) find(t *matTest, work *workPlanes) {
 			m.state[k] = regionUnknown
 		}
 	}
-	work.grow(len(t.z))
-	m.mark(t, work[0], work[1], work[2], work[3])
+	m.mark(t, work[0], work[1], work[2])
 }
 
 func medianOf(v []float32, state []regionState) float32 {
@@ -68,8 +66,8 @@ func medianOf(v []float32, state []regionState) float32 {
 
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
 // cells, is many times what is usual. Next to something of much contrast the blur of the
-// lens is no part of it. a, b, energy and light are work.
-func (m *segmentation) mark(t *matTest, a, b, energy, light []float32) {
+// lens is no part of it. a, b and energy are work.
+func (m *segmentation) mark(t *matTest, a, b, energy []float32) {
 	w, h := m.w, m.h
 	for k, z := range t.z {
 		a[k] = min(z*z, 40)
@@ -77,9 +75,7 @@ func (m *segmentation) mark(t *matTest, a, b, energy, light []float32) {
 	gray.Binomial(a, b, w)
 	copy(energy, a)
 	one := medianOf(energy, m.state)
-	for k, z := range t.z {
-		a[k] = min(max(z, -9), 9)
-	}
+	limited(a, t.z)
 	for range 3 {
 		gray.Binomial(a, b, w)
 	}
@@ -87,16 +83,18 @@ func (m *segmentation) mark(t *matTest, a, b, energy, light []float32) {
 		a[k] = z * z
 	}
 	few := medianOf(a, m.state)
+	mask := make([]bool, len(t.z))
+	for k := range mask {
+		mask[k] = m.state[k] != regionUnknown && max(energy[k]/(4*one), a[k]/(16*few)) > 1
+	}
+	light := energy // which is used up
 	copy(light, t.rest)
 	gray.Binomial(light, b, w)
-	for k := range m.mask {
-		m.mask[k] = m.state[k] != regionUnknown && max(energy[k]/(4*one), a[k]/(16*few)) > 1
-	}
 	const share = 0.3
 	for j := 1; j+1 < h; j++ {
 		for i := 1; i+1 < w; i++ {
 			k := j*w + i
-			if !m.mask[k] {
+			if !mask[k] {
 				continue
 			}
 			v := light[k]
@@ -107,17 +105,15 @@ func (m *segmentation) mark(t *matTest, a, b, energy, light []float32) {
 				}
 			}
 			if max(v, -v) < share*most {
-				m.mask[k] = false
+				mask[k] = false
 			}
 		}
 	}
-	mask := gray.Close(m.mask, w, h, 1)
+	mask = gray.Close(mask, w, h, 1)
 	gray.Flood(mask, w, h, false, regionHole)
 	mask = gray.Open(mask, w, h, 1)
 	gray.Flood(mask, w, h, true, regionLeast)
-	for k := range t.z {
-		a[k] = min(max(t.z[k], -9), 9)
-	}
+	limited(a, t.z)
 	gray.Binomial(a, b, w)
 	for k, set := range mask {
 		switch {
@@ -127,6 +123,13 @@ func (m *segmentation) mark(t *matTest, a, b, energy, light []float32) {
 		default:
 			m.state[k] = regionDark
 		}
+	}
+}
+
+// limited sets out to what counts of each residual in a mean.
+func limited(out, z []float32) {
+	for k, v := range z {
+		out[k] = min(max(v, -9), 9)
 	}
 }
 

@@ -14,10 +14,8 @@ import (
 // subtraction compares pictures with the empty mat: what differs, lies on it. Light that
 // changed since is undone by a gain that varies slowly over the mat.
 type subtraction struct {
-	cam   *calibration.Camera
 	mat   *Background
-	view  *matView
-	empty []float32 // grey levels of the empty mat at diffStep
+	view  matView
 	slope []float32 // how far the empty mat's level changes over a pixel's misplacement
 	gain  gainMap
 
@@ -68,7 +66,7 @@ func (g *gainMap) row(j int, out []float32) {
 
 func newSubtraction(cam *calibration.Camera, mat *Background) *subtraction {
 	w, h := int(float64(mat.width)*matStep/vision.DiffStep), int(float64(mat.height)*matStep/vision.DiffStep)
-	d := &subtraction{cam: cam, mat: mat, view: &matView{width: w, height: h, step: vision.DiffStep}}
+	d := &subtraction{mat: mat, view: matView{cam, w, h, vision.DiffStep}}
 	d.gain = gainMap{cols: max(w*int(vision.DiffStep)/gainBlock, 1), rows: max(h*int(vision.DiffStep)/gainBlock, 1)}
 	d.gain.size = float64(w) * vision.DiffStep / float64(d.gain.cols)
 	d.gain.ratio = make([]float64, d.gain.cols*d.gain.rows)
@@ -77,16 +75,18 @@ func newSubtraction(cam *calibration.Camera, mat *Background) *subtraction {
 
 // release gives back all that has a number for each cell; the light and the noise stay.
 func (d *subtraction) release() {
-	d.view.x, d.view.y = nil, nil
-	d.empty, d.slope, d.diff, d.work, d.mask = nil, nil, nil, nil, nil
+	d.slope, d.diff, d.work, d.mask = nil, nil, nil, nil
 }
 
 // prepare makes what release gave back.
 func (d *subtraction) prepare() {
+	n := d.view.width * d.view.height
+	d.slope, d.diff, d.work, d.mask = make([]float32, n), make([]float32, n), make([]float32, n), make([]bool, n)
+}
+
+// showEmpty sets empty to the grey levels of the empty mat, and the slopes.
+func (d *subtraction) showEmpty(empty []float32) {
 	w, h, mat := d.view.width, d.view.height, d.mat
-	d.view = newMatView(d.cam, w, h, vision.DiffStep, 0)
-	n := w * h
-	d.empty, d.slope, d.diff, d.work, d.mask = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n), make([]bool, n)
 	const k = int(vision.DiffStep / matStep)
 	for j := range h {
 		for i := range w {
@@ -96,13 +96,13 @@ func (d *subtraction) prepare() {
 					sum += uint32(mat.level[(j*k+b)*mat.width+i*k+a])
 				}
 			}
-			d.empty[j*w+i] = float32(sum) / float32(k*k*256)
+			empty[j*w+i] = float32(sum) / float32(k*k*256)
 		}
 	}
 	for j := 1; j < h-1; j++ {
 		for i := 1; i < w-1; i++ {
 			c := j*w + i
-			gx, gy := d.empty[c+1]-d.empty[c-1], d.empty[c+w]-d.empty[c-w]
+			gx, gy := empty[c+1]-empty[c-1], empty[c+w]-empty[c-w]
 			d.slope[c] = float32(math.Sqrt(float64(gx*gx+gy*gy))) / 2
 		}
 	}
@@ -110,24 +110,24 @@ func (d *subtraction) prepare() {
 
 // compare compares a picture with the empty mat.
 func (d *subtraction) compare(g *image.Gray) {
-	if d.empty == nil {
+	if d.diff == nil {
 		d.prepare()
 	}
-	for i := range d.work {
-		v, ok := d.view.sample(g, i)
-		if !ok {
-			v = float32(math.NaN())
+	empty := d.diff // until it is subtracted
+	d.showEmpty(empty)
+	d.view.each(g, func(k int, level float32, ok bool) {
+		if d.work[k] = level; !ok {
+			d.work[k] = float32(math.NaN())
 		}
-		d.work[i] = v
-	}
-	d.followLight()
+	})
+	d.followLight(empty)
 	w, h := d.view.width, d.view.height
 	gains := make([]float32, w)
 	for j := range h {
 		d.gain.row(j, gains)
 		for i, gain := range gains {
 			k := j*w + i
-			d.diff[k] = d.work[k] - gain*d.empty[k]
+			d.diff[k] = d.work[k] - gain*empty[k]
 		}
 	}
 	d.measureNoise()
@@ -135,7 +135,7 @@ func (d *subtraction) compare(g *image.Gray) {
 
 // followLight finds the gain of each block as the median ratio of its cells: what
 // covers less than half of a block does not move it.
-func (d *subtraction) followLight() {
+func (d *subtraction) followLight(empty []float32) {
 	w, h := d.view.width, d.view.height
 	ratios := make([]float64, 0, gainBlock*gainBlock)
 	raw := make([]float64, len(d.gain.ratio))
@@ -145,8 +145,8 @@ func (d *subtraction) followLight() {
 			for j := r * h / d.gain.rows; j < (r+1)*h/d.gain.rows; j += 2 {
 				for i := c * w / d.gain.cols; i < (c+1)*w/d.gain.cols; i += 2 {
 					k := j*w + i
-					if v := d.work[k]; d.empty[k] > gray.Darkest && v == v {
-						ratios = append(ratios, float64(v/d.empty[k]))
+					if v := d.work[k]; empty[k] > gray.Darkest && v == v {
+						ratios = append(ratios, float64(v/empty[k]))
 					}
 				}
 			}

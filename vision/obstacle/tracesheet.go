@@ -59,8 +59,9 @@ func TraceSheet(f vision.Frame, t calibration.Table, top geom.Length) ([]TracedT
 		return nil, fmt.Errorf("vision: trace: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, t.Intrinsics.Width, t.Intrinsics.Height)
 	}
 	w, h := int(float64(t.Layout.Width)/traceStep), int(float64(t.Layout.Height)/traceStep)
-	mask, paper := tokenMask(f.Gray, newMatView(&t.Camera, w, h, traceStep, 0))
-	grid := subtraction{view: &matView{width: w, height: h}, mask: mask}
+	view := matView{&t.Camera, w, h, traceStep}
+	mask, paper := tokenMask(view.levels(f.Gray), w, h)
+	grid := subtraction{view: view, mask: mask}
 	var out []TracedToken
 	for _, b := range grid.blobs(int(crumbArea / (traceStep * traceStep))) {
 		out = append(out, traceBlob(f.Gray, &t, b, w, top))
@@ -82,12 +83,12 @@ func middleX(p []geom.Point) float64 {
 // large and bright that ends abruptly, as glare does not.
 func HasPaper(f vision.Frame, t calibration.Table) bool {
 	const step = 4.0
-	view := newMatView(&t.Camera, int(float64(t.Layout.Width)/step), int(float64(t.Layout.Height)/step), step, 0)
-	bright := make([]bool, view.width*view.height)
-	levels := make([]float64, 0, len(bright))
-	limit := paperLevel(f.Gray, view)
-	for k := range bright {
-		v, _ := view.sample(f.Gray, k)
+	view := matView{&t.Camera, int(float64(t.Layout.Width) / step), int(float64(t.Layout.Height) / step), step}
+	seen := view.levels(f.Gray)
+	bright := make([]bool, len(seen))
+	levels := make([]float64, 0, len(seen))
+	limit := paperLevel(seen)
+	for k, v := range seen {
 		bright[k] = v > limit && limit > pageLevel
 		levels = append(levels, float64(v))
 	}
@@ -233,7 +234,7 @@ func waisted(b blob, w int) bool {
 		mask[y*bw+x] = true
 	}
 	for r := 1; 2*r*traceStepTenths <= int(waistWide*10); r++ {
-		grid := subtraction{view: &matView{width: bw, height: bh}, mask: gray.BoxMask(mask, bw, bh, r, false)}
+		grid := subtraction{view: matView{width: bw, height: bh}, mask: gray.BoxMask(mask, bw, bh, r, false)}
 		parts := 0
 		for _, p := range grid.parts() {
 			// What was eroded comes back: a part of half the width has lost more of it.
@@ -283,7 +284,7 @@ func (d *subtraction) parts() []blob {
 // bites lists what reaches over a sheet of paper's edge: the sheet is convex, and lacks
 // a piece there.
 func bites(paper, tokens []bool, w, h int) (out []TracedToken) {
-	grid := subtraction{view: &matView{width: w, height: h}, mask: paper}
+	grid := subtraction{view: matView{width: w, height: h}, mask: paper}
 	deep := int(biteDepth / traceStep)
 	for _, sheet := range grid.blobs(int(paperArea / (traceStep * traceStep))) {
 		// The sheet on its own, with a margin, so that what follows is not done for all the mat.
@@ -298,7 +299,7 @@ func bites(paper, tokens []bool, w, h int) (out []TracedToken) {
 			continue // two sheets that touch, or no sheet
 		}
 		whole = gray.FillHoles(whole, bw, bh)
-		lacks := subtraction{view: &matView{width: bw, height: bh}, mask: make([]bool, bw*bh)}
+		lacks := subtraction{view: matView{width: bw, height: bh}, mask: make([]bool, bw*bh)}
 		for y := range bh {
 			from, to := span(hull, float64(y))
 			for x := max(int(from)+1, 0); x < min(int(to), bw); x++ {

@@ -49,31 +49,29 @@ func TraceTokens(f vision.Frame, t calibration.Table, top geom.Length) ([][]geom
 const paperShare = 0.6
 
 // paperLevel is the grey level from which a cell is paper.
-func paperLevel(g *image.Gray, view *matView) float32 {
+func paperLevel(levels []float32) float32 {
 	var sample []float64
-	for k := 0; k < view.width*view.height; k += 13 {
-		v, _ := view.sample(g, k)
-		sample = append(sample, float64(v))
+	for k := 0; k < len(levels); k += 13 {
+		sample = append(sample, float64(levels[k]))
 	}
 	return float32(paperShare * gray.Quantile(sample, 0.99))
 }
 
 // tokenMask marks the cells that paper encloses and that are not paper, and those of the
 // paper itself.
-func tokenMask(g *image.Gray, view *matView) (tokens, paper []bool) {
-	limit := paperLevel(g, view)
-	paper = make([]bool, view.width*view.height)
-	for k := range paper {
-		v, _ := view.sample(g, k)
+func tokenMask(levels []float32, w, h int) (tokens, paper []bool) {
+	limit := paperLevel(levels)
+	paper = make([]bool, len(levels))
+	for k, v := range levels {
 		paper[k] = v > limit
 	}
 	// Paper that ends at the mat's edge encloses too: a frame of cells stands for it.
-	whole := gray.FillHoles(gray.Open(paper, view.width, view.height, 2), view.width, view.height)
+	whole := gray.FillHoles(gray.Open(paper, w, h, 2), w, h)
 	for k := range whole {
 		whole[k] = whole[k] && !paper[k]
 	}
 	// A bright print inside a dark border belongs to the token.
-	return gray.FillHoles(gray.Close(gray.Open(whole, view.width, view.height, 1), view.width, view.height, 2), view.width, view.height), paper
+	return gray.FillHoles(gray.Close(gray.Open(whole, w, h, 1), w, h, 2), w, h), paper
 }
 
 // border returns the outer border of a blob, counter-clockwise, on the table.

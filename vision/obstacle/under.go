@@ -26,7 +26,7 @@ func (f *Finder) underShips(limit float32) (out []vision.UnknownObject) {
 	t := &f.test
 	m := under.Mat{Width: t.w, Height: t.h, Lies: make([]bool, len(t.energy)), Covered: f.covered, Seen: t.seen, Bases: f.bases}
 	for k := range m.Lies { // what is darker than the mat may be a shadow
-		m.Lies[k] = t.seen[k] && t.energy[k] > limit && t.mean[k] > -shadowEdge
+		m.Lies[k] = t.seen[k] && t.energy[k] > limit && t.shade[k] != plainShade
 	}
 	m.Own = func(k int) float32 { // the energy of the small square about a cell reaches into its neighbours
 		z := max(t.z[k], 0)

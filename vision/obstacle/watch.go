@@ -620,7 +620,7 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 	// The edge of a shadow is as sharp as print, and narrow.
 	broad := gray.Open(mask, w, f.diff.view.height, half)
 	for k := range mask {
-		mask[k] = mask[k] && (broad[k] || f.test.mean[k] > -shadowEdge)
+		mask[k] = mask[k] && (broad[k] || f.test.shade[k] != plainShade)
 	}
 	blobs := slices.DeleteFunc(f.diff.blobs(half*half), f.miniature)
 	blobs = f.withoutSpecks(blobs, half, lights)
