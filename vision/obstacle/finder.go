@@ -41,7 +41,6 @@ type Finder struct {
 	underneath []*under.Outline // of shapes; nil: not made yet
 	focus      focus
 	lanes      lanes
-	work       workPlanes
 	guide      guideStrip
 
 	memories *memories                      // nil: every search compares all blobs
@@ -130,23 +129,11 @@ type hypothesis struct {
 	cost  float64
 }
 
-// workPlanes are one number for each cell of the mat. The parts of a search, one after the other, write in
-// them what none needs of another.
-type workPlanes [4][]float32
-
-func (w *workPlanes) grow(n int) {
-	if len(w[0]) != n {
-		for k := range w {
-			w[k] = make([]float32, n)
-		}
-	}
-}
-
-// release gives back what only a search needs, some 35 MB of a mat of 914 mm. What an obstacle is fitted
+// release gives back what only a search needs, some 32 MB of a mat of 914 mm. What an obstacle is fitted
 // with again stays.
 func (f *Finder) release() {
 	f.diff.release()
-	f.covered, f.focus, f.lanes, f.work, f.test, f.areas.regions = nil, focus{}, lanes{}, workPlanes{}, matTest{}, segmentation{}
+	f.covered, f.focus, f.lanes, f.test, f.areas.regions = nil, focus{}, lanes{}, matTest{}, segmentation{}
 }
 
 // Find finds the obstacles in a frame, and the things that lie on the mat and are
@@ -172,7 +159,7 @@ func (f *Finder) compare(frame vision.Frame) {
 func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.ObstacleView) []vision.ObstacleView {
 	f.bases = append(f.bases[:0], bases...)
 	f.coverShips(bases)
-	f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+	f.test.find(f.diff, f.covered, f.thingHalf())
 	f.areas.found = false
 	f.refined = map[place]*vision.ObstacleView{}
 	defer func() { f.refined = nil }()

@@ -24,7 +24,7 @@ type matTest struct {
 	seen []bool    // in the picture, not clipped, and no ship's
 	lies []bool    // so far from the mat that it says nothing of the noise
 	rest []float32 // picture less the mat in its light, grey levels
-	z    []float32 // rest over its standard deviation on the bare mat; a search's work, until regions are told
+	z    []float32 // rest over its standard deviation on the bare mat
 
 	noise  [matLevels]float32 // of a cell, by the mat's grey level
 	local  gainMap            // standard deviation of z over bare mat, region by region
@@ -32,11 +32,11 @@ type matTest struct {
 	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
 	shade  []shade            // of the small square
 	one    float32            // energy of bare mat, before it is divided out
-	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle; a search's work, as a and b
+	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle; work in between, as a is
 	limit  float32            // of wide, above which something lies there
 	most   float32            // what the energy of a cell counts for at most
 	spread float32            // of wide on the bare mat
-	a, b   []float32
+	a      []float32
 	sample []float64
 }
 
@@ -80,14 +80,13 @@ const (
 
 // find weighs the picture that was compared last. covered are ships'; half is half the side,
 // in cells, of the square that the narrowest obstacle fills.
-func (m *matTest) find(d *subtraction, covered []bool, half int, work *workPlanes) {
-	n := len(d.diff)
-	work.grow(n)
-	m.a, m.b, m.wide, m.z = work[0], work[1], work[2], work[3]
-	if m.seen == nil {
+func (m *matTest) find(d *subtraction, covered []bool, half int) {
+	if n := len(d.diff); m.seen == nil {
 		m.w, m.h = d.view.width, d.view.height
 		m.seen, m.lies, m.shade = make([]bool, n), make([]bool, n), make([]shade, n)
-		m.rest, m.energy = make([]float32, n), make([]float32, n)
+		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a} {
+			*v = make([]float32, n)
+		}
 	}
 	for k, v := range d.diff {
 		m.seen[k], m.rest[k] = v == v && !covered[k] && d.work[k] <= matClipped, v
@@ -280,13 +279,10 @@ func (m *matTest) each(do func(k, i, j int)) {
 	}
 }
 
-// weigh takes the energies; broad is broaden's, and work from then on.
+// weigh takes the energies of single cells and of broad squares, and the larger of both; broad is broaden's, and work from then on.
 func (m *matTest) weigh(broad []float32) {
-	squares, means, broads, levels := m.energy, broad, m.a, m.b
-	for k, u := range broad {
-		u = min(max(u, -matOutlier), matOutlier)
-		broads[k], levels[k] = u*u, u
-	}
+	const cells = (2*matSmall + 1) * (2*matSmall + 1)
+	squares, means := m.energy, m.a
 	for k, z := range m.z {
 		z = min(max(z, -matOutlier), matOutlier)
 		squares[k], means[k] = z*z, z
@@ -294,29 +290,39 @@ func (m *matTest) weigh(broad []float32) {
 			squares[k], means[k] = 1, 0
 		}
 	}
-	for _, v := range [...][]float32{squares, means, broads, levels} {
-		gray.SumBoxes(v, v, m.w, m.h, matSmall)
-	}
-	const cells = (2*matSmall + 1) * (2*matSmall + 1)
+	gray.SumBoxes(squares, squares, m.w, m.h, matSmall)
+	gray.SumBoxes(means, means, m.w, m.h, matSmall)
 	m.sample = m.sample[:0]
 	for k := range m.energy {
 		e, mean := squares[k]/cells, means[k]/cells
-		b, level := broads[k]/cells, levels[k]/cells
 		m.shade[k] = noShade
 		if mean < 0 { // as shadow is
 			m.shade[k] = anyShade
 			e -= mean * mean
-			b -= level * level
 		}
 		if mean <= -shadowEdge {
 			m.shade[k] = plainShade
 		}
-		m.energy[k] = max(e, b)
+		m.energy[k] = e
 		if k%19 == 0 && m.seen[k] {
 			m.sample = append(m.sample, float64(e))
 		}
 	}
 	m.one = max(float32(gray.Quantile(m.sample, 0.5)), matQuiet)
+	squares, means = m.a, broad
+	for k, u := range broad {
+		u = min(max(u, -matOutlier), matOutlier)
+		squares[k], means[k] = u*u, u
+	}
+	gray.SumBoxes(squares, squares, m.w, m.h, matSmall)
+	gray.SumBoxes(means, means, m.w, m.h, matSmall)
+	for k, e := range m.energy {
+		b, mean := squares[k]/cells, means[k]/cells
+		if m.shade[k] != noShade {
+			b -= mean * mean
+		}
+		m.energy[k] = max(e, b)
+	}
 }
 
 // judge gives what the energies do not tell its own, and takes the limit from how they spread over the

@@ -62,7 +62,7 @@ func TestGrainThatDiffersFromPlaceToPlaceIsNoThing(t *testing.T) {
 	for seed := range uint64(3) {
 		f.compare(vision.Frame{Gray: grainy(table, 1.5, 6, seed)})
 		f.coverShips(nil)
-		f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+		f.test.find(f.diff, f.covered, f.thingHalf())
 		assert.Empty(t, f.things(nil, nil), "bare mat")
 	}
 }
@@ -98,7 +98,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 		for side, x := range [2]float64{100, 300} {
 			f.compare(vision.Frame{Gray: grainy(table, 1.5, 8, 50+seed)})
 			f.coverShips(nil)
-			f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+			f.test.find(f.diff, f.covered, f.thingHalf())
 			inside := cells(x)
 			least[side] = leastNoticed(f, inside[len(inside)/2])
 			per := float64(levelsPerLight[100]) * paperUnknown * least[side]
@@ -112,7 +112,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 					print := float32(times * per * (0.5 + 1.73*math.Sin(p.X*0.45)*math.Cos(p.Y*0.45)))
 					f.diff.work[k], f.diff.diff[k] = work[k]+print, diff[k]+print
 				}
-				f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+				f.test.find(f.diff, f.covered, f.thingHalf())
 				if len(f.things(nil, nil)) > 0 {
 					found[times]++
 				}
@@ -132,7 +132,7 @@ func TestTheMatIsBlindWhereNoSquareOfAnObstacleWouldBeNoticed(t *testing.T) {
 	}{{1.5, true, true}, {4.5, false, true}, {15, false, false}} {
 		f.compare(vision.Frame{Gray: grainy(table, c.noise, c.noise, 5)})
 		f.coverShips(nil)
-		f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+		f.test.find(f.diff, f.covered, f.thingHalf())
 		f.things(nil, nil)
 		_, least := f.unnoticed(nil, leastPrint, nil)
 		_, best := f.unnoticed(nil, bestPrint, nil)
@@ -145,7 +145,7 @@ func TestASureThingInNoiseReachesNoFurtherThanItself(t *testing.T) {
 	f, table := finderOfGrain(t)
 	f.compare(vision.Frame{Gray: grainy(table, 4.5, 4.5, 5)})
 	f.coverShips(nil)
-	f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+	f.test.find(f.diff, f.covered, f.thingHalf())
 	w, half := f.test.w, f.thingHalf()
 	f.test.limit, f.test.most = 3, 5
 	for _, c := range []struct {
@@ -192,7 +192,7 @@ func lay(f *Finder, table calibration.Table, bases []geom.Polygon, area geom.Pol
 		level := sort.Search(255, func(i int) bool { return float64(gray.LinearLight[i]) >= lit })
 		f.diff.work[k], f.diff.diff[k] = float32(level), f.diff.diff[k]+float32(level)-was
 	})
-	f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+	f.test.find(f.diff, f.covered, f.thingHalf())
 }
 
 func square(x, y, half float64) geom.Polygon {

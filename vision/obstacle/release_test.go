@@ -28,7 +28,7 @@ func TestASearchInTheBackgroundKeepsNoBuffers(t *testing.T) {
 		w.begin(g, nil)
 		got := <-w.search
 		assert.Equal(t, kept.look(g, nil, nil), got)
-		for name, v := range map[string]any{"edges": f.focus.edges.near, "weights": f.test.z, "work": f.work[0], "border": f.focus.near,
+		for name, v := range map[string]any{"edges": f.focus.edges.near, "weights": f.test.z, "work": f.test.a, "border": f.focus.near,
 			"slopes": f.diff.slope, "difference": f.diff.diff, "light": f.diff.work} {
 			assert.Empty(t, v, name)
 		}

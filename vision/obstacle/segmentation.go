@@ -40,7 +40,7 @@ const (
 )
 
 // find tells the cells of the picture that was weighed last.
-func (m *segmentation) find(t *matTest, work *workPlanes) {
+func (m *segmentation) find(t *matTest) {
 	if m.state == nil {
 		m.w, m.h = t.w, t.h
 		m.state = make([]regionState, len(t.z))
@@ -51,7 +51,7 @@ func (m *segmentation) find(t *matTest, work *workPlanes) {
 			m.state[k] = regionUnknown
 		}
 	}
-	m.mark(t, work[0], work[1], work[2])
+	m.mark(t)
 }
 
 func medianOf(v []float32, state []regionState) float32 {
@@ -66,18 +66,19 @@ func medianOf(v []float32, state []regionState) float32 {
 
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
 // cells, is many times what is usual. Next to something of much contrast the blur of the
-// lens is no part of it. a, b and energy are work.
-func (m *segmentation) mark(t *matTest, a, b, energy []float32) {
+// lens is no part of it.
+func (m *segmentation) mark(t *matTest) {
 	w, h := m.w, m.h
+	a, energy := t.a, t.wide // work
 	for k, z := range t.z {
 		a[k] = min(z*z, 40)
 	}
-	gray.Binomial(a, b, w)
+	gray.Binomial(a, w)
 	copy(energy, a)
 	one := medianOf(energy, m.state)
 	limited(a, t.z)
 	for range 3 {
-		gray.Binomial(a, b, w)
+		gray.Binomial(a, w)
 	}
 	for k, z := range a {
 		a[k] = z * z
@@ -89,7 +90,7 @@ func (m *segmentation) mark(t *matTest, a, b, energy []float32) {
 	}
 	light := energy // which is used up
 	copy(light, t.rest)
-	gray.Binomial(light, b, w)
+	gray.Binomial(light, w)
 	const share = 0.3
 	for j := 1; j+1 < h; j++ {
 		for i := 1; i+1 < w; i++ {
@@ -114,7 +115,7 @@ func (m *segmentation) mark(t *matTest, a, b, energy []float32) {
 	mask = gray.Open(mask, w, h, 1)
 	gray.Flood(mask, w, h, true, regionLeast)
 	limited(a, t.z)
-	gray.Binomial(a, b, w)
+	gray.Binomial(a, w)
 	for k, set := range mask {
 		switch {
 		case m.state[k] == regionUnknown || !set:
@@ -537,7 +538,7 @@ func (f *areaMatcher) prepare() {
 		}
 	}
 	if !f.found {
-		f.regions.find(&f.test, &f.work)
+		f.regions.find(&f.test)
 		f.found = true
 	}
 }

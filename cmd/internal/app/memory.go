@@ -10,7 +10,7 @@ import (
 )
 
 // simulatedGarbage is how much garbage, in percent of the memory in use, may gather while the program
-// simulates its table. The renderer keeps 36 MB of floats, which hold no pointers: they cost the garbage
+// simulates its table. Most of its memory is pictures, which hold no pointers: they cost the garbage
 // collector no time, and with Go's 100 % as much again and all pictures' too lie about as garbage.
 // At 20 % the collector takes 1.7 % of two processors instead of 0.5 % (docs/measurements/house.md).
 const simulatedGarbage = 20
@@ -19,7 +19,7 @@ const simulatedGarbage = 20
 // program simulates one table of up to simulatedPixels. A search for obstacles doubles what is in use for
 // a second or two, and the heap keeps the room that its garbage took (docs/measurements/house.md).
 const (
-	simulatedMemory = 160 << 20
+	simulatedMemory = 120 << 20
 	simulatedPixels = 1920 * 1080
 )
 

@@ -67,13 +67,30 @@ func SumBoxes(out, v []float32, w, h, r int) {
 }
 
 // Binomial smooths by (1 2 1)/4 along rows and columns: 0.7 cells rms.
-func Binomial(v, work []float32, w int) {
+func Binomial(v []float32, w int) {
 	n := len(v)
-	copy(work, v)
-	for k := 1; k+1 < n; k++ {
-		work[k] = (v[k-1] + 2*v[k] + v[k+1]) / 4
+	work := make([]float32, 3*w) // three rows smoothed along themselves, row j at j modulo 3
+	line := func(j int) []float32 { return work[j%3*w:][:w] }
+	along := func(j int) {
+		to := line(j)
+		for i := range to {
+			if k := j*w + i; k > 0 && k+1 < n {
+				to[i] = (v[k-1] + 2*v[k] + v[k+1]) / 4
+			} else {
+				to[i] = v[k]
+			}
+		}
 	}
-	for k := w; k+w < n; k++ {
-		v[k] = (work[k-w] + 2*work[k] + work[k+w]) / 4
+	if n >= 2*w {
+		along(0)
+		along(1)
+	}
+	for j := 1; (j+1)*w < n; j++ {
+		along(j + 1)
+		before, here, after := line(j-1), line(j), line(j+1)
+		row := v[j*w:][:w]
+		for i := range row {
+			row[i] = (before[i] + 2*here[i] + after[i]) / 4
+		}
 	}
 }

@@ -34,3 +34,24 @@ func testBoxSums(t *testing.T, w, h, r int) {
 	SumBoxes(v, v, w, h, r)
 	require.Equal(t, got, v, "in the place of what is summed")
 }
+
+func TestBinomialSmoothsAlongRowsAndColumns(t *testing.T) {
+	for _, size := range [...][2]int{{7, 6}, {5, 2}, {5, 1}, {1, 4}, {1, 1}} {
+		w, h := size[0], size[1]
+		random := rand.New(rand.NewPCG(3, 4))
+		v := make([]float32, w*h)
+		for k := range v {
+			v[k] = float32(random.NormFloat64())
+		}
+		along := append([]float32(nil), v...)
+		for k := 1; k+1 < w*h; k++ {
+			along[k] = (v[k-1] + 2*v[k] + v[k+1]) / 4
+		}
+		want := append([]float32(nil), v...) // the first and the last row stay
+		for k := w; k+w < w*h; k++ {
+			want[k] = (along[k-w] + 2*along[k] + along[k+w]) / 4
+		}
+		Binomial(v, w)
+		require.Equal(t, want, v, "%d × %d", w, h)
+	}
+}
