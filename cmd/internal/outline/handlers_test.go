@@ -256,7 +256,7 @@ func TestBadRequestsOfAPhotographAreRefused(t *testing.T) {
 		"is not in the picture":   {"/calibration", `{"corners_px":[[1,2],[3,4],[5,6],[9000,1]]}`},
 		"No usual lens shows":     {"/calibration", `{"corners_px":[[1,2],[2,4],[3,6],[4,8]]}`},
 		"width and height must":   {"/calibration", `{"corners_px":[[100,400],[500,400],[500,100],[100,100]],"mat_mm":[-1,914]}`},
-		"Sigma_px: expected":      {"/calibration", `{"corners_px":[],"sigma_px":-1}`},
+		"sigma_px: expected":      {"/calibration", `{"corners_px":[],"sigma_px":-1}`},
 		"not calibrated yet":      {"/snap", `{"base":"small","x_mm":1,"y_mm":2,"heading_deg":0}`},
 		"unknown field \"ship\"":  {"/answer", `{"ship":[]}`},
 		"longer than 61440 bytes": {"/answer", `{"from":"` + strings.Repeat("x", bodyMost) + `"}`},

@@ -25,9 +25,13 @@ func Lower(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// Of returns an error as a sentence: "Measuring: expected …, got …."
+// Of returns an error as a sentence: "Measuring: expected …, got …." A key that it begins
+// with stays as one must write it: "x_mm: expected …."
 func Of(err error) string {
-	text := Upper(err.Error())
+	text := err.Error()
+	if key, _, _ := strings.Cut(text, ":"); !strings.Contains(key, "_") || strings.Contains(key, " ") {
+		text = Upper(text)
+	}
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
 		return text
 	}

@@ -15,6 +15,8 @@ func TestSentences(t *testing.T) {
 	assert.Equal(t, "The file is gone.", Of(errors.New("the file is gone")))
 	assert.Equal(t, "The file is gone.", Of(errors.New("The file is gone.")))
 	assert.Equal(t, "Is it gone?", Of(errors.New("is it gone?")))
+	assert.Equal(t, "x_mm: expected a number.", Of(errors.New("x_mm: expected a number")), "a key is written as it is")
+	assert.Equal(t, "Measuring: expected free.", Of(errors.New("measuring: expected free")))
 }
 
 func TestInvisibleCharacters(t *testing.T) {
