@@ -214,7 +214,11 @@ func (p *Pipeline) examine(f vision.Frame, now time.Time) {
 
 // install prepares the later stages for a registration.
 func (p *Pipeline) install(t calibration.Table) error {
+	relearnt := p.relearnt.Swap(false) // else all that has begun would begin again with the next picture
 	if err := p.locate.install(t); err != nil {
+		if relearnt {
+			p.relearnt.Store(true)
+		}
 		return err
 	}
 	p.drop()

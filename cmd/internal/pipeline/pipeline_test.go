@@ -810,6 +810,38 @@ func (s spy) Locate(f vision.Frame) (vision.Located, error) {
 	return s.Locator.Locate(f)
 }
 
+// What is learnt before the first registration is used at once, and no locator takes its place with the next picture: the
+// search for obstacles that it began would go on beside another.
+func TestWhatWasLearntBeforeARegistrationIsInstalledOnce(t *testing.T) {
+	locators, fails := 0, true
+	b := newBench(t, func(b *bench, o *benchParts) {
+		o.Markers = spy{b, b, func(string) {
+			if locators == 0 {
+				b.pipeline.Relearn()
+			}
+		}}
+		o.NewLocator = func(calibration.Table) (Locator, error) {
+			if locators++; fails {
+				return nil, errors.New("not yet")
+			}
+			return b, nil
+		}
+	})
+	b.quiet(1)
+	require.Positive(t, locators)
+	fails = false
+	require.NotNil(t, b.quiet(30).Pair)
+	settled := locators
+	b.pipeline.Relearn()
+	b.quiet(30)
+	assert.Equal(t, settled+1, locators, "what is learnt later is used too")
+
+	locators = 0
+	b.pipeline.registration.Invalidate(nil)
+	require.NotNil(t, b.quiet(30).Pair)
+	assert.Equal(t, 1, locators)
+}
+
 // While the camera's place is searched for, which takes a while, no one is shown what was
 // seen through the registration before.
 func TestNothingOfTheRegistrationBeforeIsShownWhileAnotherIsFound(t *testing.T) {
