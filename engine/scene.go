@@ -150,9 +150,11 @@ type Ship struct {
 	// is not moved.
 	Quarters bool
 
-	// Look is the look by which a camera found it, the name that the look was saved under; "": by none.
+	// Look is the look by which a camera found it, the name that the look was saved under; "": by none. LookDoubt says that its card may be
+	// another of the same layout, which was never shown.
 	// NameDoubt lists the ships that it may be, where it has a number in place of a name.
 	Look      string
+	LookDoubt bool
 	NameDoubt []string
 
 	Seen    string  // what located it: "token", "edges", "both", "look", or "mark", a person's; "" when not from a camera

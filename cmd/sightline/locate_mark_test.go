@@ -143,7 +143,11 @@ func TestATableSaysWhoAShipMayBe(t *testing.T) {
 	require.NoError(t, printScenes(&out, []scene{{Scene: engine.Scene{Ships: []engine.Ship{card, mark}}, name: "x.png"}}))
 	assert.Contains(t, out.String(), "x.png: 1 ship, and 1 base whose card other ships carry too")
 	assert.Contains(t, out.String(), "look, may be A1 or A2")
+	assert.NotContains(t, out.String(), "none that was shown")
 	assert.NotContains(t, out.String(), "which way it points")
+	card.LookDoubt = true
+	require.NoError(t, printScenes(&out, []scene{{Scene: engine.Scene{Ships: []engine.Ship{card}}, name: "y.png"}}))
+	assert.Contains(t, out.String(), "look, may be A1 or A2 or none that was shown")
 	assert.Regexp(t, `B1 .* –  +mark`, out.String())
 	assert.Equal(t, "0 ships, and 1 base whose code is not read: --at says which ship it is, and which way it points",
 		shipsText([]engine.Ship{edges}))

@@ -153,6 +153,9 @@ func printShips(out io.Writer, ships []engine.Ship) error {
 		}
 		if len(p.NameDoubt) > 0 {
 			seen += ", may be " + strings.Join(p.NameDoubt, " or ")
+			if p.LookDoubt {
+				seen += " or none that was shown"
+			}
 		}
 		if p.Quarters {
 			heading += " or a quarter turn from it"

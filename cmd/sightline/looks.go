@@ -202,7 +202,7 @@ func (p *picture) searchLooks(f vision.Frame, mat *obstacle.Background) error {
 			continue
 		}
 		if slices.ContainsFunc(p.Scene.Ships, func(o engine.Ship) bool { return o.ID == ship.ID }) { // a person placed it elsewhere
-			ship.ID, ship.NameDoubt = p.FreeID(), s.Ships()
+			ship.ID, ship.NameDoubt, ship.LookDoubt = p.FreeID(), s.Ships(), !s.Told()
 		}
 		p.Scene.Ships, p.Located.Ships = append(p.Scene.Ships, ship), append(p.Located.Ships, p.looks.View(ship.ID, &s))
 	}

@@ -175,7 +175,11 @@ func parseShip(raw json.RawMessage, at string) (engine.Ship, error) {
 
 		"heading_quarters": readInto(&s.Quarters, "true or false"),
 		"look":             text(&s.Look),
-		"name_doubt":       listOf(&s.NameDoubt, "a list of ships' ids"),
+		"like": func(raw json.RawMessage, at string) error {
+			s.LookDoubt = true
+			return text(&s.Look)(raw, at)
+		},
+		"name_doubt": listOf(&s.NameDoubt, "a list of ships' ids"),
 	}, "id", "base", "x_mm", "y_mm", "heading_deg")
 	if err == nil {
 		s.Base, err = engine.ParseBase(base)

@@ -106,6 +106,16 @@ func TestASceneSurvivesWritingAndReading(t *testing.T) {
 	again[0].Obstacles[0].Pose = scenes[0].Obstacles[0].Pose
 	assert.Equal(t, scenes, again)
 
+	scenes[0].Ships[0].Look, scenes[0].Ships[0].LookDoubt = "A1", true
+	doc, err = scenefile.Marshal(scenes[0])
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), `"like"`)
+	assert.NotContains(t, string(doc), `"look":`, "a card that may be another one is not said to be of a look")
+	again, _, err = scenefile.Parse(doc)
+	require.NoError(t, err)
+	assert.Equal(t, "A1", again[0].Ships[0].Look)
+	assert.True(t, again[0].Ships[0].LookDoubt)
+
 	both, err := scenefile.MarshalList([]engine.Scene{scenes[0], {Rules: engine.Rules1e}})
 	require.NoError(t, err)
 	again, list, err = scenefile.Parse(both)

@@ -43,6 +43,7 @@ type wireShip struct {
 	Visible    *float64  `json:"visible,omitempty"`
 	Quarters   bool      `json:"heading_quarters,omitempty"`
 	Look       string    `json:"look,omitempty"`
+	Like       string    `json:"like,omitempty"`
 	NameDoubt  []string  `json:"name_doubt,omitempty"`
 }
 
@@ -178,6 +179,9 @@ func newWireShip(s *engine.Ship) wireShip {
 		ID: s.ID, Player: s.Player, Base: s.Base.String(),
 		X: s.Pose.X, Y: s.Pose.Y, Heading: wireDegrees(s.Pose.Heading),
 		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen, Quarters: s.Quarters, Look: s.Look, NameDoubt: s.NameDoubt,
+	}
+	if s.LookDoubt {
+		w.Look, w.Like = "", s.Look
 	}
 	if s.Covariance != (geom.Cov3{}) {
 		c := s.Covariance

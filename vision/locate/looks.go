@@ -19,6 +19,7 @@ func (l *Locator) ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.
 	}
 	found := l.looks.Ship(&sight, ship.ID, "")
 	found.Player, found.Arcs, found.Turret, found.NameDoubt = ship.Player, ship.Arcs, ship.Turret, ship.NameDoubt
+	found.LookDoubt = ship.LookDoubt
 	return found, l.looks.View(ship.ID, &sight), true, nil
 }
 

@@ -29,10 +29,11 @@ const (
 
 // Finder finds bases by their looks in pictures of one calibrated camera. It belongs to one goroutine.
 type Finder struct {
-	table  calibration.Table
-	errors *calibration.ErrorModel
-	looks  *Library
-	pause  func() // called between parts of a long search; nil: nothing is
+	table   calibration.Table
+	errors  *calibration.ErrorModel
+	looks   *Library
+	layouts map[*Look][]float32
+	pause   func() // called between parts of a long search; nil: nothing is
 }
 
 // NewFinder returns a finder for a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
@@ -79,6 +80,7 @@ type Sight struct {
 	Evidence float64   // logarithm of a likelihood ratio
 	Margin   float64   // by which it exceeds the best other place or heading
 	Seen     float64   // share of the card that is seen, 0…1
+	Kind     float64   // logarithm of the odds that the card is one that was shown, and not another of its layout
 
 	Dots   Naming // what the dots on it say
 	Plate  Plate  // what its name plate says
@@ -112,9 +114,10 @@ func (s *Sight) Ships() (out []string) {
 }
 
 // Shown reports whether it is one of the ships whose cards were shown, and no other: another pilot's of the same ship has the same drawing.
-// Either the name plate says so, or every ship that was shown stands on the table, and nothing is left over.
+// Either the name plate says so, or every ship that was shown stands on the table, and nothing is left over; and the rest of the card does
+// not say that it is another one of its layout.
 func (s *Sight) Shown() bool {
-	return !s.Dots.Other && s.Evidence >= nameLeast && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
+	return !s.Dots.Other && s.Evidence >= nameLeast && s.Kind > -kindLeast && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
 }
 
 // Named reports whether it can be one ship only.
@@ -141,6 +144,7 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		if h.Ship == "" && h.Look == "" { // else a person or a track says whose it is
 			f.byPlates(frame, one)
 			f.byNumbers(frame, one)
+			f.byKinds(frame, one)
 		}
 		f.byDots(frame, one)
 		s = one[0]
@@ -325,7 +329,7 @@ func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
 	case s.Named():
 		out.ID = may[0]
 	default:
-		out.ID, out.NameDoubt = unnamed, may
+		out.ID, out.NameDoubt, out.LookDoubt = unnamed, may, !s.Told()
 	}
 	if len(out.NameDoubt) == 0 || s.Shown() { // else it may be another ship, of the other player
 		out.Player = playerOf(append([]string{out.ID}, out.NameDoubt...))

@@ -60,6 +60,8 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	for i := range out {
 		out[i].Counted = counted
 	}
+	f.byKinds(frame, out)
+	among(out, known, counted)
 	return out
 }
 

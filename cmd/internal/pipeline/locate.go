@@ -300,6 +300,7 @@ func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, 
 	}
 	ship := vision.EdgeShip(like.ID, like.Player, like.Base, s, false)
 	ship.Arcs, ship.Turret, ship.Look = like.Arcs, like.Turret, like.Look
+	ship.LookDoubt = like.LookDoubt
 	if e.Widen == nil || unnamed.Base != engine.BaseUnknown { // a base without a name was widened already
 		return ship, s, nil
 	}

@@ -120,6 +120,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		}
 		if ship.ID = a.Name; a.Name == "" || !s.mayName(sights[i], a.Name) {
 			ship.ID, ship.NameDoubt = s.free(e.Located, tracks), a.May
+			ship.LookDoubt = !sights[i].Told()
 			s.open[ship.ID] = !sights[i].Shown()
 			named = append(named, lostAt(&ship, tracks)...)
 		}

@@ -1,0 +1,92 @@
+package look
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// printed is a card of one layout: the lines of its arcs, a plate along its rear edge and figures beside it, over a faint drawing. That is
+// another one for each seed, and so is the name on the plate.
+func printed(seed uint64) art {
+	drawing := drawnArt(seed)
+	return func(u, v float64) [3]float64 {
+		out := drawing(u, v)
+		for c := range out {
+			out[c] = 0.1 + 0.35*(out[c]-0.1)
+		}
+		switch {
+		case v < -13:
+			out = [3]float64{0.03, 0.03, 0.03}
+			if name := u + 20; math.Abs(u) < 7 && v < -14.5 && math.Mod(name*name*float64(seed), 16) < 8 {
+				out = [3]float64{0.9, 0.9, 0.9}
+			}
+		case math.Abs(math.Abs(u)-math.Abs(v)) < 0.5, math.Abs(math.Abs(u)-7) < 0.3 && v > 7:
+			out = [3]float64{0.3, 0.8, 0.9}
+		case u < -14 && math.Mod(math.Abs(v), 3) < 1.5:
+			out = [3]float64{0.2, 0.4, 0.9}
+		}
+		return out
+	}
+}
+
+// A card of the layout of those that were shown is found where it lies, also one that was not shown; but only of those that were it is told
+// that they are.
+func TestACardOfTheSameLayoutIsNotToldToBeOneThatWasShown(t *testing.T) {
+	library := &Library{}
+	for seed, name := range map[uint64]string{1: "A1", 2: "A2", 3: "A3"} {
+		d := drawing{table: tableAt(1.02), noise: 1.5, bases: quarters(engine.Small, printed(seed))}
+		l, err := Learn(Card{Name: name, Ships: []string{name}, Base: engine.Small}, d.views(seed))
+		require.NoError(t, err)
+		library.Looks = append(library.Looks, l)
+	}
+	found := 0
+	for seed := uint64(1); seed <= 9; seed++ {
+		for i, light := range [][3]float64{{1, 1, 1}, {0.6, 0.8, 1}} {
+			at := pose(130, 130, 50*float64(seed)+20*float64(i))
+			d := drawing{table: tableAt(1.02), noise: 1.5, light: light, bases: []drawnBase{{base: engine.Small, art: printed(seed), pose: at}},
+				hides: discOver(at.Add(geom.Point{X: 6, Y: -3}), 11, 0.02)}
+			f := NewFinder(d.table, library, calibration.Uncertainty{})
+			s, ok, err := f.Near(d.draw(10*seed+uint64(i)), Hint{Base: engine.Small, Pose: at, Reach: 3, Turn: math.Pi})
+			require.NoError(t, err)
+			if shown := seed <= 3; shown {
+				require.True(t, ok)
+				assert.True(t, s.Told(), "card %d: %.1f", seed, s.Kind)
+			} else if ok {
+				found++
+				assert.False(t, s.Told(), "card %d, taken for %s: %.1f, evidence %.1f", seed, s.Look.Name, s.Kind, s.Evidence)
+				ship := f.Ship(&s, "", "?1")
+				assert.True(t, ship.LookDoubt)
+				assert.False(t, f.Ship(&s, "A1", "").LookDoubt, "a person says it")
+			}
+		}
+	}
+	assert.Positive(t, found, "cards that were not shown and are found by their layout")
+}
+
+// Where most cards of a table are ones that were shown, less says that another one is; among others more is needed. At most four of five are
+// taken to be shown where not every ship was found.
+func TestACardCountsAsTheOthersOfItsTable(t *testing.T) {
+	odds := func(counted bool, of ...float64) (last float64) {
+		all := make([]Sight, len(of))
+		for i, v := range of {
+			all[i].Kind = v
+		}
+		among(all, nil, counted)
+		return all[len(all)-1].Kind
+	}
+	assert.InDelta(t, 0, odds(false, 0), 0.01, "nothing says anything")
+	assert.InDelta(t, math.Log(4), odds(false, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 0), 0.01)
+	assert.Greater(t, odds(true, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 0), 2.0)
+	assert.Less(t, odds(true, -6, -6, -6, -6, -6, -6, -6, -6, 2), 0.5)
+	known := []engine.Ship{{Look: "A1"}, {Look: "A2"}, {Look: "A3", LookDoubt: true}, {ID: "A4"}}
+	one := []Sight{{}}
+	among(one, known, false)
+	assert.InDelta(t, math.Log(3), one[0].Kind, 0.2, "two more that are known")
+}
