@@ -2,6 +2,7 @@ package look
 
 import (
 	"math"
+	"slices"
 )
 
 // grid is a look's cells as the search compares them with a picture: every few, blurred.
@@ -19,10 +20,10 @@ type grid struct {
 
 // fitted is what the search needs of a look.
 type fitted struct {
-	coarse, middle, fine grid // 2 mm cells blurred by 1.2 mm, 1 mm cells by 1 mm, 1 mm cells
-	half, finest         grid // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
-	last, lastFinest     grid // 1 mm cells blurred by 0.4 mm, 0.5 mm cells, both in smaller blocks
-	kind                 grid // 1 mm cells blurred by 1 mm, in smaller blocks
+	coarse, middle, fine grid       // 2 mm cells blurred by 1.2 mm, 1 mm cells by 1 mm, 1 mm cells
+	half, finest         grid       // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
+	last, lastFinest     halvedGrid // 1 mm cells blurred by 0.4 mm, 0.5 mm cells, both in smaller blocks
+	kind                 grid       // 1 mm cells blurred by 1 mm, in smaller blocks
 }
 
 // blockMM is the size, in mm, of the blocks in which a picture is compared with a look: what a miniature hides of a
@@ -38,7 +39,7 @@ func (l *Look) grids() *fitted {
 		l.fit = &fitted{
 			coarse: l.grid(4, captureBlur, blockMM), middle: l.grid(2, 1, blockMM), fine: l.grid(2, 0, blockMM),
 			half: l.grid(1, 0.5, blockMM), finest: l.grid(1, 0, blockMM),
-			last: l.grid(2, 0.4, lastBlockMM), lastFinest: l.grid(1, 0, lastBlockMM),
+			last: l.grid(2, 0.4, lastBlockMM).halved(), lastFinest: l.grid(1, 0, lastBlockMM).halved(),
 			kind: l.grid(2, kindBlur, kindMM),
 		}
 	})
@@ -66,6 +67,28 @@ func (l *Look) grid(every int, blur, size float64) grid {
 	}
 	g.measureBlocks()
 	return g
+}
+
+// halvedGrid is a grid with its halves: right, left, front and rear.
+type halvedGrid struct {
+	grid
+	halves [4]grid
+}
+
+func (g grid) halved() halvedGrid {
+	out := halvedGrid{grid: g}
+	for i := range out.halves {
+		h := g
+		h.weight = slices.Clone(g.weight)
+		for k := range h.weight {
+			if side := [4]float32{g.u[k], -g.u[k], g.v[k], -g.v[k]}[i]; side < 0 {
+				h.weight[k] = 0
+			}
+		}
+		h.measureBlocks()
+		out.halves[i] = h
+	}
+	return out
 }
 
 // blurred returns the cells blurred by a sigma in cells, those that say nothing left out.

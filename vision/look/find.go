@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -275,14 +276,61 @@ func (s *scan) refine(c *candidate) {
 	if s.scale > finestScale {
 		g = &c.look.grids().lastFinest
 	}
-	f := newFitting(s, c.look, g, c.pose)
-	if !f.light() || !f.run() {
-		return
+	if r, ok := s.fitted(c, &g.grid); ok {
+		c.pose, c.fit = r.pose, r.fit
 	}
-	r := *c
+	s.byHalves(c, g)
+}
+
+// fitted fits a candidate once more on a grid. It reports false where it does not end where it began.
+func (s *scan) fitted(c *candidate, g *grid) (candidate, bool) {
+	f, r := newFitting(s, c.look, g, c.pose), *c
+	if !f.light() || !f.run() {
+		return r, false
+	}
+	ok := false
 	r.pose = f.pose
-	if fit, ok := f.covariance(); ok && onePose(c, &r) {
-		c.pose, c.fit = f.pose, fit
+	r.fit, ok = f.covariance()
+	return r, ok && onePose(c, &r)
+}
+
+// What half of a card is off by at least, as a fit has it: on pictures of cards that were shown, their halves state less than they differ.
+const (
+	halfPlace = 0.02 // mm
+	halfTurn  = 0.05 * math.Pi / 180
+)
+
+// byHalves fits the left, the right, the front and the rear half of a card on their own, each in its own light, and takes their mean,
+// weighted by what each decides. In glare, and where a miniature's shadow lies, one light for the whole card bends it: what fits ill
+// counts as hidden, and the fit rests where it is. Of small cards at 1080p the heading is off by 0.18° rms instead of 0.25°, and on
+// eight tables that set nothing by 0.20° instead of 0.30° (TestLooksOfStockBases).
+func (s *scan) byHalves(c *candidate, g *halvedGrid) {
+	var all, weighted [9]float64
+	n := 0
+	for i := range g.halves {
+		h, ok := s.fitted(c, &g.halves[i])
+		if !ok {
+			continue
+		}
+		add(&h.fit, halfPlace, halfTurn)
+		info, ok := linalg.InvertScaled(h.fit[:], 3)
+		if !ok {
+			continue
+		}
+		d := [3]float64{h.pose.X - c.pose.X, h.pose.Y - c.pose.Y, float64((h.pose.Heading - c.pose.Heading).Signed())}
+		for j, v := range info {
+			all[j] += v
+			weighted[j/3] += v * d[j%3]
+		}
+		n++
+	}
+	if cov, ok := linalg.InvertScaled(all[:], 3); ok && n > 1 {
+		var d [3]float64
+		for j, v := range cov {
+			d[j/3] += v * weighted[j%3]
+			c.fit[j] = 2 * v // each cell is in two halves
+		}
+		c.pose.X, c.pose.Y, c.pose.Heading = c.pose.X+d[0], c.pose.Y+d[1], (c.pose.Heading + geom.Angle(d[2])).Normalized()
 	}
 }
 

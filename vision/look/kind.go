@@ -25,8 +25,9 @@ const (
 	kindMost  = 0.7  // of a part: the logarithm of what one explains less than the other
 	kindCells = 5    // of a part that must be in view
 
-	// The logarithm of the likelihood ratio by what is explained, and by the logarithm of the variance, in grey levels², that is left over where
-	// the picture shows the look: a logistic regression over 129 cards that were shown and 246 that were taken for another (docs/stock.md).
+	// The logarithm of the likelihood ratio by what is explained, and by the logarithm of the variance, in grey levels², that is left
+	// over where the picture shows the look: a logistic regression over 147 cards that were shown and 238 that were taken for another
+	// (docs/measurements/stock.md).
 	kindByParts = 3.9
 	kindByRest  = -1.7
 	kindOffset  = 3.5

@@ -70,8 +70,8 @@ func TestACardOfTheSameLayoutIsNotToldToBeOneThatWasShown(t *testing.T) {
 	assert.Positive(t, found, "cards that were not shown and are found by their layout")
 }
 
-// Where most cards of a table are ones that were shown, less says that another one is; among others more is needed. At most four of five are
-// taken to be shown where not every ship was found.
+// Where most cards of a table are ones that were shown, less says that another one is; among others more is needed. At most four of
+// five are taken to be shown where not every ship was found.
 func TestACardCountsAsTheOthersOfItsTable(t *testing.T) {
 	odds := func(counted bool, of ...float64) (last float64) {
 		all := make([]Sight, len(of))

@@ -422,7 +422,7 @@ func TestWhatMayBeAnotherCardIsNotNamed(t *testing.T) {
 		{Sight{Evidence: nameLeast, Counted: true, Plate: PlateDenies}, false},
 		{Sight{Evidence: nameLeast, Counted: true, Plate: PlateAgrees, Elsewhere: true}, false},
 		{Sight{Evidence: nameLeast, Counted: true, Plate: PlateAgrees, Kind: -3.1}, false}, // all but the name is another card's
-		{Sight{Evidence: nameLeast - 0.1, Dots: Naming{Ship: "A1"}}, true}, // its dots say it
+		{Sight{Evidence: nameLeast - 0.1, Dots: Naming{Ship: "A1"}}, true},                 // its dots say it
 	} {
 		c.sight.Look = l
 		assert.Equal(t, c.named, c.sight.Named(), "%+v", c.sight)

@@ -425,8 +425,8 @@ func TestForeignShipsFromNothing(t *testing.T) {
 	}
 }
 
-// A card that was never shown is not named as another, neither one that shows the same drawing, nor is it told to be another ship's. Of those
-// that were shown most are told.
+// A card that was never shown is not named as another, neither one that shows the same drawing, nor is it told to be another ship's. Of
+// those that were shown most are told.
 func TestCardsThatWereNotShown(t *testing.T) {
 	notShort(t)
 	tried, believed, named, told := 0, 0, 0, 0
@@ -467,8 +467,8 @@ func TestCardsThatWereNotShown(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d cards that were not shown: %d lie where one is found, %d are told to be another ship's, %d are named; of %d that were shown %d "+
-		"are told", tried, believed, told, named, shown, shownTold)
+	t.Logf("%d cards that were not shown: %d lie where one is found, %d are told to be another ship's, %d are named; of %d that were shown "+
+		"%d are told", tried, believed, told, named, shown, shownTold)
 	assert.LessOrEqual(t, float64(told), 0.02*float64(tried), "told to be another ship's")
 	assertShare(t, shownTold, shown, 0.6, "cards that were shown and are told")
 	assert.LessOrEqual(t, float64(named), 0.02*float64(tried), "named: the same name stands on both")
