@@ -136,10 +136,11 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		return Sight{}, false, fmt.Errorf("look: expected a pose and a reach of at most %v, got %v and %v", ReachMost, h.Pose, h.Reach)
 	}
 	var all []candidate
-	for _, l := range f.candidates(h) {
+	looks := f.candidates(h)
+	for _, l := range looks {
 		all = append(all, f.fits(frame, l, h)...)
 	}
-	s, ok := decide(all, evidenceLeast)
+	s, ok := decide(append(all, f.besides(frame, all, looks)...), evidenceLeast)
 	if ok {
 		one := []Sight{s}
 		if h.Ship == "" && h.Look == "" { // else a person or a track says whose it is
@@ -151,6 +152,27 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		s = one[0]
 	}
 	return s, ok, nil
+}
+
+// besides fits the looks that no candidate has where the best one lies: the search may have found only one of two that look alike.
+func (f *Finder) besides(frame vision.Frame, all []candidate, looks []*Look) (out []candidate) {
+	if len(all) == 0 {
+		return nil
+	}
+	best := slices.MaxFunc(all, func(a, b candidate) int { return cmp.Compare(a.evidence, b.evidence) })
+	s, ok := newScan(&f.table, frame, best.pose.Point, best.look.Z, best.look.half()*math.Sqrt2+4)
+	if !ok || best.evidence < evidenceLeast {
+		return nil
+	}
+	for _, l := range looks {
+		if slices.ContainsFunc(all, func(c candidate) bool { return c.look == l && onePose(&c, &best) }) {
+			continue
+		}
+		if c, ok := s.fit(l, best.pose); ok {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // candidates are the looks that a base may have: of a ship that is known its own, or else all of its base.

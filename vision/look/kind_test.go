@@ -90,3 +90,19 @@ func TestACardCountsAsTheOthersOfItsTable(t *testing.T) {
 	among(one, known, false)
 	assert.InDelta(t, math.Log(3), one[0].Kind, 0.2, "two more that are known")
 }
+
+// Of two looks of one drawing the other one is fitted where one alone was found, so that neither is told.
+func TestALookThatWasNotFoundIsFittedWhereTheBestOneLies(t *testing.T) {
+	looks := []*Look{small(t, 1, "A1"), small(t, 1, "A2"), small(t, 2, "A3")}
+	at := pose(130, 130, 40)
+	d := drawing{table: tableAt(1.02), noise: 1.5, light: [3]float64{1, 1, 1},
+		bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
+	f, frame := NewFinder(d.table, &Library{Looks: looks}, calibration.Uncertainty{}), d.draw(3)
+	found := f.fits(frame, looks[0], Hint{Base: engine.Small, Pose: at, Reach: 2, Turn: 5 * geom.Degree})
+	require.NotEmpty(t, found)
+	s, ok := decide(append(found, f.besides(frame, found, looks)...), evidenceLeast)
+	require.True(t, ok)
+	assert.Equal(t, []string{"A1", "A2"}, s.Ships())
+	assert.Empty(t, f.besides(frame, found, looks[:1]), "it has one")
+	assert.Empty(t, f.besides(frame, nil, looks))
+}
