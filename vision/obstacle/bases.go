@@ -62,7 +62,7 @@ func (f *Finder) Differs(frame vision.Frame) *vision.Coverage {
 func (f *Finder) bareBases(frame vision.Frame, ships []geom.Polygon) []vision.UnidentifiedBase {
 	f.bases = append(f.bases[:0], ships...)
 	f.coverShips(ships)
-	f.markBlobs(0)
+	f.markBlobs(0, nil)
 	memory := f.memories.ofBases()
 	var all []vision.UnidentifiedBase
 	for _, b := range f.diff.blobs(500) {

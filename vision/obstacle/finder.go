@@ -38,6 +38,8 @@ type Finder struct {
 	bases      []geom.Polygon
 	covered    []bool // cells that ships hide
 	rims       []under.Rim
+	exits      [][]geom.Point   // what adjoins rims that are seen
+	uneven     float32          // energyLimit of the picture that was compared last
 	underneath []*under.Outline // of shapes; nil: not made yet
 	focus      focus
 	lanes      lanes
@@ -160,6 +162,8 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 	f.bases = append(f.bases[:0], bases...)
 	f.coverShips(bases)
 	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.uneven = f.energyLimit()
+	f.exits = f.lyingMat(f.uneven).Adjoining(f.rims)
 	f.areas.found = false
 	f.refined = map[place]*vision.ObstacleView{}
 	defer func() { f.refined = nil }()
@@ -200,7 +204,7 @@ func (f *Finder) findBlobs(g *image.Gray, bright bool, found []vision.ObstacleVi
 	if bright {
 		sign = 1
 	}
-	f.markBlobs(sign)
+	f.markBlobs(sign, f.noisy)
 	memory := f.memories.ofBlobs(bright)
 	for _, b := range f.diff.blobs(120) {
 		if f.explained(found, b) || f.explained(out, b) {
@@ -223,9 +227,12 @@ func (f *Finder) findBlobs(g *image.Gray, bright bool, found []vision.ObstacleVi
 	return out
 }
 
-// markBlobs sets the mask to what differs from the mat, in sign, and is no ship's.
-func (f *Finder) markBlobs(sign float32) {
-	f.diff.threshold(sign)
+// noisy is the test's, of the picture that was compared last.
+func (f *Finder) noisy(j int, out []float32) { f.test.noisy(f.diff, j, out) }
+
+// markBlobs sets the mask to what differs from the mat, in sign, and is no ship's; noisy is threshold's.
+func (f *Finder) markBlobs(sign float32, noisy func(j int, out []float32)) {
+	f.diff.threshold(sign, noisy)
 	for k, c := range f.covered {
 		if c {
 			f.diff.mask[k] = false
@@ -287,7 +294,7 @@ const movedMost = 5.0
 // inside.
 func (f *Finder) coveredWhole(outline geom.Polygon) bool {
 	w, h := f.diff.view.width, f.diff.view.height
-	f.diff.threshold(0)
+	f.diff.threshold(0, nil)
 	_, c := catalogue.Centroid(outline)
 	bare, n := 0, 0
 	for _, share := range [...]float64{0.2, 0.4, 0.6, 0.8} {

@@ -187,6 +187,26 @@ func (m *matTest) normalise(d *subtraction) {
 	}
 }
 
+// noisy sets out to the standard deviations that noise alone has in row j on the bare mat.
+func (m *matTest) noisy(d *subtraction, j int, out []float32) {
+	m.local.row(j, out)
+	for i := range out {
+		out[i] *= m.noise[levelOf(d, j*m.w+i)]
+	}
+}
+
+// unevenness returns the energy of the small square about a cell less that of its mean, however dark it is.
+func (m *matTest) unevenness(k int) float32 {
+	var sum, square, n float32
+	for j := max(k/m.w-matSmall, 0); j <= min(k/m.w+matSmall, m.h-1); j++ {
+		for i := max(k%m.w-matSmall, 0); i <= min(k%m.w+matSmall, m.w-1); i++ {
+			z := m.z[j*m.w+i]
+			sum, square, n = sum+z, square+z*z, n+1
+		}
+	}
+	return (square/n - sum*sum/(n*n)) / m.one
+}
+
 func cellAt(i, j int) geom.Point {
 	return geom.Point{X: (float64(i) + 0.5) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}
 }

@@ -57,6 +57,19 @@ func finderOfGrain(t *testing.T) (*Finder, calibration.Table) {
 	return f, table
 }
 
+// Where there is more noise than elsewhere, what lies there is no part of a larger thing.
+func TestNoiseOfAPartOfTheMatIsNoBlob(t *testing.T) {
+	f, table := finderOfGrain(t)
+	g := grainy(table, 1.5, 6, 1)
+	f.compare(vision.Frame{Gray: g})
+	f.coverShips(nil)
+	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.markBlobs(0, nil)
+	assert.NotEmpty(t, f.diff.blobs(120), "by the noise of all of it")
+	f.markBlobs(0, f.noisy)
+	assert.Empty(t, f.diff.blobs(120))
+}
+
 func TestGrainThatDiffersFromPlaceToPlaceIsNoThing(t *testing.T) {
 	f, table := finderOfGrain(t)
 	for seed := range uint64(3) {

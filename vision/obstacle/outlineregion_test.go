@@ -206,6 +206,9 @@ func TestARockIsRecognisedThoughItsEdgeLooksLikeTheMat(t *testing.T) {
 	match.Misfit = 0.4
 	assert.True(t, f.accepted(&match), "a rock that glare makes darker than the mat")
 	match.Misfit = 0.5
+	printed := func(p geom.Point) float64 { return 30 + 12*math.Sin(p.X/2.3)*math.Cos(p.Y/1.9) }
+	f.look(vision.Frame{Gray: printOn(table, lies, printed, 4)}, nil, nil)
+	assert.True(t, f.accepted(&match), "one that is printed: a shadow is even")
 	f.look(vision.Frame{Gray: g}, nil, nil)
 	assert.True(t, f.accepted(&match), "a rock")
 }

@@ -17,7 +17,7 @@ import (
 type match struct {
 	view   vision.ObstacleView
 	found  bool
-	byShip *geom.Point // areaMatcher's, as the others
+	byShip *vision.ObstacleView // areaMatcher's, as the others
 	start  hypothesis
 	edges  geom.Pose
 }
@@ -25,7 +25,7 @@ type match struct {
 // stands reports whether a match is still what it was: no ship came or went that decides it, and what the area decided on has
 // its edges where they were. Noise may hide from the patch that it was pushed.
 func (f *Finder) stands(g *image.Gray, m match) bool {
-	if m.byShip != nil && !f.nearShip(*m.byShip) {
+	if m.byShip != nil && !f.byMiniature(m.byShip) {
 		return false
 	}
 	if m.view.Area == 0 {
@@ -33,7 +33,7 @@ func (f *Finder) stands(g *image.Gray, m match) bool {
 	}
 	again, ok := f.refine(g, m.start)
 	turned := float64(again.Pose.Heading.Distance(m.edges.Heading)) * m.view.Radius
-	return ok && !f.nearShip(m.view.Pose.Point) && again.Misfit <= areaMisfit &&
+	return ok && !f.byMiniature(&again) && again.Misfit <= areaMisfit &&
 		math.Hypot(float64(again.Pose.Distance(m.edges.Point)), turned) < samePose
 }
 

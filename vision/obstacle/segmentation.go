@@ -488,9 +488,9 @@ type areaMatcher struct {
 	regions segmentation
 	found   bool // regions are those of the picture that was compared last
 	shapes  []*regionShape
-	byShip  *geom.Point // where nothing but a ship nearby kept the last match from being one; nil: nowhere
-	start   hypothesis  // of the last match, by the area
-	edges   geom.Pose   // where its edges lie, fitted from there
+	byShip  *vision.ObstacleView // what nothing but a ship nearby kept from being the last match; nil: nothing
+	start   hypothesis           // of the last match, by the area
+	edges   geom.Pose            // where its edges lie, fitted from there
 }
 
 // match finds the outline that the area of a blob decides on. Its place is between those of
@@ -520,14 +520,21 @@ func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView,
 	if !ok || v.Visible < acceptVisible || v.Misfit > areaMisfit || v.Pose.Distance(best.pose.Point) > areaMoved {
 		return vision.ObstacleView{}, false
 	}
-	if f.nearShip(best.pose.Point) { // a miniature differs from the mat all over, as print does
-		f.byShip = &best.pose.Point
+	seen := v
+	seen.Visible = min(v.Visible, best.use)
+	if f.byMiniature(&seen) {
+		f.byShip = &seen
 		return vision.ObstacleView{}, false
 	}
 	f.start, f.edges = hypothesis{shape: best.shape.shape, pose: best.pose}, v.Pose
 	v.Area, v.Second, v.Margin = best.cost, second, margin
 	moveBetween(&v, best.pose)
 	return v, true
+}
+
+// byMiniature reports whether what the area decides on may be a ship's miniature, which differs from the mat all over, as print does.
+func (f *Finder) byMiniature(v *vision.ObstacleView) bool {
+	return f.nearShip(v.Pose.Point) && (v.Visible < apartSeen || !f.apart(v.Outline))
 }
 
 // prepare tells what the picture that was compared last shows.

@@ -223,10 +223,32 @@ func TestNothingIsDecidedByAreaWhereAMiniatureMayBe(t *testing.T) {
 	assert.True(t, f.suspect(&v))
 }
 
+// The camera stands 1000 mm above the mat's corner: what is as high as a peg's end is seen farther from there.
+func TestWhatTheMatSurroundsIsNoMiniatureUnlessAPegEndsInIt(t *testing.T) {
+	f := &Finder{bases: []geom.Polygon{square(500, 100, 20)}}
+	f.fit.eye = calibration.Vec3{0, 0, 1000}
+	for _, c := range []struct {
+		name    string
+		at      geom.Point
+		visible float64
+		want    bool
+	}{
+		{"beside it", geom.Point{X: 500, Y: 155}, 1, false},
+		{"before it", geom.Point{X: 445, Y: 90}, 1, false},
+		{"where the slant throws the miniature", geom.Point{X: 555, Y: 110}, 1, true},
+		{"beside it, and something adjoins", geom.Point{X: 500, Y: 155}, 0.9, true},
+		{"far from it", geom.Point{X: 700, Y: 100}, 0.9, false},
+	} {
+		v := vision.ObstacleView{Visible: c.visible, Outline: square(c.at.X, c.at.Y, 25)}
+		v.Pose.Point = c.at
+		assert.Equal(t, c.want, f.byMiniature(&v), c.name)
+	}
+}
+
 // A miniature that hangs over its base's edge, half of whose outline could be a rock under the base.
 func TestARockHalfUnderAShipIsBelievedOnlyIfItLayThereBefore(t *testing.T) {
-	square := geom.Polygon{{X: 80, Y: 80}, {X: 120, Y: 80}, {X: 120, Y: 120}, {X: 80, Y: 120}}
-	f := &Finder{believed: acceptMisfit, bases: []geom.Polygon{square}}
+	base := square(100, 100, 20)
+	f := &Finder{believed: acceptMisfit, bases: []geom.Polygon{base}, exits: [][]geom.Point{{{X: 100, Y: 124}, {X: 100, Y: 128}}}}
 	for _, c := range []struct {
 		name    string
 		at      geom.Point
@@ -238,6 +260,9 @@ func TestARockHalfUnderAShipIsBelievedOnlyIfItLayThereBefore(t *testing.T) {
 	}{
 		{"beside the base, half in view", geom.Point{X: 130, Y: 100}, 0.5, false, false, 0.2, false},
 		{"the same, sure by its inside", geom.Point{X: 130, Y: 100}, 0.5, true, false, 0.2, false},
+		{"sure, but one that costs so much must be in view", geom.Point{X: 130, Y: 100}, 0.6, true, false, 0.33, false},
+		{"sure, and three fifths in view", geom.Point{X: 130, Y: 100}, 0.6, true, false, 0.2, true},
+		{"goes on under a rim that is seen", geom.Point{X: 110, Y: 120}, 0.5, false, false, 0.44, true},
 		{"lay there before the ship came", geom.Point{X: 130, Y: 100}, 0.5, false, true, 0.2, true},
 		{"beside the base, all in view", geom.Point{X: 150, Y: 100}, 1, false, false, 0.2, true},
 		{"far from it, half in view", geom.Point{X: 300, Y: 100}, 0.5, false, false, 0.2, true},
@@ -245,7 +270,8 @@ func TestARockHalfUnderAShipIsBelievedOnlyIfItLayThereBefore(t *testing.T) {
 		{"so badly lit, and lay there before the ship came", geom.Point{X: 150, Y: 100}, 0.9, false, true, 0.44, true},
 		{"so badly lit, far from it", geom.Point{X: 300, Y: 100}, 0.9, false, false, 0.44, true},
 	} {
-		v := vision.ObstacleView{Entry: &catalogue.Entry{}, Misfit: c.misfit, Visible: c.visible, Sure: c.sure, Known: c.known}
+		v := vision.ObstacleView{Entry: &catalogue.Entry{}, Misfit: c.misfit, Visible: c.visible, Sure: c.sure, Known: c.known, Lit: 1,
+			Outline: square(c.at.X, c.at.Y, 25)}
 		v.Pose.Point = c.at
 		assert.Equal(t, c.want, f.accepted(&v), c.name)
 	}

@@ -218,24 +218,29 @@ func (d *subtraction) measureNoises() {
 
 // threshold marks the cells where something lies: where the mean square of the
 // difference over 3×3 cells exceeds what noise and a misplacement of a third of a
-// pixel explain.
-func (d *subtraction) threshold(sign float32) {
+// pixel explain. Where there is more noise than all over the mat, noisy tells how much in row j; nil: nowhere.
+func (d *subtraction) threshold(sign float32, noisy func(j int, out []float32)) {
 	w, h := d.view.width, d.view.height
 	clear(d.mask)
-	limit := float32(9 * 2.2 * 2.2 * d.noise * d.noise)
+	const limit = 2.2
+	noise := make([]float32, w)
 	rows := make([]float32, 3*w) // sums of three neighbours in the rows about j, row j at j modulo 3
 	along := func(j int) {
-		excess := func(k int) float32 { // of the square over what a misplacement explains
-			v, slope := d.diff[k], d.slope[k]
+		clear(noise)
+		if noisy != nil {
+			noisy(j, noise)
+		}
+		excess := func(i int) float32 { // of the square over what noise and a misplacement explain
+			v, slope, n := d.diff[j*w+i], d.slope[j*w+i], limit*max(noise[i], float32(d.noise))
 			if v*sign < 0 {
-				return 0
+				return -n * n
 			}
-			return v*v - 0.3*slope*slope
+			return v*v - 0.3*slope*slope - n*n
 		}
 		row := rows[j%3*w : j%3*w+w]
-		before, here := excess(j*w), excess(j*w+1)
+		before, here := excess(0), excess(1)
 		for i := 1; i < w-1; i++ {
-			after := excess(j*w + i + 1)
+			after := excess(i + 1)
 			row[i] = before + here + after
 			before, here = here, after
 		}
@@ -245,7 +250,7 @@ func (d *subtraction) threshold(sign float32) {
 	for j := 1; j < h-1; j++ {
 		along(j + 1)
 		for i := 1; i < w-1; i++ {
-			d.mask[j*w+i] = rows[i]+rows[w+i]+rows[2*w+i] > limit
+			d.mask[j*w+i] = rows[i]+rows[w+i]+rows[2*w+i] > 0
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"sightline/calibration"
+	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
 	"sightline/vision/internal/under"
 	"sightline/vision/token"
 )
@@ -23,15 +25,7 @@ func rimsOf(l *vision.Located, eye calibration.Vec3) (rims []under.Rim) {
 
 // underShips returns where an obstacle may lie that lies partly under a ship; limit is the energy from which a cell is no bare mat.
 func (f *Finder) underShips(limit float32) (out []vision.UnknownObject) {
-	t := &f.test
-	m := under.Mat{Width: t.w, Height: t.h, Lies: make([]bool, len(t.energy)), Covered: f.covered, Seen: t.seen, Bases: f.bases}
-	for k := range m.Lies { // what is darker than the mat may be a shadow
-		m.Lies[k] = t.seen[k] && t.energy[k] > limit && t.shade[k] != plainShade
-	}
-	m.Own = func(k int) float32 { // the energy of the small square about a cell reaches into its neighbours
-		z := max(t.z[k], 0)
-		return min(z*z/limit, 1)
-	}
+	m := f.lyingMat(limit)
 	if f.underneath == nil {
 		for i := range f.shapes {
 			f.underneath = append(f.underneath, under.NewOutline(f.shapes[i].outline))
@@ -41,4 +35,55 @@ func (f *Finder) underShips(limit float32) (out []vision.UnknownObject) {
 		out = append(out, f.thing(cells))
 	}
 	return out
+}
+
+// lyingMat is what the picture that was compared last shows of the mat.
+func (f *Finder) lyingMat(limit float32) *under.Mat {
+	t := &f.test
+	m := &under.Mat{Width: t.w, Height: t.h, Lies: make([]bool, len(t.energy)), Covered: f.covered, Seen: t.seen, Bases: f.bases}
+	for k := range m.Lies { // what is darker than the mat may be a shadow
+		m.Lies[k] = t.seen[k] && t.energy[k] > limit && t.shade[k] != plainShade
+	}
+	m.Own = func(k int) float32 { // the energy of the small square about a cell reaches into its neighbours
+		z := max(t.z[k], 0)
+		return min(z*z/limit, 1)
+	}
+	return m
+}
+
+// goesUnder reports whether an outline holds what adjoins a rim that is seen, but for the little by which that seems larger. It lies on
+// the mat then, and goes on under that base: a miniature hides the rim that it passes over.
+func (f *Finder) goesUnder(outline geom.Polygon) bool {
+	return slices.ContainsFunc(f.exits, func(adjoins []geom.Point) bool {
+		in := 0
+		for _, p := range adjoins {
+			if outline.Contains(p) || outline.BoundaryDistance(p) < matSmall*vision.DiffStep {
+				in++
+			}
+		}
+		return float64(in) >= under.Cover*float64(len(adjoins))
+	})
+}
+
+const (
+	// A miniature stands on a peg in the middle of its base, which ends no more than pegHigh mm above the mat. A picture of the
+	// miniature reaches to where that end is seen, or as near as pegNear.
+	pegHigh = 75.0
+	pegNear = 8.0
+	// apartSeen is the share of a thing's border that must be in view, with the mat next to it, if it is apart from a ship.
+	apartSeen = 0.95
+)
+
+// apart reports whether no ship's miniature can be in an outline that the mat surrounds: none of their pegs ends in it.
+func (f *Finder) apart(outline geom.Polygon) bool {
+	return !slices.ContainsFunc(f.bases, func(b geom.Polygon) bool {
+		_, middle := catalogue.Centroid(b)
+		const step = 5.0
+		for z := step; z <= pegHigh; z += step {
+			if p := onMat(middle, f.fit.eye, z); outline.Contains(p) || outline.BoundaryDistance(p) < pegNear {
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -47,6 +47,11 @@ func TestWhatAdjoinsARimThatIsSeenIsNoMiniature(t *testing.T) {
 	} {
 		lay(f, table, base, c.area, c.light)
 		f.rims = c.rims
+		f.exits = f.lyingMat(f.energyLimit()).Adjoining(f.rims)
+		if high := c.area[2].Y; high > 230 { // else no obstacle is as small as what is seen of it
+			assert.Equal(t, c.things > 0, f.goesUnder(c.area), c.name)
+			assert.False(t, f.goesUnder(square(230, 240, 15)), "beside it: %s", c.name)
+		}
 		assert.Len(t, f.things(nil, nil), c.things, c.name)
 	}
 }

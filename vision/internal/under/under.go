@@ -34,8 +34,8 @@ const (
 	// exitReach is how far from the rim, in mm, what counts as the ship's ends, exitDeep how far beyond that what adjoins it must
 	// reach, and exitShare the least of Own there, in the mean. exitFar is how far it is followed.
 	exitReach, exitDeep, exitShare, exitFar = 8, 3, 0.5, 30
-	// exitPoints is about how many points of what adjoins a rim are looked at. An obstacle must reach exitCover of them.
-	exitPoints, exitCover = 60, 0.8
+	// exitPoints is about how many points of what adjoins a rim are looked at. An obstacle must reach Cover of them.
+	exitPoints, Cover = 60, 0.8
 
 	// strangeLeast and strangeDeep are, in mm, how long and how deep what adjoins a rim must be for a thing that no obstacle of
 	// the catalogue can be.
@@ -46,6 +46,7 @@ const (
 type exit struct {
 	away    []geom.Point // what lies straight away from it
 	strange bool         // it is a thing whatever the catalogue holds
+	sure    bool         // it is no miniature over a rim that looks by chance as is printed
 }
 
 // Groups returns the cells on which an obstacle may lie that lies partly under a ship, in groups: for each base those under it, and of
@@ -101,6 +102,16 @@ func (m *Mat) middle(k int) geom.Point {
 	return geom.Point{X: (float64(k%m.Width) + 0.5) * vision.DiffStep, Y: (float64(k/m.Width) + 0.5) * vision.DiffStep}
 }
 
+// Adjoining returns what adjoins each stretch of the rims that is seen for sure, as points.
+func (m *Mat) Adjoining(rims []Rim) (out [][]geom.Point) {
+	for _, e := range m.exits(rims) {
+		if e.sure {
+			out = append(out, e.away)
+		}
+	}
+	return out
+}
+
 // exits returns the stretches of rims that something adjoins.
 func (m *Mat) exits(rims []Rim) (out []exit) {
 	for _, r := range rims {
@@ -141,6 +152,7 @@ func exitOf(r Rim, away [][]geom.Point, from, to int) (e exit) {
 		}
 		if !hidden && length >= exitLeast || length >= exitBeside && white && dark {
 			e.away = append(e.away, points...)
+			e.sure = e.sure || white && dark && length >= strangeLeast && deep >= strangeDeep
 			e.strange = e.strange || !hidden && dark && length >= strangeLeast && deep >= strangeDeep
 		}
 		points, length, deep, white, dark = nil, 0, strangeDeep, false, false
@@ -316,7 +328,7 @@ func (e *exit) reached(s *Outline, at geom.Point, sin, cos float64) bool {
 			in++
 		}
 	}
-	return float64(in) >= exitCover*float64(n)
+	return float64(in) >= Cover*float64(n)
 }
 
 // apart divides cells into groups.
