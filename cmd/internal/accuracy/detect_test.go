@@ -29,7 +29,8 @@ import (
 type lineTally struct {
 	all, decided, falseNever, falseOther int
 	noView                               int
-	clear, kept, seen                    int // lines whose band is in good view, those that are answered, and would be if nothing were blind
+	clear, kept, seen                    int // lines clear of clutter, those that are answered, and would be if nothing were blind
+	good, goodKept                       int // of the clear ones those whose band shows the bare mat, and that are answered
 	things                               int // unknown things where nothing lies
 	blind                                float64
 	wrong                                []string
@@ -41,15 +42,16 @@ func (l *lineTally) join(o *lineTally) {
 	l.falseNever, l.falseOther = l.falseNever+o.falseNever, l.falseOther+o.falseOther
 	l.clear, l.kept, l.blind = l.clear+o.clear, l.kept+o.kept, l.blind+o.blind
 	l.seen, l.things = l.seen+o.seen, l.things+o.things
+	l.good, l.goodKept = l.good+o.good, l.goodKept+o.goodKept
 	l.wrong = append(l.wrong, o.wrong...)
 }
 
 func (l *lineTally) String() string {
 	return fmt.Sprintf("%d lines: %d decided, %d false never, %d other false, %.1f %% no_view; "+
-		"of %d in good view %.1f %% kept (%.1f %% without blind areas); %d unknown things of nothing",
+		"of %d clear of clutter %.1f %% kept (%.1f %% without blind areas), of %d in good view %.1f %%; %d unknown things of nothing",
 		l.all, l.decided, l.falseNever, l.falseOther, 100*float64(l.noView)/max(1, float64(l.all)),
 		l.clear, 100*float64(l.kept)/max(1, float64(l.clear)),
-		100*float64(l.seen)/max(1, float64(l.clear)), l.things)
+		100*float64(l.seen)/max(1, float64(l.clear)), l.good, 100*float64(l.goodKept)/max(1, float64(l.good)), l.things)
 }
 
 // clutterReach is how far about, in mm, what a kind of clutter is and its shadow reach.
@@ -89,6 +91,38 @@ func obstructions(t *testing.T, s engine.Scene) map[string]*engine.AttackVerdict
 		}
 	}
 	return out
+}
+
+const (
+	bandReach = 3.0  // mm about a line: what lies so near counts as on it
+	bandEnds  = 15.0 // mm of a line next to a base, where its miniature may hide the mat
+	bandBare  = 0.98 // share of a band that shows the bare mat: noise alone takes some cells from it
+)
+
+// inGoodView reports whether a picture shows the bare mat all along some lines, and no blind part of it.
+func inGoodView(lines []engine.Line, got *vision.Located) bool {
+	var ends geom.Polygon
+	for _, l := range lines {
+		ends = append(ends, l[0], l[1])
+	}
+	band := ends.Hull(nil)
+	if slices.ContainsFunc(got.Scene.Blind, func(b engine.BlindArea) bool { return geom.Gap(band, b.Outline) <= bandReach }) {
+		return false
+	}
+	lo, hi := ends.Bounds()
+	bare, all := 0, 0
+	for y := lo.Y - bandReach; y <= hi.Y+bandReach; y++ {
+		for x := lo.X - bandReach; x <= hi.X+bandReach; x++ {
+			p := geom.Point{X: x, Y: y}
+			if geom.Gap(band, []geom.Point{p}) > bandReach || slices.ContainsFunc(ends, func(e geom.Point) bool { return e.Distance(p) < bandEnds }) {
+				continue
+			}
+			if all++; got.Obstacles.Coverage.At(p) == vision.CellBare {
+				bare++
+			}
+		}
+	}
+	return float64(bare) >= bandBare*float64(all)
 }
 
 // lines compares the obstruction of every pair of ships that were found, put into their true
@@ -135,8 +169,15 @@ func lines(t *testing.T, name, dir string, r *rendered, got vision.Located) *lin
 			return float64(geom.Gap(line, []geom.Point{{X: d[0], Y: d[1]}})) < d[2]
 		}) {
 			l.clear++
-			if v != "no_view" && v != "too_close" {
+			answered := v != "no_view" && v != "too_close"
+			if answered {
 				l.kept++
+			}
+			if inGoodView(w.Lines, &got) {
+				l.good++
+				if answered {
+					l.goodKept++
+				}
 			}
 			if u := sighted[key].Obstruction.Verdict; u != "no_view" && u != "too_close" {
 				l.seen++
