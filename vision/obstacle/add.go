@@ -7,6 +7,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/internal/rest"
 	"sightline/vision/token"
 )
 
@@ -17,7 +18,7 @@ func NewWatch(f *Finder, background bool, searches *Searches, further bool) *Wat
 	layout := &f.table.Layout
 	f.memories = &memories{}
 	return &Watch{
-		finder: f, still: newStillness(&f.table.Camera, layout.Width, layout.Height),
+		finder: f, still: rest.New(&f.table.Camera, layout.Width, layout.Height),
 		background: background, searches: searches, further: further,
 	}
 }

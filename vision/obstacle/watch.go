@@ -16,6 +16,7 @@ import (
 	"sightline/vision/catalogue"
 	"sightline/vision/exposure"
 	"sightline/vision/internal/gray"
+	"sightline/vision/internal/rest"
 	"sightline/vision/internal/under"
 	"sightline/vision/token"
 )
@@ -24,7 +25,7 @@ import (
 // and in between checks that each still lies where it was found.
 type Watch struct {
 	finder *Finder // not while a search runs in the background
-	still  stillness
+	still  rest.Watch
 	sight  vision.ObstacleSight
 	looked bool // sight is of the picture that still remembers
 	turn   int  // of the obstacle that is looked at again next
@@ -55,7 +56,7 @@ const averaged = 10
 // and then what it found holds if the table still looks as it did. Where noise hid a part of the mat from it,
 // the mean of the pictures that follow is searched too.
 func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
-	changed, resting := w.still.look(f.Gray)
+	changed, resting := w.still.Look(f.Gray)
 	w.gather(f, changed || !resting)
 	w.stirred = w.stirred || changed
 	if w.search != nil {
@@ -63,10 +64,10 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 		case w.sight = <-w.search:
 			w.fine = w.refine || !w.sight.Noisy()
 			if !w.refine { // a mean says nothing of one picture's noise
-				w.still.minimum = minimumOf(w.finder.diff.noise)
+				w.still.Noise(w.finder.diff.noise)
 			}
 			w.search, w.looked, w.refine = nil, true, false
-			w.stirred = w.stirred || w.still.differ(w.still.kept)
+			w.stirred = w.stirred || w.still.Differs()
 		default:
 			if w.refine && !w.stirred {
 				return w.answer(f)
@@ -86,7 +87,7 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 	case w.looked && !resting:
 		return vision.ObstacleSight{Unseen: vision.UnseenChanging}
 	}
-	w.still.keep()
+	w.still.Keep()
 	w.mean.Reset() // of what lay there before
 	w.fine, w.stirred = false, false
 	if w.background {
@@ -97,7 +98,7 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 	w.finder.rims = w.rims
 	w.sight = w.finder.look(f, bases, w.sight.Views)
 	w.sight.Captured = f.Captured
-	w.still.minimum = minimumOf(w.finder.diff.noise)
+	w.still.Noise(w.finder.diff.noise)
 	w.looked = true
 	return w.sight
 }
@@ -168,113 +169,6 @@ func (w *Watch) holds(f vision.Frame) bool {
 
 // holdsMisfit is by how much worse than it did what lies still may fit.
 const holdsMisfit = 0.05
-
-// stillness tells whether a picture differs from one that was kept. It compares the
-// mean grey levels of small blocks of the mat, less what all of them changed by.
-type stillness struct {
-	pixels  []int32 // of the samples, block by block
-	starts  []int32 // of each block in pixels, and the end
-	kept    []float32
-	before  []float32
-	now     []float32
-	ratios  []float64
-	sizes   []float64
-	minimum float32 // change of a block's mean that counts
-}
-
-const (
-	stillBlock = 12 // mm: a token that moves by 1 mm changes a block by a twelfth of its contrast
-	stillStep  = 2  // mm between samples
-)
-
-func newStillness(cam *calibration.Camera, width, height geom.Length) stillness {
-	var s stillness
-	for y := 0.0; y+stillBlock <= float64(height); y += stillBlock {
-		for x := 0.0; x+stillBlock <= float64(width); x += stillBlock {
-			from := len(s.pixels)
-			for dy := stillStep / 2.0; dy < stillBlock; dy += stillStep {
-				for dx := stillStep / 2.0; dx < stillBlock; dx += stillStep {
-					px, ok := cam.PixelOf(geom.Point{X: x + dx, Y: y + dy}, 0)
-					i, j := int(math.Round(px.X)), int(math.Round(px.Y))
-					if ok && i >= 0 && j >= 0 && i < cam.Width && j < cam.Height {
-						s.pixels = append(s.pixels, int32(j*cam.Width+i))
-					}
-				}
-			}
-			if len(s.pixels) > from {
-				s.starts = append(s.starts, int32(from))
-			}
-		}
-	}
-	n := len(s.starts)
-	s.starts = append(s.starts, int32(len(s.pixels)))
-	s.kept, s.before, s.now = make([]float32, n), make([]float32, n), make([]float32, n)
-	return s
-}
-
-// look takes a picture, and reports whether it differs from the one that was kept,
-// and whether it is like the one before it.
-func (s *stillness) look(g *image.Gray) (changed, resting bool) {
-	s.before, s.now = s.now, s.before
-	w := g.Rect.Dx()
-	for b := range s.now {
-		var sum int
-		from, to := s.starts[b], s.starts[b+1]
-		for _, p := range s.pixels[from:to] {
-			i := int(p)
-			if g.Stride != w {
-				i = i/w*g.Stride + i%w
-			}
-			sum += int(g.Pix[i])
-		}
-		s.now[b] = float32(sum) / float32(to-from)
-	}
-	return s.differ(s.kept), !s.differ(s.before)
-}
-
-// keep remembers the present picture.
-func (s *stillness) keep() { copy(s.kept, s.now) }
-
-// minimumOf is the change of a block's mean that counts. noise is that of a cell of the
-// search, in grey levels.
-func minimumOf(noise float64) float32 { return float32(1.2 + 0.5*noise) }
-
-// differ reports whether any block differs from another picture's, light that
-// changed everywhere apart.
-func (s *stillness) differ(from []float32) bool {
-	s.ratios = s.ratios[:0]
-	for b, v := range s.now {
-		if v > gray.Darkest && from[b] > gray.Darkest && b%3 == 0 {
-			s.ratios = append(s.ratios, float64(v/from[b]))
-		}
-	}
-	gain := float32(1)
-	if len(s.ratios) > 20 {
-		gain = float32(gray.Quantile(s.ratios, 0.5))
-	}
-	s.sizes = s.sizes[:0]
-	for b, v := range s.now {
-		s.sizes = append(s.sizes, math.Abs(float64(v-gain*from[b])))
-	}
-	worst := slices.Max(append(s.sizes, 0))
-	if worst <= stillLeast {
-		return false
-	}
-	// What nothing but noise changes, the median tells: half of the table rests.
-	noise := gray.Quantile(s.sizes, 0.5) / 0.6745
-	return worst > max(float64(s.minimum), min(stillSigmas*noise, stillMost))
-}
-
-// A block's mean changes by noise alone by up to 5.6 times the median block's standard
-// deviation: dark blocks have more of it than light ones once the camera's curve is
-// on them, and there are thousands of blocks (the simulated table's usual look at 900
-// rows, 16 pairs of pictures, 2026-11-21: 2.1 grey levels at most, the median's
-// deviation 0.37). With a fixed limit of 1.5 such a table never rested.
-const (
-	stillLeast  = 1.2 // grey levels: less is no change, whatever the noise
-	stillSigmas = 8.0
-	stillMost   = 5.0 // more than that is no camera's noise
-)
 
 // An obstacle is believed when its edges fit better than acceptMisfit and at least
 // acceptVisible of its outline is in view, and no other entry or face fits nearly as

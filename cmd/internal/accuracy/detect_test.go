@@ -114,7 +114,8 @@ func inGoodView(lines []engine.Line, got *vision.Located) bool {
 	for y := lo.Y - bandReach; y <= hi.Y+bandReach; y++ {
 		for x := lo.X - bandReach; x <= hi.X+bandReach; x++ {
 			p := geom.Point{X: x, Y: y}
-			if geom.Gap(band, []geom.Point{p}) > bandReach || slices.ContainsFunc(ends, func(e geom.Point) bool { return e.Distance(p) < bandEnds }) {
+			if geom.Gap(band, []geom.Point{p}) > bandReach ||
+				slices.ContainsFunc(ends, func(e geom.Point) bool { return e.Distance(p) < bandEnds }) {
 				continue
 			}
 			if all++; got.Obstacles.Coverage.At(p) == vision.CellBare {
