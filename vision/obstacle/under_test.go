@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/internal/under"
@@ -103,4 +104,31 @@ func TestWhatFitsNoOutlineBesideARimIsAThing(t *testing.T) {
 	if assert.Len(t, things, 1) {
 		assert.True(t, geom.Polygon(things[0].Outline).Contains(geom.Point{X: 200, Y: 218}))
 	}
+}
+
+// What is lighter than the mat and reaches farther from a base than a miniature does lies on the mat, though all of it is near.
+func TestWhatReachesBeyondAMiniatureIsAThing(t *testing.T) {
+	f, table := finderOfGrain(t)
+	base := square(200, 200, 20)
+	light := func(geom.Point) float64 { return 2 }
+	beside := func(from, to float64) geom.Polygon {
+		return geom.Polygon{{X: 185, Y: from}, {X: 215, Y: from}, {X: 215, Y: to}, {X: 185, Y: to}}
+	}
+	for _, c := range []struct {
+		name   string
+		to     float64
+		light  func(geom.Point) float64
+		things int
+	}{
+		{"a wing", 245, light, 0},
+		{"a rock", 264, light, 1},
+		{"a shadow", 264, func(geom.Point) float64 { return 0.5 }, 0},
+	} {
+		lay(f, table, []geom.Polygon{base}, beside(224, c.to), c.light)
+		f.uneven = f.energyLimit()
+		assert.Len(t, f.things(nil, nil), c.things, c.name)
+	}
+	f.fit.eye = calibration.Vec3{200, -400, 1000} // the slant throws a miniature so far
+	lay(f, table, []geom.Polygon{base}, beside(224, 264), light)
+	assert.Empty(t, f.things(nil, nil), "a miniature in a picture taken aslant")
 }

@@ -683,19 +683,45 @@ const shadowEdge = 0.5
 // thingMargin is how far round a known obstacle, in mm, what the picture shows is its own.
 const thingMargin = 4.0
 
-// miniature reports whether a blob is a ship's miniature: all of it lies near one ship.
+// miniature reports whether a blob is a ship's miniature: all of it lies near one ship, and what is lighter than the mat where
+// the picture may show its miniature, but for a speck.
 func (f *Finder) miniature(b blob) bool {
 	w := f.diff.view.width
 	return slices.ContainsFunc(f.bases, func(base geom.Polygon) bool {
-		for i := 0; i < len(b.cells); i += 5 {
+		const every = 5
+		beyond := 0
+		for i := 0; i < len(b.cells); i += every {
 			c := int(b.cells[i])
-			if base.BoundaryDistance(geom.Point{X: float64(c%w) + 0.5, Y: float64(c/w) + 0.5}) > token.MiniatureReach {
+			p := cellAt(c%w, c/w)
+			if !base.Contains(p) && base.BoundaryDistance(p) > token.MiniatureReach {
 				return false
 			}
+			if f.test.energy[c] > f.uneven && f.test.shade[c] == noShade && !f.mayHide(base, p) {
+				beyond += every
+			}
 		}
-		return true
+		return float64(beyond) <= speckShare*f.smallest
 	})
 }
+
+// mayHide reports whether the miniature on a base may hide a point of the mat.
+func (f *Finder) mayHide(base geom.Polygon, p geom.Point) bool {
+	const step = 5.0
+	for z := 0.0; z <= miniatureHigh; z += step {
+		q := p.Lerp(geom.Point{X: f.fit.eye[0], Y: f.fit.eye[1]}, z/f.fit.eye[2])
+		if base.Contains(q) || base.BoundaryDistance(q) <= overhang {
+			return true
+		}
+	}
+	return false
+}
+
+// A miniature ends no more than miniatureHigh mm above the mat, and reaches no farther than overhang mm beyond its base. A gas cloud
+// under a ship reached 43 mm to its side (1413), and four lines across it were called clear.
+const (
+	miniatureHigh = 75.0
+	overhang      = 30.0
+)
 
 // thingShare is the half side of the square that a thing must hold, as a share of the
 // largest circle's radius in the catalogue's narrowest outline: a square in that circle
