@@ -162,6 +162,25 @@ func TestASideUnderAMiniatureThatReadsAsAnotherContradictsNothing(t *testing.T) 
 	}
 }
 
+// Bases that touch side by side have one edge in front and one behind, longer than any of them.
+func TestShipsThatTouchInARowAreFound(t *testing.T) {
+	table := visiontest.Table(visiontest.Scale)
+	row := visiontest.Pose(100, 100, 28)
+	var ships []visiontest.Placed
+	for k := range 4 {
+		pose := row
+		pose.Point = row.Transform(geom.Point{X: 40*float64(k) - 60})
+		ships = append(ships, visiontest.Placed{Token: visiontest.Token(t, fmt.Sprintf("A%d", k+2), engine.Small), Pose: pose})
+	}
+	miniatures := func(p geom.Point) (light float64, ok bool) { return 0.15, math.Abs(row.Inverse(p).Y) < 10 }
+	got := located(t, table, visiontest.Draw(table, ships, 0.004, miniatures))
+	require.Len(t, got.Scene.Ships, len(ships))
+	for i, s := range got.Scene.Ships {
+		assert.Equal(t, fmt.Sprintf("A%d", i+2), s.ID)
+		assert.InDelta(t, 0, float64(s.Pose.Distance(ships[i].Pose.Point)), 0.3, s.ID)
+	}
+}
+
 func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
 	tok := visiontest.Token(t, "A2", engine.Small)

@@ -425,6 +425,9 @@ var (
 // edgeSlack is by how much an edge may seem longer or shorter than its side, in mm.
 const edgeSlack = 2.5
 
+// longestRow is the longest edge that is read, in mm: the fronts of eight small bases that touch, or the long side of a huge one.
+const longestRow = 8*40 + edgeSlack
+
 // candidates reads the rim along one edge in every way that the edge allows: any
 // base size, and any place of the side that the seen piece fits into.
 func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candidate {
@@ -434,8 +437,7 @@ func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candida
 		return out
 	}
 	length := p1.Sub(p0).Norm()
-	const longest = 224.8 + edgeSlack
-	if length < 6 || length > longest {
+	if length < 6 || length > longestRow {
 		return out
 	}
 	dir := p1.Sub(p0).Mul(1 / length)
@@ -484,14 +486,24 @@ func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) float6
 	return 0
 }
 
+// middles returns between which places along an edge the middle of a side lies, and whether the edge is
+// longer than the side.
+func middles(length, side float64) (lo, hi float64, row bool) {
+	if length > side+edgeSlack {
+		return side/2 - edgeSlack, length - side/2 + edgeSlack, true
+	}
+	return length - side/2 - edgeSlack, side/2 + edgeSlack, false
+}
+
 // alongPiece reads a side when the edge is a piece of it, or the whole, and where it is as long as a
-// huge base is wide, the fronts of those too.
+// huge base is wide, the fronts of those too. Bases that touch with their sides in line have one edge: of
+// one that is longer than the side, each stretch as long as the side is read for itself.
 func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, length float64, out []candidate) []candidate {
 	side := float64(token.SideLength(print.base, print.side))
-	if length > side+edgeSlack || length < 0.3*side {
+	if length < 0.3*side {
 		return out
 	}
-	lo, hi := length-side/2-edgeSlack, side/2+edgeSlack // of the side's middle
+	lo, hi, row := middles(length, side)
 	if !f.line.valid {
 		f.line = newSideLine(f.cam, p0, dir, lo-side/2-1, hi+side/2+1, f.z)
 		if !f.line.valid || !f.profile.read(g, &f.line) {
@@ -509,19 +521,24 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 			return 0
 		}
 		// Plain words are read only along an edge that is the whole side.
-		if r.score >= minReadScore && print.carries(r.word) && (!token.WeakWord(token.AllWords[r.word]) || length > side-edgeSlack) {
+		if r.score >= minReadScore && print.carries(r.word) && (!token.WeakWord(token.AllWords[r.word]) || length > side-edgeSlack && !row) {
 			best.take(r)
 		}
 		return r.score
 	}
+	next := lo + side
 	for c := lo; c <= hi; c += readStep {
+		if row && c > next {
+			out = best.candidates(print.base, line, out)
+			best, next = bestReadings{}, next+side
+		}
 		if try(c) >= nearlyRead {
 			try(c - readStep/3)
 			try(c + readStep/3)
 		}
 	}
 	out = best.candidates(print.base, line, out)
-	if print.base != engine.Large || length < leastFront*side {
+	if print.base != engine.Large || row || length < leastFront*side {
 		return out
 	}
 	// A front is taken to have an end in the piece: others are found by their long sides.
