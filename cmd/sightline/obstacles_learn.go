@@ -127,7 +127,7 @@ func (c *learnTokensCmd) checkAlike(e *catalogue.Entry, all *catalogue.Catalogue
 		return nil
 	}
 	for i := range all.Entries {
-		if known := &all.Entries[i]; obstacle.Alike(e.Outline, known.Outline) {
+		if known := &all.Entries[i]; catalogue.Alike(e.Outline, known.Outline) {
 			return terminal.Unanswered{Err: fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; "+
 				"--alike saves it all the same", e.Name, known.Name)}
 		}

@@ -8,6 +8,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/linalg"
 	"sightline/engine/geom"
+	"sightline/vision/catalogue"
 	"sightline/vision/internal/gray"
 )
 
@@ -77,22 +78,8 @@ func (f *outlineFit) start(outline []geom.Point, pose geom.Pose) {
 // startEvery does so about every mm of the outline.
 func (f *outlineFit) startEvery(outline []geom.Point, pose geom.Pose, every float64) {
 	f.pose, f.points, f.inset = pose, f.points[:0], [2]float64{}
-	var total float64
-	n := len(outline)
-	for i := range outline {
-		total += float64(outline[i].Distance(outline[(i+1)%n]))
-	}
-	count := max(int(total/every), 24)
-	step := total / float64(count)
-	next, along := step/2, 0.0
-	for i := range outline {
-		a, b := outline[i], outline[(i+1)%n]
-		l := float64(a.Distance(b))
-		for next <= along+l && l > 0 {
-			f.points = append(f.points, edgePoint{at: a.Lerp(b, (next-along)/l)})
-			next += step
-		}
-		along += l
+	for _, p := range catalogue.PointsAlong(outline, every) {
+		f.points = append(f.points, edgePoint{at: p})
 	}
 	// The normal from the chord between the neighbours: a traced outline is ragged.
 	m := len(f.points)

@@ -264,3 +264,7 @@ func TestAMatchIsSureOnlyBeyondItsRivalsAndWithPrintThatIsNoShadow(t *testing.T)
 	clear.Misfit, clear.Margin = 0.3, 0.1
 	assert.True(t, f.sureOf(&clear), "the better the fit, the nearer a rival may come")
 }
+
+func TestTokensThatAreAlikeAreThoseThatTheSearchMayConfuse(t *testing.T) {
+	assert.InDelta(t, acceptSlope*(acceptMisfit-acceptClear), catalogue.AlikeBelow, 1e-12)
+}

@@ -86,10 +86,10 @@ func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 		assert.InEpsilon(t, lies.Area(), k.Area, 0.03, "%s: area", o.ID)
 		assert.Greater(t, k.Seen, 0.95, o.ID)
 		assert.Less(t, k.Scatter, 0.3, o.ID)
-		turned, flipped := obstacle.LikeItself(k.Outline)
+		turned, flipped := catalogue.LikeItself(k.Outline)
 		assert.False(t, turned || flipped, "%s is like itself", o.ID)
 		for _, other := range found[:i] {
-			assert.False(t, obstacle.Alike(k.Outline, other.Outline), "%s is like another", o.ID)
+			assert.False(t, catalogue.Alike(k.Outline, other.Outline), "%s is like another", o.ID)
 		}
 	}
 }

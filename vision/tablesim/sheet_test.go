@@ -87,13 +87,13 @@ func TestAPictureOfAnotherSizeIsNotTraced(t *testing.T) {
 
 func TestTokensThatTheSearchWouldConfuseAreNamed(t *testing.T) {
 	tokens := tablesim.PaperOutlines()
-	turned, flipped := obstacle.LikeItself(disc(25))
+	turned, flipped := catalogue.LikeItself(disc(25))
 	assert.True(t, turned && flipped, "a disc")
 	square := []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20}, {X: 20, Y: 20}, {X: -20, Y: 20}}
-	turned, flipped = obstacle.LikeItself(square)
+	turned, flipped = catalogue.LikeItself(square)
 	assert.True(t, turned && flipped, "a square")
 	kite := []geom.Point{{X: -30, Y: 0}, {X: 0, Y: -15}, {X: 25, Y: 0}, {X: 0, Y: 15}}
-	turned, flipped = obstacle.LikeItself(kite)
+	turned, flipped = catalogue.LikeItself(kite)
 	assert.False(t, turned, "a kite has one way to lie")
 	assert.True(t, flipped, "but its faces are alike")
 
@@ -105,18 +105,18 @@ func TestTokensThatTheSearchWouldConfuseAreNamed(t *testing.T) {
 		moved[i] = at.Transform(p)
 		mirrored[len(a)-1-i] = geom.Point{X: -p.X, Y: p.Y}
 	}
-	assert.True(t, obstacle.Alike(a, moved), "the same one lying elsewhere")
-	assert.True(t, obstacle.Alike(a, mirrored), "the same one with its other face up")
+	assert.True(t, catalogue.Alike(a, moved), "the same one lying elsewhere")
+	assert.True(t, catalogue.Alike(a, mirrored), "the same one with its other face up")
 	grown := make([]geom.Point, len(a))
 	for i, p := range a {
 		grown[i] = p.Mul(1.25)
 	}
-	assert.False(t, obstacle.Alike(a, grown), "a larger one")
+	assert.False(t, catalogue.Alike(a, grown), "a larger one")
 	for i := range tokens {
 		for j := range i {
-			assert.False(t, obstacle.Alike(tokens[i].Outline, tokens[j].Outline), "%s and %s", tokens[i].ID, tokens[j].ID)
-			assert.InDelta(t, obstacle.Likeness(tokens[i].Outline, tokens[j].Outline, false), obstacle.Likeness(tokens[j].Outline, tokens[i].Outline,
-				false), 0.12, "nearly the same the other way round")
+			assert.False(t, catalogue.Alike(tokens[i].Outline, tokens[j].Outline), "%s and %s", tokens[i].ID, tokens[j].ID)
+			there := catalogue.Likeness(tokens[i].Outline, tokens[j].Outline, false)
+			assert.InDelta(t, there, catalogue.Likeness(tokens[j].Outline, tokens[i].Outline, false), 0.12, "nearly the same the other way round")
 		}
 	}
 }

@@ -437,7 +437,7 @@ func compare(trace *live.TokenTrace, known []catalogue.Entry, saved map[int]stri
 		t := &trace.Tokens[i]
 		t.Alike, t.Saved = nil, ""
 		for n := range known {
-			if t.Problem != "" || !obstacle.Alike(t.Outline, known[n].Outline) {
+			if t.Problem != "" || !catalogue.Alike(t.Outline, known[n].Outline) {
 				continue
 			}
 			t.Alike = append(t.Alike, known[n].Name)
@@ -461,7 +461,7 @@ func twinsOf(entries []catalogue.Entry) map[string][]string {
 	}
 	for i := range entries {
 		for k := range entries[:i] {
-			if a, b := entries[i].Name, entries[k].Name; obstacle.Alike(entries[i].Outline, entries[k].Outline) {
+			if a, b := entries[i].Name, entries[k].Name; catalogue.Alike(entries[i].Outline, entries[k].Outline) {
 				out[a], out[b] = append(out[a], b), append(out[b], a)
 			}
 		}
@@ -475,7 +475,7 @@ func doubts(found []obstacle.TracedToken) *live.TokenTrace {
 	for i, k := range found {
 		t := live.LearnToken{TracedToken: k}
 		if k.Problem == "" {
-			turned, flipped := obstacle.LikeItself(k.Outline)
+			turned, flipped := catalogue.LikeItself(k.Outline)
 			if turned {
 				t.Doubts = append(t.Doubts, "It looks about the same turned about: where it lies is found, but perhaps not how, and then it is "+
 					"called unknown.")
@@ -484,7 +484,7 @@ func doubts(found []obstacle.TracedToken) *live.TokenTrace {
 				t.Doubts = append(t.Doubts, "Both its faces look about the same: it may be called unknown rather than guessed.")
 			}
 			for n := range found[:i] {
-				if found[n].Problem == "" && obstacle.Alike(k.Outline, found[n].Outline) {
+				if found[n].Problem == "" && catalogue.Alike(k.Outline, found[n].Outline) {
 					t.Doubts = append(t.Doubts, fmt.Sprintf("It looks about like number %d: either may be called unknown rather than guessed.", n+1))
 				}
 			}
