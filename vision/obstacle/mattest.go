@@ -3,6 +3,7 @@ package obstacle
 import (
 	"math"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/internal/gray"
@@ -105,6 +106,7 @@ func (m *matTest) find(d *subtraction, covered []bool, half int) {
 	broad := m.wide // which is not known before they are
 	m.broaden(broad)
 	m.weigh(broad)
+	m.weighShade(d)
 	m.judge(d, covered, half)
 }
 
@@ -345,6 +347,68 @@ func (m *matTest) weigh(broad []float32) {
 	}
 }
 
+// weighShade takes the energies of what is so much darker than the mat that z says no more: of what is left of the picture when the mat
+// there is dimmed by a share that changes evenly from side to side of the small square, as shadow dims it.
+func (m *matTest) weighShade(d *subtraction) {
+	local := make([]float32, m.w)
+	m.each(func(k, i, j int) {
+		if i == 0 {
+			m.local.row(j, local)
+		}
+		if m.dark(k) {
+			m.energy[k] = max(m.energy[k], m.shaded(d, i, j, local[i]))
+		}
+	})
+}
+
+// dark reports whether a cell is so much darker than the mat that z says no more.
+func (m *matTest) dark(k int) bool { return m.seen[k] && m.z[k] < -matOutlier }
+
+// shaded returns that energy of the small square about a cell; local is m.local's there.
+func (m *matTest) shaded(d *subtraction, i, j int, local float32) float32 {
+	const cells = (2*matSmall + 1) * (2*matSmall + 1)
+	var rows [cells][4]float64 // what the share, and its change from side to side, make of the mat; and the picture
+	var at [cells]int
+	var a [9]float64
+	var b [3]float64
+	n := 0
+	for y := max(j-matSmall, 0); y <= min(j+matSmall, m.h-1); y++ {
+		for x := max(i-matSmall, 0); x <= min(i+matSmall, m.w-1); x++ {
+			k := y*m.w + x
+			if !m.seen[k] {
+				continue
+			}
+			mat := float64(d.work[k] - d.diff[k])
+			row := [4]float64{mat, mat * float64(x-i), mat * float64(y-j), float64(d.work[k])}
+			rows[n], at[n] = row, k
+			n++
+			for p := range b {
+				b[p] += row[p] * row[3]
+				for q := range b {
+					a[3*p+q] += row[p] * row[q]
+				}
+			}
+		}
+	}
+	share, ok := linalg.SolveSPD(a[:], b[:])
+	if n < cells/2 || !ok {
+		return 0
+	}
+	var sum float32
+	for c, row := range rows[:n] {
+		r := float32(row[3] - share[0]*row[0] - share[1]*row[1] - share[2]*row[2])
+		sum += min(r*r/m.dimmed(d, at[c], local), matOutlier*matOutlier)
+	}
+	return sum / float32(n-len(b))
+}
+
+// dimmed returns the variance of a cell of the mat that is as dark as the picture is there; local is m.local's.
+func (m *matTest) dimmed(d *subtraction, k int, local float32) float32 {
+	v := d.work[k]
+	s, slope := m.noise[min(max(int(v/matLevel), 0), matLevels-1)], d.slope[k]*v/max(v-d.diff[k], 1)
+	return local * local * (s*s + matShift*matShift*slope*slope + matRounding*matRounding)
+}
+
 // judge gives what the energies do not tell its own, and takes the limit from how they spread over the
 // mat, which is mostly bare.
 func (m *matTest) judge(d *subtraction, covered []bool, half int) {
@@ -388,9 +452,7 @@ const (
 // widen takes the mean energies of the squares of an obstacle's width; a cell counts for at most most.
 func (m *matTest) widen(half int, most float32) {
 	for k, e := range m.energy {
-		if m.wide[k] = min(e, most); m.shade[k] != noShade {
-			m.wide[k] = min(e, matShare)
-		}
+		m.wide[k] = min(e, most)
 	}
 	gray.SumBoxes(m.wide, m.wide, m.w, m.h, half)
 	n := float32((2*half + 1) * (2*half + 1))

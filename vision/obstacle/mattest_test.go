@@ -261,3 +261,68 @@ func TestADarkShapeWithoutTextureAtAShipIsAShadow(t *testing.T) {
 	fits.Misfit = 0.3
 	assert.False(t, shadow(fits, ship, shade), "no shadow fits so well")
 }
+
+func TestPrintsInDeepShadeAreNoticedFromTheContrastThatIsStated(t *testing.T) {
+	f, table := finderOfGrain(t)
+	const shade, times = 0.35, 1.5
+	area := square(200, 200, 40)
+	lit := func(contrast float64) func(p geom.Point) float64 { // waves of 8 mm, rms contrast, as the shade dims them
+		c := 2 * contrast * paperUnknown / float64(gray.LinearLight[100])
+		return func(p geom.Point) float64 { return shade * (1 + c*math.Sin(p.X*0.8)*math.Cos(p.Y*0.8)) }
+	}
+	lay(f, table, nil, area, lit(0))
+	assert.Empty(t, f.things(nil, nil), "a shadow")
+	middle := 200*f.test.w + 200
+	assert.Less(t, f.test.z[middle], float32(-matOutlier))
+	least := leastNoticed(f, middle)
+	assert.Greater(t, least, 1.3*leastNoticed(f, 100*f.test.w+100), "a shade hides print")
+	lay(f, table, nil, area, lit(times*least))
+	assert.Len(t, f.things(nil, nil), 1, "a dark print of contrast %.3f", times*least)
+	lay(f, table, nil, area, lit(least/3))
+	assert.Empty(t, f.things(nil, nil), "a third of what is stated")
+	lay(f, table, nil, area, func(p geom.Point) float64 { return shade * (1.5 + 0.006*(p.X-200) - 0.005*(p.Y-200)) })
+	assert.Empty(t, f.things(nil, nil), "a shadow that fades")
+}
+
+func TestADarkThingIsNoticedWhateverTheNoise(t *testing.T) {
+	f, table := finderOfGrain(t)
+	f.compare(vision.Frame{Gray: grainy(table, 1.5, 1.5, 5)})
+	f.coverShips(nil)
+	f.test.find(f.diff, f.covered, f.thingHalf())
+	for _, limit := range []float32{matLimit, 4.2, 8} {
+		f.test.limit, f.test.most = limit, 2*limit-1
+		for k := range f.test.energy {
+			f.test.energy[k], f.test.shade[k] = 1, noShade
+			if i, j := k%f.test.w-200, k/f.test.w-200; i >= 0 && i < 40 && j >= 0 && j < 40 {
+				f.test.energy[k], f.test.shade[k] = matSure, plainShade
+			}
+		}
+		assert.Len(t, f.things(nil, nil), 1, "ink on a light mat, limit %v", limit)
+	}
+}
+
+func TestWhatIsApartFromAShipIsNotItsMiniature(t *testing.T) {
+	f, table := finderOfGrain(t)
+	print := func(light float64) func(p geom.Point) float64 {
+		return func(p geom.Point) float64 { return light * (1 + 0.5*math.Sin(p.X*0.45)*math.Cos(p.Y*0.45)) }
+	}
+	thing := square(200, 200, 14)
+	for _, c := range []struct {
+		name   string
+		ship   geom.Polygon
+		light  float64
+		things int
+	}{
+		{"apart from a ship", square(200, 250, 20), 1.4, 1},
+		{"it begins at the base", square(200, 238, 20), 1.4, 0},
+		{"a peg's end over it", square(200, 250, 20), 1.4, 0},
+		{"a shadow of its miniature", square(200, 250, 20), 0.7, 0},
+	} {
+		if c.name == "a peg's end over it" {
+			f.fit.eye[1] = 340 // the camera hangs beyond the ship, and sees it aslant
+			f.fit.eye[2] = 200
+		}
+		lay(f, table, []geom.Polygon{c.ship}, thing, print(c.light))
+		assert.Len(t, f.things(nil, nil), c.things, c.name)
+	}
+}

@@ -68,22 +68,26 @@ func (f *Finder) goesUnder(outline geom.Polygon) bool {
 const (
 	// A miniature stands on a peg in the middle of its base, which ends no more than pegHigh mm above the mat. A picture of the
 	// miniature reaches to where that end is seen, or as near as pegNear.
-	pegHigh = 75.0
-	pegNear = 8.0
+	pegHigh, pegStep = 75.0, 5.0
+	pegNear          = 8.0
 	// apartSeen is the share of a thing's border that must be in view, with the mat next to it, if it is apart from a ship.
 	apartSeen = 0.95
 )
 
+// pegEnds returns where the end of a peg in the middle of a base may appear on the mat.
+func (f *Finder) pegEnds(base geom.Polygon) (ends []geom.Point) {
+	_, middle := catalogue.Centroid(base)
+	for z := pegStep; z <= pegHigh; z += pegStep {
+		ends = append(ends, onMat(middle, f.fit.eye, z))
+	}
+	return ends
+}
+
 // apart reports whether no ship's miniature can be in an outline that the mat surrounds: none of their pegs ends in it.
 func (f *Finder) apart(outline geom.Polygon) bool {
 	return !slices.ContainsFunc(f.bases, func(b geom.Polygon) bool {
-		_, middle := catalogue.Centroid(b)
-		const step = 5.0
-		for z := step; z <= pegHigh; z += step {
-			if p := onMat(middle, f.fit.eye, z); outline.Contains(p) || outline.BoundaryDistance(p) < pegNear {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(f.pegEnds(b), func(p geom.Point) bool {
+			return outline.Contains(p) || outline.BoundaryDistance(p) < pegNear
+		})
 	})
 }

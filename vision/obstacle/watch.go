@@ -684,23 +684,38 @@ const shadowEdge = 0.5
 const thingMargin = 4.0
 
 // miniature reports whether a blob is a ship's miniature: all of it lies near one ship, and what is lighter than the mat where
-// the picture may show its miniature, but for a speck.
+// the picture may show its miniature, but for a speck. A miniature that reaches beyond its base begins over it: what is apart from the
+// base and from where its peg may end, is no shadow, and was noticed in as many squares as lie in half of the smallest obstacle, is
+// another thing.
 func (f *Finder) miniature(b blob) bool {
-	w := f.diff.view.width
+	w, gap := f.diff.view.width, float64(f.thingHalf())*vision.DiffStep
+	shadow := 0
+	for _, c := range b.cells {
+		if f.test.shade[c] == plainShade {
+			shadow++
+		}
+	}
+	speck := speckShare * f.smallest
+	large := 2*shadow < len(b.cells) && float64(len(b.cells)) > f.smallest/4
 	return slices.ContainsFunc(f.bases, func(base geom.Polygon) bool {
 		const every = 5
-		beyond := 0
+		pegs, begins, beyond := f.pegEnds(base), false, 0
 		for i := 0; i < len(b.cells); i += every {
 			c := int(b.cells[i])
 			p := cellAt(c%w, c/w)
-			if !base.Contains(p) && base.BoundaryDistance(p) > token.MiniatureReach {
+			off := 0.0
+			if !base.Contains(p) {
+				off = base.BoundaryDistance(p)
+			}
+			if off > token.MiniatureReach {
 				return false
 			}
+			begins = begins || off < gap || slices.ContainsFunc(pegs, func(q geom.Point) bool { return float64(p.Distance(q)) < gap })
 			if f.test.energy[c] > f.uneven && f.test.shade[c] == noShade && !f.mayHide(base, p) {
 				beyond += every
 			}
 		}
-		return float64(beyond) <= speckShare*f.smallest
+		return (begins || !large) && float64(beyond) <= speck
 	})
 }
 
