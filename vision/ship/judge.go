@@ -270,7 +270,8 @@ const (
 	sureLead = 17
 	farLead  = 24
 	// softBlur is the blur, in px, from which softFactor times as much is asked for: a rim may be blurred until it resembles the
-	// texture of a rock, up to 45.5 and 20.4. Of 759 ships in their places one was fitted with more, 1.48 px.
+	// texture of a rock, up to 45.5 and 20.4, or a plain card 20 mm wide until its end read as one whole side of A3, with 40.8 and 15.4:
+	// no side names alone then. Of 759 ships in their places one was fitted with more, 1.48 px.
 	softBlur   = 1.4
 	softFactor = 1.5
 	// sideLead is the lead of a ship that shows one whole side: three cells.
@@ -310,7 +311,7 @@ func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
 		return sides, agreed, true
 	}
 	weak := len(sides) == 1 && token.WeakWord(f.token.Code.Word(sides[0]))
-	return sides, agreed, len(sides) > 0 && f.crisp(sides) && lead >= sideLead && !weak
+	return sides, agreed, len(sides) > 0 && f.sigma*f.scale <= softBlur && f.crisp(sides) && lead >= sideLead && !weak
 }
 
 // sure reports whether likelihoods name the ship, whichever sides the cells lie on.

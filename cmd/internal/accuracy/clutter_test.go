@@ -110,7 +110,11 @@ func learntFrom(t *testing.T, table calibration.Table, f vision.Frame) *obstacle
 func TestClutterIsNoShipAndNoObstacle(t *testing.T) {
 	notShort(t)
 	var n invented
+	seeds := []uint64{9} // a plain card's end was read as a side of A3
 	for seed := range uint64(scenes(t, 4, 100)) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		table := clutterTable(7000 + seed)
 		empty := *table
 		empty.Clutter, empty.Hands = nil, nil
