@@ -134,7 +134,7 @@ func TestWhatACameraSawBeforeIsNotAnsweredAbout(t *testing.T) {
 }
 
 func TestAThingThatGoesBeyondAnObstacleHoldsMore(t *testing.T) {
-	wide := []geom.Point{{X: 280, Y: 480}, {X: 332, Y: 495}, {X: 332, Y: 505}, {X: 280, Y: 520}} // 12 mm beyond, of much the same area
+	wide := []geom.Point{{X: 280, Y: 480}, {X: 334, Y: 495}, {X: 334, Y: 505}, {X: 280, Y: 520}} // 14 mm beyond, of much the same area
 	got := fuse(t, Options{}, watching([]vision.ObstacleView{rockAt("rock", 300)}), watching(nil, vision.UnknownObject{Outline: wide,
 		Area: 1700}))
 	assert.Len(t, got.Scene.Obstacles, 1)

@@ -259,8 +259,9 @@ func recognised(t seenThing, known []seenObstacle, l *vision.Located) bool {
 }
 
 // thingReach is how far, in mm, a thing may go beyond the obstacle that it is: a token's
-// thickness seen aslant by 60° and the rim of shadow that the difference counts with it.
-const thingReach = 10
+// thickness seen aslant by 60°, the rim of shadow that the difference counts with it, and the
+// 2.8 mm at a corner that a thing may reach beyond what is noticed of it.
+const thingReach = 13
 
 // within reports whether points lie in an outline or no farther from it than reach.
 func within(points []geom.Point, outline geom.Polygon, reach float64) bool {

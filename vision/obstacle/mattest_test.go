@@ -190,7 +190,7 @@ func TestASureThingInNoiseReachesNoFurtherThanItself(t *testing.T) {
 		for _, p := range things[0].Outline {
 			right = max(right, p.X)
 		}
-		assert.InDelta(t, float64(200+c.wide+c.to)-0.5, right, 1e-9, c.name)
+		assert.InDelta(t, float64(200+c.wide+c.to)-0.5+matSmall, right, 1e-9, c.name)
 	}
 }
 

@@ -32,7 +32,7 @@ func (f *Finder) underShips(limit float32) (out []vision.UnknownObject) {
 		}
 	}
 	for _, cells := range m.Groups(f.rims, f.underneath, f.widest, int(speckShare*f.smallest)) {
-		out = append(out, f.thing(cells))
+		out = append(out, f.thing(cells, 0))
 	}
 	return out
 }

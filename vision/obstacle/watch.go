@@ -577,7 +577,7 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 				}
 			}
 		}
-		out = append(out, f.thing(cells))
+		out = append(out, f.thing(cells, matSmall)) // of a faint thing's rim the small squares lie half on bare mat, and do not differ
 	}
 	return append(out, f.underShips(limit)...)
 }
@@ -648,9 +648,8 @@ func (f *Finder) energyLimit() float32 {
 	return float32(min(middle+matSigmas*(middle-gray.Quantile(sample, 0.159)), matShare-0.5))
 }
 
-// thing makes a thing of the cells that differ from the mat, and marks them in f.diff.mask.
-// Cells may be listed twice.
-func (f *Finder) thing(cells []int32) vision.UnknownObject {
+// thing makes a thing of cells, and marks them in f.diff.mask. It reaches so many cells beyond them. Cells may be listed twice.
+func (f *Finder) thing(cells []int32, beyond float64) vision.UnknownObject {
 	w := f.diff.view.width
 	var all geom.Polygon
 	n := 0
@@ -661,11 +660,13 @@ func (f *Finder) thing(cells []int32) vision.UnknownObject {
 		f.diff.mask[c] = true
 		all = append(all, geom.Point{X: (float64(int(c)%w) + 0.5) * vision.DiffStep, Y: (float64(int(c)/w) + 0.5) * vision.DiffStep})
 	}
-	if len(all.Hull(nil)) < 3 { // a row of cells
-		for _, p := range all {
-			for _, d := range [4]geom.Point{{X: -0.5, Y: -0.5}, {X: 0.5, Y: -0.5}, {X: 0.5, Y: 0.5}, {X: -0.5, Y: 0.5}} {
-				all = append(all, p.Add(d.Mul(vision.DiffStep)))
-			}
+	hull := all.Hull(nil)
+	if len(hull) < 3 { // a row of cells
+		beyond = max(beyond, 0.5)
+	}
+	for _, p := range hull {
+		for _, d := range [4]geom.Point{{X: -1, Y: -1}, {X: 1, Y: -1}, {X: 1, Y: 1}, {X: -1, Y: 1}} {
+			all = append(all, p.Add(d.Mul(beyond*vision.DiffStep)))
 		}
 	}
 	t := vision.UnknownObject{Outline: all.Hull(nil), Area: float64(n) * vision.DiffStep * vision.DiffStep}

@@ -367,7 +367,7 @@ func TestAFaintThingIsUnknownAsFarAsItReaches(t *testing.T) {
 	require.Len(t, got.Scene.Unknown, 1, "%s %v", got.Obstacles.Unseen, got.Scene.Obstacles)
 	area := math.Abs(geom.Polygon(got.Scene.Unknown[0]).Area()) / ((hi.X - lo.X) * (hi.Y - lo.Y))
 	assert.Greater(t, area, 0.95, "%v", got.Scene.Unknown)
-	assert.Less(t, area, 1.2, "and not much further: %v", got.Scene.Unknown)
+	assert.Less(t, area, 1.3, "and not much further than the 2 mm that it may reach beyond: %v", got.Scene.Unknown)
 }
 
 // A hand lays down what is as light as the mat on the mean: the picture after it is like the one
