@@ -175,11 +175,8 @@ func parseShip(raw json.RawMessage, at string) (engine.Ship, error) {
 
 		"heading_quarters": readInto(&s.Quarters, "true or false"),
 		"look":             text(&s.Look),
-		"like": func(raw json.RawMessage, at string) error {
-			s.LookDoubt = true
-			return text(&s.Look)(raw, at)
-		},
-		"name_doubt": listOf(&s.NameDoubt, "a list of ships' ids"),
+		"look_doubt":       readInto(&s.LookDoubt, "true or false"),
+		"name_doubt":       listOf(&s.NameDoubt, "a list of ships' ids"),
 	}, "id", "base", "x_mm", "y_mm", "heading_deg")
 	if err == nil {
 		s.Base, err = engine.ParseBase(base)

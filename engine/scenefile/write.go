@@ -43,7 +43,7 @@ type wireShip struct {
 	Visible    *float64  `json:"visible,omitempty"`
 	Quarters   bool      `json:"heading_quarters,omitempty"`
 	Look       string    `json:"look,omitempty"`
-	Like       string    `json:"like,omitempty"`
+	LookDoubt  bool      `json:"look_doubt,omitempty"`
 	NameDoubt  []string  `json:"name_doubt,omitempty"`
 }
 
@@ -178,10 +178,8 @@ func newWireShip(s *engine.Ship) wireShip {
 	w := wireShip{
 		ID: s.ID, Player: s.Player, Base: s.Base.String(),
 		X: s.Pose.X, Y: s.Pose.Y, Heading: wireDegrees(s.Pose.Heading),
-		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen, Quarters: s.Quarters, Look: s.Look, NameDoubt: s.NameDoubt,
-	}
-	if s.LookDoubt {
-		w.Look, w.Like = "", s.Look
+		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen, Quarters: s.Quarters, Look: s.Look, LookDoubt: s.LookDoubt,
+		NameDoubt: s.NameDoubt,
 	}
 	if s.Covariance != (geom.Cov3{}) {
 		c := s.Covariance

@@ -48,7 +48,7 @@ const (
 	nameSeen    = 3.0  // at least, of a name against what hides it, that is told from another
 	nameTold    = 5.0  // at least, of a name against another that was shown: two looks of one card differ by up to 4.7
 	nameLegible = 3.0  // that from finestScale on, where they differ by up to 2.1
-	nameSmeared = 1.5  // at least, of a name that is told against any other: of 42 third names at 1080p 36 are not told so
+	nameSmeared = 2.5  // at least, of a name that is told against any other: of 42 third names at 1080p 38 are not told so
 	nameThird   = -1.5 // that from finestScale on: of 166 third names at 4K 139 have less
 	nameAgrees  = 5.0  // at least, of a name against any other, where it agrees beyond a blur as well
 	nameSure    = 9.0  // at least, where it need not: from finestScale on others have at most 6, below it they are smears alike

@@ -62,7 +62,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	}
 	f.byKinds(frame, out)
 	among(out, known, counted)
-	return out
+	return slices.DeleteFunc(out, func(s Sight) bool { return s.Kind < 0 && !s.Told() }) // rather another card of the layout
 }
 
 // count reports whether as many bases were found as ships were shown: of fewer, one may be a ship that was not shown, and stand for one
