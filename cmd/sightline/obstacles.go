@@ -11,9 +11,9 @@ import (
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/terminal"
 	"sightline/vision"
-	"sightline/vision/exposure"
 	"sightline/vision/locate"
 	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 	"sightline/vision/opencv"
 )
 
@@ -99,13 +99,13 @@ func emptyTable(table calibration.Table, markers vision.MarkerDetector, f vision
 	if err := checkEmpty(here, f, len(seen)); err != nil {
 		return here, err
 	}
-	if obstacle.HasPaper(f, here) {
+	if trace.HasPaper(f, here) {
 		return here, terminal.Unanswered{Err: fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it",
 			f.Name)}
 	}
-	if l := pictures.TellLight(progress, f, seen, &here); l.Glare > exposure.GlareShare {
-		return here, terminal.Unanswered{Err: fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. "+
-			"Turn the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
+	light := pictures.TellLight(progress, f, seen, &here)
+	if why := light.Clipped(); why != "" {
+		return here, terminal.Unanswered{Err: fmt.Errorf("%s: %s", f.Name, why)}
 	}
 	return here, nil
 }

@@ -18,7 +18,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
-	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 	"sightline/vision/opencv"
 )
 
@@ -82,10 +82,10 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 		return err
 	}
 	on := "on the paper"
-	if !obstacle.HasPaper(frame, table) {
+	if !trace.HasPaper(frame, table) {
 		on = "though no sheet of white paper is seen"
 	}
-	found, err := obstacle.TraceTokens(frame, table, geom.Length(c.Top))
+	found, err := trace.Outlines(frame, table, geom.Length(c.Top))
 	if err != nil {
 		return terminal.Unanswered{Err: fmt.Errorf("%s: %w", frame.Name, err)}
 	}

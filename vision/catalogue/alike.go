@@ -24,6 +24,20 @@ func PointsAlong(outline []geom.Point, every float64) (points []geom.Point) {
 	return points
 }
 
+// Normals returns the outward unit normals of an outline, given counter-clockwise, at its points: those of the chords between each
+// point's neighbours, because a traced outline is ragged.
+func Normals(points []geom.Point) []geom.Point {
+	out := make([]geom.Point, len(points))
+	m := len(points)
+	for k := range points {
+		t := points[(k+1)%m].Sub(points[(k+m-1)%m])
+		if l := t.Norm(); l > 0 {
+			out[k] = geom.Point{X: t.Y / l, Y: -t.X / l}
+		}
+	}
+	return out
+}
+
 // Likeness says how much alike two outlines are: 0 when one lies on the other, 1 when
 // their borders are nowhere within apartMost of each other. Both are taken at the same
 // size, for the search allows for prints that darken towards their edge; own leaves out

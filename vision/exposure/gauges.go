@@ -53,9 +53,26 @@ const (
 	leastBandRow = 12.0 // grey level below which a block's light is noise
 )
 
-// GlareShare is the share of the mat that may be clipped before it is said, and before the mat
-// cannot be learnt: the search for obstacles gives up at twice as much.
-const GlareShare = 0.01
+// glareShare is the share of the mat that may be clipped before the page says so, and before the mat cannot be learnt.
+const glareShare = 0.01
+
+// overexposed reports whether the light may clip what mirrors no lamp. Nothing on a table is whiter than the markers' paper. A mat
+// that is clipped while the paper is where the exposure should put it mirrors a lamp; if the paper is lighter than that, the mat may
+// only be light.
+func (l *Light) overexposed() bool { return l.Edges > 0 && l.Paper > goalHigh }
+
+// Clipped says why the mat cannot be learnt because part of it is clipped, and what to do; "" if it can.
+func (l *Light) Clipped() string {
+	switch {
+	case l.Glare <= glareShare:
+		return ""
+	case l.overexposed():
+		return fmt.Sprintf("%.0f %% of the mat is burnt out (%s), and the markers' paper is at grey level %.0f: what lies there cannot be "+
+			"learnt. Shorten the exposure.", 100*l.Glare, l.Where, l.Paper)
+	}
+	return fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the camera, or "+
+		"lower the exposure.", 100*l.Glare, l.Where)
+}
 
 // Look measures a picture. seen are the markers that it shows, or showed where they are
 // expected; t is the calibration in use, and may be nil when none is known.
@@ -273,7 +290,11 @@ func (l *Light) Advice() (out []string) {
 	if l.Noise > noisyPixel {
 		say("the picture is noisy (%.0f grey levels): give more light and less gain", l.Noise)
 	}
-	if l.Glare > GlareShare {
+	switch {
+	case l.Glare <= glareShare:
+	case l.overexposed():
+		say("%.0f %% of the mat is burnt out at its %s: shorten the exposure", 100*l.Glare, l.Where)
+	default:
 		say("a lamp mirrors in the mat at its %s (%.0f %% of it is white): move the lamp, or hang cloth before it", l.Where, 100*l.Glare)
 	}
 	if l.Banded > bandedLight {

@@ -18,7 +18,7 @@ func NewWatch(f *Finder, background bool, searches *Searches, further bool) *Wat
 	layout := &f.table.Layout
 	f.memories = &memories{}
 	return &Watch{
-		finder: f, still: rest.New(&f.table.Camera, layout.Width, layout.Height),
+		finder: f, rest: rest.New(&f.table.Camera, layout.Width, layout.Height),
 		background: background, searches: searches, further: further,
 	}
 }
@@ -31,7 +31,7 @@ func (w *Watch) AddTo(f vision.Frame, out *vision.Located) {
 		bases = append(bases, hiddenBy(baseOutline(&s), token.BaseTop, table.Center()))
 	}
 	w.rims = rimsOf(out, table.Center())
-	sight := w.see(f, bases)
+	sight := w.update(f, bases)
 	out.Obstacles = &sight
 	if sight.Unseen != "" { // a list that may not be whole says more than is known
 		return

@@ -10,6 +10,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
+	"sightline/vision/internal/gray"
 	"sightline/vision/ship"
 	"sightline/vision/token"
 )
@@ -55,7 +56,7 @@ func (f *Finder) Bases(frame vision.Frame, ships []geom.Polygon) []vision.Uniden
 func (f *Finder) Differs(frame vision.Frame) *vision.Coverage {
 	f.compare(frame)
 	f.coverShips(nil)
-	return f.bare()
+	return f.coverage()
 }
 
 // bareBases does so in the picture that was compared last.
@@ -66,7 +67,7 @@ func (f *Finder) bareBases(frame vision.Frame, ships []geom.Polygon) []vision.Un
 	memory := f.memories.ofBases()
 	var all []vision.UnidentifiedBase
 	for _, b := range f.diff.blobs(500) {
-		if b.box.Dx() < baseLeast || b.box.Dy() < baseLeast {
+		if b.Box.Dx() < baseLeast || b.Box.Dy() < baseLeast {
 			continue
 		}
 		bases, ok := memory.recall(f, b, nil)
@@ -106,9 +107,9 @@ func alone(all []vision.UnidentifiedBase) (out []vision.UnidentifiedBase) {
 }
 
 // baseGuesses returns where in a blob the outline of a base may lie, by the edges in it.
-func (f *Finder) baseGuesses(b blob) []hypothesis {
+func (f *Finder) baseGuesses(b gray.Blob) []hypothesis {
 	return f.seekShapes(b, baseShapes, edgeSeek{math.Pi / 2, baseHeadings, baseWorst, baseFill}, func(s *shape) bool {
-		return float64(min(b.box.Dx(), b.box.Dy())) >= 0.8*math.Sqrt(s.area)
+		return float64(min(b.Box.Dx(), b.Box.Dy())) >= 0.8*math.Sqrt(s.area)
 	})
 }
 

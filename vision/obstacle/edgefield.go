@@ -37,7 +37,7 @@ func (e *edgeField) find(d *subtraction, box image.Rectangle, limit float32) {
 		*v = grown(*v, w*h)
 	}
 	for j := range h {
-		from := (box.Min.Y+j)*d.view.width + box.Min.X
+		from := (box.Min.Y+j)*d.view.Width + box.Min.X
 		for i, v := range d.diff[from : from+w] {
 			if v != v { // outside the picture
 				v = 0

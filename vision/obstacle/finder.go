@@ -263,7 +263,7 @@ const movedLeast = 1.0
 
 // stillFits reports whether an obstacle that was fitted again fits about as well as it did.
 func (f *Finder) stillFits(v, known *vision.ObstacleView) bool {
-	return v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible
+	return v.Misfit < max(f.good, known.Misfit+stillMisfit) && v.Visible >= acceptVisible
 }
 
 // moved reports whether an obstacle, whose old place is covered, lies elsewhere now: something was found
@@ -293,7 +293,7 @@ const movedMost = 5.0
 // coveredWhole reports whether something, be it a ship, lies on all of an outline's
 // inside.
 func (f *Finder) coveredWhole(outline geom.Polygon) bool {
-	w, h := f.diff.view.width, f.diff.view.height
+	w, h := f.diff.view.Width, f.diff.view.Height
 	f.diff.threshold(0, nil)
 	_, c := catalogue.Centroid(outline)
 	bare, n := 0, 0
@@ -326,20 +326,20 @@ func (f *Finder) refit(g *image.Gray, v *vision.ObstacleView, by geom.Point) (vi
 }
 
 // explained reports whether most of a blob lies on an obstacle that was found.
-func (f *Finder) explained(found []vision.ObstacleView, b blob) bool {
-	w := f.diff.view.width
+func (f *Finder) explained(found []vision.ObstacleView, b gray.Blob) bool {
+	w := f.diff.view.Width
 	for _, v := range found {
 		if v.Denied || v.Misfit > f.good && !v.Sure && v.Area == 0 {
 			continue
 		}
 		in := 0
-		for i := 0; i < len(b.cells); i += 8 {
-			c := int(b.cells[i])
+		for i := 0; i < len(b.Cells); i += 8 {
+			c := int(b.Cells[i])
 			if geom.Polygon(v.Outline).Contains(geom.Point{X: float64(c%w) + 0.5, Y: float64(c/w) + 0.5}) {
 				in++
 			}
 		}
-		if 8*in > len(b.cells)*6/10 {
+		if 8*in > len(b.Cells)*6/10 {
 			return true
 		}
 	}

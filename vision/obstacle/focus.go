@@ -35,13 +35,13 @@ func (s *focus) isSolid(i, j int) bool {
 }
 
 // focusOn prepares the coarse search of a blob for outlines of a radius, in mm.
-func (f *Finder) focusOn(b blob, radius float64) {
+func (f *Finder) focusOn(b gray.Blob, radius float64) {
 	s, d := &f.focus, f.diff
-	s.box = b.box.Inset(-int(radius) - focusMargin).Intersect(image.Rect(0, 0, d.view.width, d.view.height))
+	s.box = b.Box.Inset(-int(radius) - focusMargin).Intersect(image.Rect(0, 0, d.view.Width, d.view.Height))
 	w, h := s.box.Dx(), s.box.Dy()
 	mask := make([]bool, 0, w*h)
 	for j := s.box.Min.Y; j < s.box.Max.Y; j++ {
-		mask = append(mask, d.mask[j*d.view.width+s.box.Min.X:j*d.view.width+s.box.Max.X]...)
+		mask = append(mask, d.mask[j*d.view.Width+s.box.Min.X:j*d.view.Width+s.box.Max.X]...)
 	}
 	s.solid = gray.FillHoles(gray.Close(mask, w, h, maskGap), w, h)
 	s.near = grown(s.near, w*h)
@@ -73,7 +73,7 @@ func grown[T any](buffer []T, n int) []T {
 
 // leastSlope returns how steep an edge must be in a picture that was compared.
 func leastSlope(d *subtraction) float32 {
-	w, h := d.view.width, d.view.height
+	w, h := d.view.Width, d.view.Height
 	light := func(k int) float32 {
 		if v := d.diff[k]; v == v {
 			return v

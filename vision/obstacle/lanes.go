@@ -3,6 +3,8 @@ package obstacle
 import (
 	"encoding/binary"
 	"image"
+
+	"sightline/vision/internal/gray"
 )
 
 // The coarse searches try every outline at every heading at thousands of places, nearly all of which are wrong. What an
@@ -40,9 +42,9 @@ type laneChunk struct {
 
 // set takes fields of distances in the focus, for outlines of a radius, in mm, at the places in a blob where something lies.
 // Cells outside of the focus cost as much as any.
-func (l *lanes) set(s *focus, near []uint8, b blob, step int, radius float64) {
+func (l *lanes) set(s *focus, near []uint8, b gray.Blob, step int, radius float64) {
 	l.margin, l.step = int(radius)+2, step
-	l.box = b.box.Inset(-l.margin)
+	l.box = b.Box.Inset(-l.margin)
 	l.stride = (l.box.Dx()+step-1)/step + 8 // a row's last chunk may reach over its end
 	l.plane = l.stride * l.box.Dy()
 	fields := len(near) / len(s.near)
@@ -60,11 +62,11 @@ func (l *lanes) set(s *focus, near []uint8, b blob, step int, radius float64) {
 		}
 	}
 	l.chunks = l.chunks[:0]
-	for y := b.box.Min.Y; y < b.box.Max.Y; y += step {
-		for x := b.box.Min.X; x < b.box.Max.X; x += 8 * step {
-			c := laneChunk{x: x, y: y, at: (y-b.box.Min.Y)*l.stride + (x-b.box.Min.X)/step}
+	for y := b.Box.Min.Y; y < b.Box.Max.Y; y += step {
+		for x := b.Box.Min.X; x < b.Box.Max.X; x += 8 * step {
+			c := laneChunk{x: x, y: y, at: (y-b.Box.Min.Y)*l.stride + (x-b.Box.Min.X)/step}
 			for i := range 8 {
-				if at := x + i*step; at < b.box.Max.X && s.isSolid(at, y) {
+				if at := x + i*step; at < b.Box.Max.X && s.isSolid(at, y) {
 					c.tried |= 1 << i
 				}
 			}

@@ -8,17 +8,18 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/internal/gray"
 )
 
 // A matcher recognises the catalogue's outline that a blob of the compared picture shows. bright:
 // only what is lighter than the mat is in the blob, so that no shadow is part of it.
 type matcher interface {
-	match(g *image.Gray, b blob, bright bool) (vision.ObstacleView, bool)
+	match(g *image.Gray, b gray.Blob, bright bool) (vision.ObstacleView, bool)
 }
 
 // recognise asks one matcher after the other until an answer may stand in a scene. Where nothing fits what
 // is lighter than the mat, the search of all that differs from it follows: no more is asked there.
-func (f *Finder) recognise(g *image.Gray, b blob, bright bool) (v vision.ObstacleView, ok bool) {
+func (f *Finder) recognise(g *image.Gray, b gray.Blob, bright bool) (v vision.ObstacleView, ok bool) {
 	for _, m := range f.matchers {
 		if o, found := m.match(g, b, bright); found {
 			v, ok = o, true
@@ -44,14 +45,14 @@ const (
 // match finds the catalogue's outline that fits a blob best: centred on the blob
 // first; where that fits badly, because shadow or another thing is part of the blob,
 // anywhere in it.
-func (f edgeMatcher) match(g *image.Gray, b blob, scan bool) (vision.ObstacleView, bool) {
-	w := f.diff.view.width
+func (f edgeMatcher) match(g *image.Gray, b gray.Blob, scan bool) (vision.ObstacleView, bool) {
+	w := f.diff.view.Width
 	var center geom.Point
-	for _, c := range b.cells {
+	for _, c := range b.Cells {
 		center.X += (float64(int(c)%w) + 0.5) * vision.DiffStep
 		center.Y += (float64(int(c)/w) + 0.5) * vision.DiffStep
 	}
-	area := float64(len(b.cells))
+	area := float64(len(b.Cells))
 	center = center.Mul(1 / area)
 	var guesses []hypothesis
 	for i := range f.shapes {
@@ -98,13 +99,13 @@ const (
 )
 
 // scan tries every outline all over a blob.
-func (f edgeMatcher) scan(b blob) []hypothesis {
+func (f edgeMatcher) scan(b gray.Blob) []hypothesis {
 	const worst = 1.6
 	var out []hypothesis
 	f.lanes.set(&f.focus, f.focus.near, b, scanStep, f.widest)
 	for i := range f.shapes {
 		s := &f.shapes[i]
-		if s.area > 1.2*float64(len(b.cells)) {
+		if s.area > 1.2*float64(len(b.Cells)) {
 			continue
 		}
 		var turns [scanHeadings]turn

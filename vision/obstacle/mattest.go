@@ -83,7 +83,7 @@ const (
 // in cells, of the square that the narrowest obstacle fills.
 func (m *matTest) find(d *subtraction, covered []bool, half int) {
 	if n := len(d.diff); m.seen == nil {
-		m.w, m.h = d.view.width, d.view.height
+		m.w, m.h = d.view.Width, d.view.Height
 		m.seen, m.lies, m.shade = make([]bool, n), make([]bool, n), make([]shade, n)
 		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a} {
 			*v = make([]float32, n)

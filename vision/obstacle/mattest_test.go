@@ -96,10 +96,10 @@ func leastNoticed(f *Finder, k int) float64 {
 func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 	f, table := finderOfGrain(t)
 	cells := func(x float64) (out []int) { // of a rock's inside
-		for j := range f.diff.view.height {
-			for i := range f.diff.view.width {
+		for j := range f.diff.view.Height {
+			for i := range f.diff.view.Width {
 				if p := cellAt(i, j); math.Hypot(p.X-x, p.Y-200) < 20 {
-					out = append(out, j*f.diff.view.width+i)
+					out = append(out, j*f.diff.view.Width+i)
 				}
 			}
 		}
@@ -121,7 +121,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 				copy(f.diff.diff, diff)
 				for _, k := range inside {
 					// Waves of 14 mm, lighter than the mat by half as much: rms 1.
-					p := cellAt(k%f.diff.view.width, k/f.diff.view.width)
+					p := cellAt(k%f.diff.view.Width, k/f.diff.view.Width)
 					print := float32(times * per * (0.5 + 1.73*math.Sin(p.X*0.45)*math.Cos(p.Y*0.45)))
 					f.diff.work[k], f.diff.diff[k] = work[k]+print, diff[k]+print
 				}
@@ -201,7 +201,7 @@ func lay(f *Finder, table calibration.Table, bases []geom.Polygon, area geom.Pol
 	f.coverShips(bases)
 	f.eachInside(area, 0, func(k int) {
 		was := f.diff.work[k]
-		lit := float64(gray.LinearLight[uint8(was)]) * light(cellAt(k%f.diff.view.width, k/f.diff.view.width))
+		lit := float64(gray.LinearLight[uint8(was)]) * light(cellAt(k%f.diff.view.Width, k/f.diff.view.Width))
 		level := sort.Search(255, func(i int) bool { return float64(gray.LinearLight[i]) >= lit })
 		f.diff.work[k], f.diff.diff[k] = float32(level), f.diff.diff[k]+float32(level)-was
 	})

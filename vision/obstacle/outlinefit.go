@@ -72,28 +72,16 @@ type outlineFit struct {
 
 // start places profiles along an outline, given counter-clockwise.
 func (f *outlineFit) start(outline []geom.Point, pose geom.Pose) {
-	f.startEvery(outline, pose, outlineStep)
-}
-
-// startEvery does so about every mm of the outline.
-func (f *outlineFit) startEvery(outline []geom.Point, pose geom.Pose, every float64) {
 	f.pose, f.points, f.inset = pose, f.points[:0], [2]float64{}
-	for _, p := range catalogue.PointsAlong(outline, every) {
-		f.points = append(f.points, edgePoint{at: p})
-	}
-	// The normal from the chord between the neighbours: a traced outline is ragged.
-	m := len(f.points)
-	for k := range f.points {
-		t := f.points[(k+1)%m].at.Sub(f.points[(k+m-1)%m].at)
-		if l := t.Norm(); l > 0 {
-			f.points[k].normal = geom.Point{X: t.Y / l, Y: -t.X / l}
-		}
+	points := catalogue.PointsAlong(outline, outlineStep)
+	for k, n := range catalogue.Normals(points) {
+		f.points = append(f.points, edgePoint{at: points[k], normal: n})
 	}
 }
 
-// look takes every profile at the present pose. hidden tells table points (at the
+// sampleProfiles takes every profile at the present pose. hidden tells table points (at the
 // mat's level) about which the picture says nothing.
-func (f *outlineFit) look(g *image.Gray, top geom.Length, hidden func(geom.Point) bool, reach float64) {
+func (f *outlineFit) sampleProfiles(g *image.Gray, top geom.Length, hidden func(geom.Point) bool, reach float64) {
 	edge := &f.edge
 	edge.sigma = math.Hypot(0.75/f.scale, 0.15)
 	edge.step = 0.5 / f.scale
@@ -129,8 +117,8 @@ func (f *outlineFit) look(g *image.Gray, top geom.Length, hidden func(geom.Point
 			if !ok || !ok2 {
 				break
 			}
-			v, dv := lightOf(v)
-			e, _ = lightOf(gain * e)
+			v, dv := gray.LightAt(v)
+			e, _ = gray.LightAt(gain * e)
 			noise := f.diff.noise * f.reduced * dv
 			edge.d, edge.variance = append(edge.d, v-e), append(edge.variance, noise*noise)
 			edge.ground = max(edge.ground, e)
@@ -410,7 +398,7 @@ func (f *outlineFit) solve(g *image.Gray, top geom.Length, hidden func(geom.Poin
 	start := f.pose
 	for round := range 8 {
 		limit := math.Max(profileTight, profileReach*math.Pow(0.7, float64(round)))
-		f.look(g, top, hidden, math.Min(limit+0.4, profileReach-0.5))
+		f.sampleProfiles(g, top, hidden, math.Min(limit+0.4, profileReach-0.5))
 		step, ok := f.step(limit)
 		if !ok {
 			return false
@@ -425,7 +413,7 @@ func (f *outlineFit) solve(g *image.Gray, top geom.Length, hidden func(geom.Poin
 			break
 		}
 	}
-	f.look(g, top, hidden, profileTight+0.4)
+	f.sampleProfiles(g, top, hidden, profileTight+0.4)
 	f.judge()
 	return f.covariance()
 }
@@ -547,13 +535,4 @@ func (f *outlineFit) covariance() bool {
 		}
 	}
 	return true
-}
-
-// lightOf returns the linear light of a grey level between the table's, and how much
-// a level adds to it.
-func lightOf(level float64) (light, slope float64) {
-	level = min(max(level, 0), 254.99)
-	i := int(level)
-	a, b := float64(gray.LinearLight[i]), float64(gray.LinearLight[i+1])
-	return a + (level-float64(i))*(b-a), b - a
 }

@@ -166,7 +166,7 @@ func TestARockIsRecognisedThoughItsEdgeLooksLikeTheMat(t *testing.T) {
 		return 70 + 25*math.Sin(p.X/2.3)*math.Cos(p.Y/1.9)
 	}
 	g := printOn(table, lies, art, 2)
-	sight := f.look(vision.Frame{Gray: g}, nil, nil)
+	sight := f.search(vision.Frame{Gray: g}, nil, nil)
 	require.Len(t, sight.Views, 1)
 	v := sight.Views[0]
 	assert.Equal(t, "rock", v.Entry.Name)
@@ -192,7 +192,7 @@ func TestARockIsRecognisedThoughItsEdgeLooksLikeTheMat(t *testing.T) {
 	} {
 		assert.Greater(t, region, at+0.15, name)
 	}
-	assert.Empty(t, f.look(vision.Frame{Gray: printOn(table, nil, nil, 3)}, nil, nil).Views, "an empty mat")
+	assert.Empty(t, f.search(vision.Frame{Gray: printOn(table, nil, nil, 3)}, nil, nil).Views, "an empty mat")
 	// A shadow of the same outline is no rock by what lies inside: nothing in it is light.
 	dark := printOn(table, lies, func(geom.Point) float64 { return 30 }, 4)
 	f.fit.start(rock.Outline, truth)
@@ -201,15 +201,15 @@ func TestARockIsRecognisedThoughItsEdgeLooksLikeTheMat(t *testing.T) {
 
 	// Nor is it one by its segment, unless it fits better than shadows do; nor is what is light a shadow.
 	match := vision.ObstacleView{Entry: v.Entry, Outline: lies, Visible: 1, Misfit: 0.5, Area: 0.9}
-	f.look(vision.Frame{Gray: dark}, nil, nil)
+	f.search(vision.Frame{Gray: dark}, nil, nil)
 	assert.False(t, f.accepted(&match), "a shadow")
 	match.Misfit = 0.4
 	assert.True(t, f.accepted(&match), "a rock that glare makes darker than the mat")
 	match.Misfit = 0.5
 	printed := func(p geom.Point) float64 { return 30 + 12*math.Sin(p.X/2.3)*math.Cos(p.Y/1.9) }
-	f.look(vision.Frame{Gray: printOn(table, lies, printed, 4)}, nil, nil)
+	f.search(vision.Frame{Gray: printOn(table, lies, printed, 4)}, nil, nil)
 	assert.True(t, f.accepted(&match), "one that is printed: a shadow is even")
-	f.look(vision.Frame{Gray: g}, nil, nil)
+	f.search(vision.Frame{Gray: g}, nil, nil)
 	assert.True(t, f.accepted(&match), "a rock")
 }
 

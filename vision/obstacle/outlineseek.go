@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"sightline/engine/geom"
+	"sightline/vision/internal/gray"
 )
 
 // Steps of the search by edges. The distance to an edge grows evenly over nearMost, so
@@ -30,9 +31,9 @@ type edgeSeek struct {
 
 // seek looks for every outline all over a blob by the edges in it. It is slow and finds
 // what shadow or another thing close by hides from the mask's border.
-func (f *Finder) seek(b blob) []hypothesis {
+func (f *Finder) seek(b gray.Blob) []hypothesis {
 	all := f.seekShapes(b, f.shapes, edgeSeek{2 * math.Pi, seekHeadings, seekWorst, seekFill}, func(s *shape) bool {
-		return s.area <= 1.6*float64(len(b.cells))
+		return s.area <= 1.6*float64(len(b.Cells))
 	})
 	slices.SortStableFunc(all, func(a, b hypothesis) int { return cmp.Compare(a.cost, b.cost) })
 	return all
@@ -40,7 +41,7 @@ func (f *Finder) seek(b blob) []hypothesis {
 
 // seekShapes looks for the shapes that may lie in a blob all over it, and settles the best
 // places of each.
-func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*shape) bool) (all []hypothesis) {
+func (f *Finder) seekShapes(b gray.Blob, shapes []shape, how edgeSeek, fits func(*shape) bool) (all []hypothesis) {
 	var radius float64
 	for i := range shapes {
 		radius = max(radius, shapes[i].radius)

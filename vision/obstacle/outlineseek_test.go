@@ -13,13 +13,14 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
+	"sightline/vision/internal/gray"
 )
 
 // A mat of 120 × 100 mm, grey with noise, and on it whatever a test paints.
 func paintedMat(paint func(p geom.Point) (level float32, ok bool)) *subtraction {
 	const w, h = 120, 100
 	rng := rand.New(rand.NewPCG(1, 2))
-	d := &subtraction{view: matView{width: w, height: h, step: vision.DiffStep}, gain: gainMap{cols: 1, rows: 1, size: 120,
+	d := &subtraction{view: gray.MatView{Width: w, Height: h, Step: vision.DiffStep}, gain: gainMap{cols: 1, rows: 1, size: 120,
 		ratio: []float64{1}}}
 	d.mask = make([]bool, w*h)
 	for k := range w * h {
@@ -124,8 +125,8 @@ func TestSeekFindsWhatEveryPlaceAloneWould(t *testing.T) {
 			var want []hypothesis
 			for k := range how.headings {
 				turned := f.turn(&shapes[i], geom.Angle(how.span*float64(k)/float64(how.headings)))
-				for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
-					for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
+				for y := b.Box.Min.Y; y < b.Box.Max.Y; y += seekStep {
+					for x := b.Box.Min.X; x < b.Box.Max.X; x += seekStep {
 						limit := how.worst
 						if len(want) == seekEach {
 							limit = want[seekEach-1].cost
@@ -159,8 +160,8 @@ func TestScanFindsWhatEveryPlaceAloneWould(t *testing.T) {
 		b := d.blobs(120)[0]
 		f.focusOn(b, 30)
 		var want []hypothesis
-		for y := b.box.Min.Y; y < b.box.Max.Y; y += scanStep {
-			for x := b.box.Min.X; x < b.box.Max.X; x += scanStep {
+		for y := b.Box.Min.Y; y < b.Box.Max.Y; y += scanStep {
+			for x := b.Box.Min.X; x < b.Box.Max.X; x += scanStep {
 				for k := range scanHeadings {
 					pose := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5},
 						Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)}

@@ -25,9 +25,9 @@ func TestASearchInTheBackgroundKeepsNoBuffers(t *testing.T) {
 	}
 	w := NewWatch(f, true, nil, false)
 	for _, g := range []vision.Frame{{Gray: first}, {Gray: second}} {
-		w.begin(g, nil)
-		got := <-w.search
-		assert.Equal(t, kept.look(g, nil, nil), got)
+		w.startSearch(g, nil)
+		got := <-w.running
+		assert.Equal(t, kept.search(g, nil, nil), got)
 		for name, v := range map[string]any{"edges": f.focus.edges.near, "weights": f.test.z, "work": f.test.a, "border": f.focus.near,
 			"slopes": f.diff.slope, "difference": f.diff.diff, "light": f.diff.work} {
 			assert.Empty(t, v, name)
@@ -56,8 +56,8 @@ func TestASearchInTheBackgroundGivesItsMemoryBack(t *testing.T) {
 	litter = make([]byte, 64<<20) // as a search of a large mat leaves it
 	require.Greater(t, held(), before+40<<20)
 	litter = nil
-	w.begin(vision.Frame{Gray: grainy(table, 1.5, 2, 11)}, nil)
-	<-w.search
+	w.startSearch(vision.Frame{Gray: grainy(table, 1.5, 2, 11)}, nil)
+	<-w.running
 	assert.Eventually(t, func() bool { return held() < before+20<<20 }, 2*time.Minute, 10*time.Millisecond)
 }
 
@@ -69,13 +69,13 @@ func TestTheMeanOfPicturesKeepsNoMoreThanItNeeds(t *testing.T) {
 	w := NewWatch(f, true, nil, false)
 	colored := vision.Frame{Gray: grainy(table, 1.5, 2, 11)}
 	colored.Color = &vision.BGR{Pix: make([]byte, 3*len(colored.Gray.Pix)), Width: colored.Gray.Rect.Dx(), Height: colored.Gray.Rect.Dy()}
-	w.gather(colored, false)
-	w.gather(colored, false)
+	w.accumulate(colored, false)
+	w.accumulate(colored, false)
 	require.Equal(t, 2, w.mean.Len())
 	mean, err := w.mean.Frame()
 	require.NoError(t, err)
 	assert.Nil(t, mean.Color)
-	w.fine = true
-	w.gather(colored, false)
+	w.refined = true
+	w.accumulate(colored, false)
 	assert.Zero(t, w.mean.Len(), "it was searched")
 }

@@ -7,6 +7,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/internal/gray"
 )
 
 // To compare a blob with every outline takes most of a search, and between two searches a table changes
@@ -122,12 +123,12 @@ func (m *memories) turn() {
 
 // recall returns what was found in a blob before, if the picture that was compared last shows there what it showed then, and it
 // stands, unless that is nil.
-func (m *memory[T]) recall(f *Finder, b blob, stands func(T) bool) (what T, ok bool) {
+func (m *memory[T]) recall(f *Finder, b gray.Blob, stands func(T) bool) (what T, ok bool) {
 	if m == nil {
 		return what, false
 	}
 	for _, r := range m.before {
-		if r.box.Overlaps(b.box) && r.same(b) && r.unchanged(f) && (stands == nil || stands(r.what)) {
+		if r.box.Overlaps(b.Box) && r.same(b) && r.unchanged(f) && (stands == nil || stands(r.what)) {
 			m.now = append(m.now, r)
 			return r.what, true
 		}
@@ -136,37 +137,37 @@ func (m *memory[T]) recall(f *Finder, b blob, stands func(T) bool) (what T, ok b
 }
 
 // keep remembers what was found in a blob of the picture that was compared last.
-func (m *memory[T]) keep(f *Finder, b blob, what T) {
+func (m *memory[T]) keep(f *Finder, b gray.Blob, what T) {
 	if m == nil {
 		return
 	}
-	r := &remembered[T]{box: b.box, cells: slices.Clone(b.cells), noise: f.diff.noise, light: f.lightOf(b.box), what: what}
+	r := &remembered[T]{box: b.Box, cells: slices.Clone(b.Cells), noise: f.diff.noise, light: f.lightOf(b.Box), what: what}
 	slices.Sort(r.cells)
 	p := r.patch(f)
 	r.ships = f.shipsIn(p)
 	r.diff = make([]float32, 0, p.Dx()*p.Dy())
 	for j := p.Min.Y; j < p.Max.Y; j++ {
-		r.diff = append(r.diff, f.diff.diff[j*f.diff.view.width+p.Min.X:j*f.diff.view.width+p.Max.X]...)
+		r.diff = append(r.diff, f.diff.diff[j*f.diff.view.Width+p.Min.X:j*f.diff.view.Width+p.Max.X]...)
 	}
 	m.now = append(m.now, r)
 }
 
 func (r *remembered[T]) patch(f *Finder) image.Rectangle {
-	return r.box.Inset(-patchMargin).Intersect(image.Rect(0, 0, f.diff.view.width, f.diff.view.height))
+	return r.box.Inset(-patchMargin).Intersect(image.Rect(0, 0, f.diff.view.Width, f.diff.view.Height))
 }
 
 // same reports whether a blob covers about the same cells.
-func (r *remembered[T]) same(b blob) bool {
-	if most, least := max(len(r.cells), len(b.cells)), min(len(r.cells), len(b.cells)); float64(least) < sameBlob*float64(most) {
+func (r *remembered[T]) same(b gray.Blob) bool {
+	if most, least := max(len(r.cells), len(b.Cells)), min(len(r.cells), len(b.Cells)); float64(least) < sameBlob*float64(most) {
 		return false
 	}
 	both := 0
-	for _, c := range b.cells {
+	for _, c := range b.Cells {
 		if _, ok := slices.BinarySearch(r.cells, c); ok {
 			both++
 		}
 	}
-	return float64(both) >= sameBlob*float64(len(r.cells)+len(b.cells)-both)
+	return float64(both) >= sameBlob*float64(len(r.cells)+len(b.Cells)-both)
 }
 
 // unchanged reports whether the picture that was compared last shows the same patch, with as much noise or more, in the
@@ -197,7 +198,7 @@ func (r *remembered[T]) squareUnchanged(f *Finder, p, large image.Rectangle, noi
 			var change float64
 			for j := s.Min.Y; j < s.Max.Y; j++ {
 				for i := s.Min.X; i < s.Max.X; i++ {
-					now, before := f.diff.diff[j*f.diff.view.width+i], r.diff[(j-p.Min.Y)*p.Dx()+i-p.Min.X]
+					now, before := f.diff.diff[j*f.diff.view.Width+i], r.diff[(j-p.Min.Y)*p.Dx()+i-p.Min.X]
 					if d := now - before; d == d {
 						change += float64(d)
 					} else if now == now || before == before { // it was in one of the two pictures

@@ -156,8 +156,8 @@ func TestASearchThatRemembersAnswersAsOneThatDoesNot(t *testing.T) {
 		}
 		count(incremental.memories, func(r any) { before[r] = true })
 		var got, want vision.ObstacleSight
-		fast := processorTime(func() { got = incremental.look(frame, bases, known) })
-		slow := processorTime(func() { want = full.look(frame, bases, known) })
+		fast := processorTime(func() { got = incremental.search(frame, bases, known) })
+		slow := processorTime(func() { want = full.search(frame, bases, known) })
 		asked, again := 0.0, 0.0
 		count(incremental.memories, func(r any) {
 			if asked++; !before[r] {
@@ -222,8 +222,8 @@ func BenchmarkSearchAfterAChange(b *testing.B) {
 			f := s.finder()
 			w := NewWatch(f, true, nil, false)
 			search := func(frame vision.Frame, bases []geom.Polygon) {
-				w.begin(frame, bases)
-				w.sight = <-w.search
+				w.startSearch(frame, bases)
+				w.sight = <-w.running
 				require.NotEmpty(b, w.sight.Views)
 			}
 			after, full := math.Inf(1), math.Inf(1)

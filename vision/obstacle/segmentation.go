@@ -423,10 +423,10 @@ func (m *segmentation) roughly(s *regionShape, pose geom.Pose, limit float64) fl
 
 // search looks for every face of every entry all over a blob and returns the best pose of
 // each, with a second one of each that lies elsewhere; the best first.
-func (m *segmentation) search(shapes []*regionShape, b blob, eye calibration.Vec3) []regionHypothesis {
+func (m *segmentation) search(shapes []*regionShape, b gray.Blob, eye calibration.Vec3) []regionHypothesis {
 	var places []geom.Point
-	for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
-		for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
+	for y := b.Box.Min.Y; y < b.Box.Max.Y; y += seekStep {
+		for x := b.Box.Min.X; x < b.Box.Max.X; x += seekStep {
 			if s := m.state[y*m.w+x]; s == regionBright || s == regionDark {
 				places = append(places, geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5})
 			}
@@ -435,7 +435,7 @@ func (m *segmentation) search(shapes []*regionShape, b blob, eye calibration.Vec
 	var all []regionHypothesis
 	var own []hypothesis
 	for _, s := range shapes {
-		if s.area > 1.3*float64(len(b.cells)) || s.area < 0.3*float64(len(b.cells)) {
+		if s.area > 1.3*float64(len(b.Cells)) || s.area < 0.3*float64(len(b.Cells)) {
 			continue
 		}
 		own = own[:0]
@@ -497,9 +497,9 @@ type areaMatcher struct {
 
 // match finds the outline that the area of a blob decides on. Its place is between those of
 // the area and of the edges, and as uncertain as they differ.
-func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView, bool) {
+func (f *areaMatcher) match(g *image.Gray, b gray.Blob, _ bool) (vision.ObstacleView, bool) {
 	f.byShip = nil
-	if f.believed < acceptMisfit || b.box.Dx() > areaBox || b.box.Dy() > areaBox { // too coarse a picture, or a hand
+	if f.believed < acceptMisfit || b.Box.Dx() > areaBox || b.Box.Dy() > areaBox { // too coarse a picture, or a hand
 		return vision.ObstacleView{}, false
 	}
 	f.prepare()

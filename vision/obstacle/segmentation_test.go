@@ -12,6 +12,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
+	"sightline/vision/internal/gray"
 	"sightline/vision/token"
 )
 
@@ -69,11 +70,11 @@ func paintedMap(s *regionShape, pose geom.Pose, shadow geom.Point) *segmentation
 	return m
 }
 
-func wholeBlob(m *segmentation) blob {
-	b := blob{box: image.Rect(0, 0, m.w, m.h)}
+func wholeBlob(m *segmentation) gray.Blob {
+	b := gray.Blob{Box: image.Rect(0, 0, m.w, m.h)}
 	for k, s := range m.state {
 		if s == regionBright || s == regionDark {
-			b.cells = append(b.cells, int32(k))
+			b.Cells = append(b.Cells, int32(k))
 		}
 	}
 	return b

@@ -3,7 +3,6 @@ package obstacle
 import (
 	"image"
 	"math"
-	"slices"
 
 	"sightline/calibration"
 	"sightline/engine/geom"
@@ -15,7 +14,7 @@ import (
 // changed since is undone by a gain that varies slowly over the mat.
 type subtraction struct {
 	mat   *Background
-	view  matView
+	view  gray.MatView
 	slope []float32 // how far the empty mat's level changes over a pixel's misplacement
 	gain  gainMap
 
@@ -66,7 +65,7 @@ func (g *gainMap) row(j int, out []float32) {
 
 func newSubtraction(cam *calibration.Camera, mat *Background) *subtraction {
 	w, h := int(float64(mat.width)*matStep/vision.DiffStep), int(float64(mat.height)*matStep/vision.DiffStep)
-	d := &subtraction{mat: mat, view: matView{cam, w, h, vision.DiffStep}}
+	d := &subtraction{mat: mat, view: gray.MatView{Camera: cam, Width: w, Height: h, Step: vision.DiffStep}}
 	d.gain = gainMap{cols: max(w*int(vision.DiffStep)/gainBlock, 1), rows: max(h*int(vision.DiffStep)/gainBlock, 1)}
 	d.gain.size = float64(w) * vision.DiffStep / float64(d.gain.cols)
 	d.gain.ratio = make([]float64, d.gain.cols*d.gain.rows)
@@ -80,13 +79,13 @@ func (d *subtraction) release() {
 
 // prepare makes what release gave back.
 func (d *subtraction) prepare() {
-	n := d.view.width * d.view.height
+	n := d.view.Width * d.view.Height
 	d.slope, d.diff, d.work, d.mask = make([]float32, n), make([]float32, n), make([]float32, n), make([]bool, n)
 }
 
 // showEmpty sets empty to the grey levels of the empty mat, and the slopes.
 func (d *subtraction) showEmpty(empty []float32) {
-	w, h, mat := d.view.width, d.view.height, d.mat
+	w, h, mat := d.view.Width, d.view.Height, d.mat
 	const k = int(vision.DiffStep / matStep)
 	for j := range h {
 		for i := range w {
@@ -115,13 +114,13 @@ func (d *subtraction) compare(g *image.Gray) {
 	}
 	empty := d.diff // until it is subtracted
 	d.showEmpty(empty)
-	d.view.each(g, func(k int, level float32, ok bool) {
+	d.view.Each(g, func(k int, level float32, ok bool) {
 		if d.work[k] = level; !ok {
 			d.work[k] = float32(math.NaN())
 		}
 	})
 	d.followLight(empty)
-	w, h := d.view.width, d.view.height
+	w, h := d.view.Width, d.view.Height
 	gains := make([]float32, w)
 	for j := range h {
 		d.gain.row(j, gains)
@@ -136,7 +135,7 @@ func (d *subtraction) compare(g *image.Gray) {
 // followLight finds the gain of each block as the median ratio of its cells: what
 // covers less than half of a block does not move it.
 func (d *subtraction) followLight(empty []float32) {
-	w, h := d.view.width, d.view.height
+	w, h := d.view.Width, d.view.Height
 	ratios := make([]float64, 0, gainBlock*gainBlock)
 	raw := make([]float64, len(d.gain.ratio))
 	for r := range d.gain.rows {
@@ -193,7 +192,7 @@ func (d *subtraction) measureNoise() {
 // as in glare. What covers half of a block must not look like noise, so that the 0.4
 // quantile is taken, which is 0.524 standard deviations of a normal distribution.
 func (d *subtraction) measureNoises() {
-	w, h := d.view.width, d.view.height
+	w, h := d.view.Width, d.view.Height
 	d.noises.cols, d.noises.rows, d.noises.size = d.gain.cols, d.gain.rows, d.gain.size
 	d.noises.ratio = d.noises.ratio[:0]
 	sample := make([]float64, 0, gainBlock*gainBlock/4)
@@ -220,7 +219,7 @@ func (d *subtraction) measureNoises() {
 // difference over 3×3 cells exceeds what noise and a misplacement of a third of a
 // pixel explain. Where there is more noise than all over the mat, noisy tells how much in row j; nil: nowhere.
 func (d *subtraction) threshold(sign float32, noisy func(j int, out []float32)) {
-	w, h := d.view.width, d.view.height
+	w, h := d.view.Width, d.view.Height
 	clear(d.mask)
 	const limit = 2.2
 	noise := make([]float32, w)
@@ -258,53 +257,7 @@ func (d *subtraction) threshold(sign float32, noisy func(j int, out []float32)) 
 // maskGap is half the width, in cells, of the gaps of the mask that are closed.
 const maskGap = 2
 
-// blob is a connected region of the mask.
-type blob struct {
-	box   image.Rectangle // in cells
-	cells []int32
-	seen  bool // touches the border of the mat or what a ship hides: part of it may be hidden
-}
-
-// blobs returns the connected regions of at least a number of cells, holes of a few
-// cells closed, largest first.
-func (d *subtraction) blobs(least int) []blob { return d.regions(d.mask, least, maskGap) }
-
-func (d *subtraction) regions(mask []bool, least, gap int) []blob {
-	w, h := d.view.width, d.view.height
-	closed := gray.Close(mask, w, h, gap)
-	label := make([]bool, len(closed))
-	var out []blob
-	var stack []int32
-	for k, set := range closed {
-		if !set || label[k] {
-			continue
-		}
-		b := blob{box: image.Rect(k%w, k/w, k%w+1, k/w+1)}
-		stack = append(stack[:0], int32(k))
-		label[k] = true
-		for len(stack) > 0 {
-			c := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			b.cells = append(b.cells, c)
-			x, y := int(c)%w, int(c)/w
-			b.box.Min.X, b.box.Min.Y = min(b.box.Min.X, x), min(b.box.Min.Y, y)
-			b.box.Max.X, b.box.Max.Y = max(b.box.Max.X, x+1), max(b.box.Max.Y, y+1)
-			for _, o := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
-				i, j := x+o[0], y+o[1]
-				if i < 0 || j < 0 || i >= w || j >= h {
-					b.seen = true
-					continue
-				}
-				if n := j*w + i; closed[n] && !label[n] {
-					label[n] = true
-					stack = append(stack, int32(n))
-				}
-			}
-		}
-		if len(b.cells) >= least {
-			out = append(out, b)
-		}
-	}
-	slices.SortFunc(out, func(a, b blob) int { return len(b.cells) - len(a.cells) })
-	return out
+// blobs returns the mask's connected regions of at least so many cells, with small holes closed, largest first.
+func (d *subtraction) blobs(least int) []gray.Blob {
+	return gray.Blobs(d.mask, d.view.Width, d.view.Height, least, maskGap)
 }

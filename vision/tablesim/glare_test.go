@@ -11,7 +11,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision"
-	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 	"sightline/vision/tablesim"
 )
 
@@ -48,7 +48,7 @@ func TestGlareIsNoSheetOfPaper(t *testing.T) {
 				f := clean
 				f.Gray = &image.Gray{Pix: slices.Clone(clean.Gray.Pix), Stride: clean.Gray.Stride, Rect: clean.Gray.Rect}
 				glared(f, bare, geom.Point{X: 300, Y: 560}, wide, top)
-				assert.False(t, obstacle.HasPaper(f, tableOf(bare)), "mat %v, glare of %v mm, %v times full scale", mat, wide, top)
+				assert.False(t, trace.HasPaper(f, tableOf(bare)), "mat %v, glare of %v mm, %v times full scale", mat, wide, top)
 			}
 		}
 	}
@@ -56,12 +56,12 @@ func TestGlareIsNoSheetOfPaper(t *testing.T) {
 		table := sheetTable()
 		table.Look.Light = light
 		f := render(t, table)
-		assert.True(t, obstacle.HasPaper(f, tableOf(table)), "light %v", light)
+		assert.True(t, trace.HasPaper(f, tableOf(table)), "light %v", light)
 		glared(f, table, geom.Point{X: 200, Y: 200}, 60, 1)
-		assert.True(t, obstacle.HasPaper(f, tableOf(table)), "light %v, glare elsewhere", light)
+		assert.True(t, trace.HasPaper(f, tableOf(table)), "light %v, glare elsewhere", light)
 	}
 	dirty := sheetTable()
 	dirty.Clutter[0].Color = color.RGBA{225, 220, 205, 255}
 	dirty.Clutter[0].Pose.Heading, dirty.Look.Light = 0.7, 0.8
-	assert.True(t, obstacle.HasPaper(render(t, dirty), tableOf(dirty)), "aslant, yellowed")
+	assert.True(t, trace.HasPaper(render(t, dirty), tableOf(dirty)), "aslant, yellowed")
 }

@@ -140,6 +140,8 @@ func (g *ground) color(x, y float64) rgb {
 			return rgb{0.8, 0.8, 0.8}
 		}
 		return rgb{0.05, 0.05, 0.05}
+	case MatWhite:
+		return rgb{0.82, 0.82, 0.80}.scale(0.96 + 0.08*noise(x/1.3, y/1.3))
 	case MatIce:
 		n := 0.7*clouds(x/90+g.seed, y/90, 4) + 0.3*noise(x/1.3, y/1.3)
 		return rgb{0.30, 0.38, 0.45}.scale(0.6 + 0.8*n)

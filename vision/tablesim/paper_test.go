@@ -14,6 +14,7 @@ import (
 	"sightline/vision/catalogue"
 	"sightline/vision/locate"
 	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 	"sightline/vision/tablesim"
 )
 
@@ -52,11 +53,11 @@ func TestTheStagesOfTeachingFollowEachOther(t *testing.T) {
 		assert.Len(t, truth.Ships, want, "stage %d", stage)
 	}
 	empty := next(t, s)
-	assert.False(t, obstacle.HasPaper(empty, table), "a star mat is no paper")
+	assert.False(t, trace.HasPaper(empty, table), "a star mat is no paper")
 	s.ShowPaper(tablesim.PaperTokens)
-	assert.True(t, obstacle.HasPaper(next(t, s), table))
+	assert.True(t, trace.HasPaper(next(t, s), table))
 	s.ShowPaper(tablesim.PaperGame)
-	assert.False(t, obstacle.HasPaper(next(t, s), table), "ships and tokens are no paper")
+	assert.False(t, trace.HasPaper(next(t, s), table), "ships and tokens are no paper")
 }
 
 func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
@@ -65,7 +66,7 @@ func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 	}
 	s, table := paperSource(t)
 	s.ShowPaper(tablesim.PaperTokens)
-	found, err := obstacle.TraceSheet(next(t, s), table, catalogue.TokenTop)
+	found, err := trace.Sheet(next(t, s), table, catalogue.TokenTop)
 	require.NoError(t, err)
 	truth := tablesim.PaperOutlines()
 	require.Len(t, found, len(truth))

@@ -11,7 +11,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/catalogue"
-	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 	"sightline/vision/tablesim"
 )
 
@@ -57,9 +57,9 @@ func TestWhatCannotBeTracedIsToldWithTheReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := sheetTable(c.tokens...)
-			found, err := obstacle.TraceSheet(render(t, table), tableOf(table), catalogue.TokenTop)
+			found, err := trace.Sheet(render(t, table), tableOf(table), catalogue.TokenTop)
 			require.NoError(t, err)
-			var on []obstacle.TracedToken // what lies near the paper: the mat's print has crumbs of its own
+			var on []trace.Token // what lies near the paper: the mat's print has crumbs of its own
 			for _, k := range found {
 				if p := k.Outline[0]; math.Abs(p.X-457) < 180 && math.Abs(p.Y-457) < 180 {
 					on = append(on, k)
@@ -81,7 +81,7 @@ func TestAPictureOfAnotherSizeIsNotTraced(t *testing.T) {
 	table := sheetTable()
 	cal := tableOf(table)
 	cal.Intrinsics.Width++
-	_, err := obstacle.TraceSheet(render(t, table), cal, catalogue.TokenTop)
+	_, err := trace.Sheet(render(t, table), cal, catalogue.TokenTop)
 	assert.ErrorContains(t, err, "the calibration is for 1281×720")
 }
 

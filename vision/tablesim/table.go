@@ -137,6 +137,7 @@ const (
 	MatPlain                 // one grey
 	MatDots                  // grey with white discs at DotPlaces, for measuring
 	MatIce                   // a light mat
+	MatWhite                 // nearly as white as paper
 )
 
 // Plastic is what bases are made of.

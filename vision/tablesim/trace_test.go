@@ -9,7 +9,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision/catalogue"
-	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 	"sightline/vision/tablesim"
 )
 
@@ -27,7 +27,7 @@ func paperTable(t testing.TB) (*tablesim.Table, *catalogue.Catalogue) {
 
 func TestTokensAreTracedOnWhitePaper(t *testing.T) {
 	table, known := paperTable(t)
-	found, err := obstacle.TraceTokens(render(t, table), tableOf(table), catalogue.TokenTop)
+	found, err := trace.Outlines(render(t, table), tableOf(table), catalogue.TokenTop)
 	require.NoError(t, err)
 	require.Len(t, found, 3, "from left to right")
 	for i, outline := range found {
@@ -57,6 +57,6 @@ func TestNothingIsTracedWherePaperIsMissing(t *testing.T) {
 	}
 	table, _ := obstacleTable(t)
 	table.Scene.Ships, table.Scene.Obstacles = nil, nil
-	_, err := obstacle.TraceTokens(render(t, table), tableOf(table), catalogue.TokenTop)
+	_, err := trace.Outlines(render(t, table), tableOf(table), catalogue.TokenTop)
 	assert.ErrorContains(t, err, "no dark-edged token on white paper")
 }

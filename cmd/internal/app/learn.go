@@ -23,6 +23,7 @@ import (
 	"sightline/vision/catalogue"
 	"sightline/vision/exposure"
 	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 )
 
 // Learner teaches the program this table's obstacles: from the live pictures it learns the
@@ -157,7 +158,7 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 	}
 	paper, matWay := false, glareInTheWay(&v)
 	if table, err := tableOf(&v); err == nil && v.Frame.Gray != nil && sameSize(v.Frame, table) {
-		paper = obstacle.HasPaper(v.Frame, table)
+		paper = trace.HasPaper(v.Frame, table)
 	}
 	if paper {
 		matWay = append(matWay, "A sheet of white paper lies on the mat.")
@@ -196,9 +197,8 @@ func inTheWay(v *live.State) (out []string) {
 // glareInTheWay says what of the light keeps the mat from being learnt. (White paper may
 // well look so: tokens are traced on it for all that, and their page says so.)
 func glareInTheWay(v *live.State) (out []string) {
-	if g := v.Light.Glare; g > exposure.GlareShare {
-		out = append(out, fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the "+
-			"camera, or lower the exposure.", 100*g, v.Light.Where))
+	if why := v.Light.Clipped(); why != "" {
+		out = append(out, why)
 	}
 	return out
 }
@@ -289,7 +289,7 @@ func (l *Learner) learnMat(ctx context.Context) (string, error) {
 	}, func(f vision.Frame) error {
 		if learner.Frames() == 0 {
 			v := l.hub.Newest()
-			if table, err := tableOf(&v); err == nil && sameSize(f, table) && obstacle.HasPaper(f, table) {
+			if table, err := tableOf(&v); err == nil && sameSize(f, table) && trace.HasPaper(f, table) {
 				return errors.New("a sheet of white paper lies on the mat: take it away")
 			}
 		}
@@ -340,13 +340,13 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	for i, s := range sum {
 		mean.Gray.Pix[i] = uint8((s + learnFrames/2) / learnFrames)
 	}
-	found, err := obstacle.TraceSheet(mean, table, top)
+	found, err := trace.Sheet(mean, table, top)
 	if err != nil {
 		return "", err
 	}
 	// The print of a mat without paper has crumbs of its own.
-	if len(found) == 0 || !obstacle.HasPaper(mean, table) && !slices.ContainsFunc(found,
-		func(k obstacle.TracedToken) bool { return k.Problem == "" }) {
+	if len(found) == 0 || !trace.HasPaper(mean, table) && !slices.ContainsFunc(found,
+		func(k trace.Token) bool { return k.Problem == "" }) {
 		return "", errors.New("no dark-edged token on white paper is seen: lay them on a sheet of white paper on the mat, each with paper all " +
 			"round")
 	}
@@ -470,10 +470,10 @@ func twinsOf(entries []catalogue.Entry) map[string][]string {
 }
 
 // doubts adds to the traced tokens what would make the search refuse them later.
-func doubts(found []obstacle.TracedToken) *live.TokenTrace {
+func doubts(found []trace.Token) *live.TokenTrace {
 	trace := &live.TokenTrace{}
 	for i, k := range found {
-		t := live.LearnToken{TracedToken: k}
+		t := live.LearnToken{Token: k}
 		if k.Problem == "" {
 			turned, flipped := catalogue.LikeItself(k.Outline)
 			if turned {

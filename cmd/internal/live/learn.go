@@ -7,7 +7,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision/catalogue"
-	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 )
 
 // LearnAction is what somebody wants who teaches the program this table's obstacles.
@@ -127,7 +127,7 @@ func (t *TokenTrace) Good() (n int) {
 
 // LearnToken is one thing on the paper.
 type LearnToken struct {
-	obstacle.TracedToken
+	trace.Token
 	Doubts []string // what would make the search refuse it later, in sentences
 	Alike  []string // entries of the catalogue that look the same: itself, learnt before, or another
 	Saved  string   // the entry as which it was saved; "": it was not

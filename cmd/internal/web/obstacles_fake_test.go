@@ -15,7 +15,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
-	"sightline/vision/obstacle"
+	"sightline/vision/obstacle/trace"
 )
 
 // fakeLearning is what somebody has taught, without a camera.
@@ -76,10 +76,10 @@ func taught() live.LearnState {
 			20+4*float64(i), 2+i)})
 	}
 	for i := range 3 {
-		k := obstacle.TracedToken{Outline: lump(geom.Point{X: 150 + 250*float64(i), Y: 600}, 30, 3+i), Seen: 0.99, Scatter: 0.07, Area: 2800,
+		k := trace.Token{Outline: lump(geom.Point{X: 150 + 250*float64(i), Y: 600}, 30, 3+i), Seen: 0.99, Scatter: 0.07, Area: 2800,
 			Long: 64, Short: 55}
 		k.OutlinePx = lumpPx(k.Outline)
-		t := live.LearnToken{TracedToken: k}
+		t := live.LearnToken{Token: k}
 		switch i {
 		case 1:
 			t.Doubts, t.Alike = []string{"Both its faces look about the same: it may be called unknown rather than guessed."}, []string{"debris1"}

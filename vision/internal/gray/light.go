@@ -21,3 +21,11 @@ var LinearLight = func() (t [256]float32) {
 
 // Darkest is the grey level below which a cell says nothing about the light.
 const Darkest = 6
+
+// LightAt returns the linear light of a grey level between the table's, and how much a level adds to it.
+func LightAt(level float64) (light, slope float64) {
+	level = min(max(level, 0), 254.99)
+	i := int(level)
+	a, b := float64(LinearLight[i]), float64(LinearLight[i+1])
+	return a + (level-float64(i))*(b-a), b - a
+}

@@ -1,4 +1,4 @@
-// Package rest tells whether a table has changed and come to rest, from pictures alone.
+// Package rest detects, from pictures alone, whether a table has changed and whether it has come to rest.
 package rest
 
 import (
@@ -11,9 +11,9 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// Watch tells whether a picture differs from one that was kept. It compares the
-// mean grey levels of small blocks of the mat, less what all of them changed by.
-type Watch struct {
+// Detector reports whether a picture differs from one that it keeps, and from the one before. It compares the mean grey
+// levels of small blocks of the mat, after removing the change that all blocks share.
+type Detector struct {
 	pixels  []int32 // of the samples, block by block
 	starts  []int32 // of each block in pixels, and the end
 	kept    []float32
@@ -25,18 +25,18 @@ type Watch struct {
 }
 
 const (
-	stillBlock = 12 // mm: a token that moves by 1 mm changes a block by a twelfth of its contrast
-	stillStep  = 2  // mm between samples
+	blockSide  = 12 // mm: a token that moves by 1 mm changes a block by a twelfth of its contrast
+	sampleStep = 2  // mm between samples
 )
 
-// New returns one over the mat that a camera sees.
-func New(cam *calibration.Camera, width, height geom.Length) Watch {
-	var s Watch
-	for y := 0.0; y+stillBlock <= float64(height); y += stillBlock {
-		for x := 0.0; x+stillBlock <= float64(width); x += stillBlock {
+// New returns a detector for the mat that a camera sees.
+func New(cam *calibration.Camera, width, height geom.Length) Detector {
+	var s Detector
+	for y := 0.0; y+blockSide <= float64(height); y += blockSide {
+		for x := 0.0; x+blockSide <= float64(width); x += blockSide {
 			from := len(s.pixels)
-			for dy := stillStep / 2.0; dy < stillBlock; dy += stillStep {
-				for dx := stillStep / 2.0; dx < stillBlock; dx += stillStep {
+			for dy := sampleStep / 2.0; dy < blockSide; dy += sampleStep {
+				for dx := sampleStep / 2.0; dx < blockSide; dx += sampleStep {
 					px, ok := cam.PixelOf(geom.Point{X: x + dx, Y: y + dy}, 0)
 					i, j := int(math.Round(px.X)), int(math.Round(px.Y))
 					if ok && i >= 0 && j >= 0 && i < cam.Width && j < cam.Height {
@@ -55,9 +55,8 @@ func New(cam *calibration.Camera, width, height geom.Length) Watch {
 	return s
 }
 
-// Look takes a picture, and reports whether it differs from the one that was kept,
-// and whether it is like the one before it.
-func (s *Watch) Look(g *image.Gray) (changed, resting bool) {
+// Update takes the next picture. It reports whether the picture differs from the kept one, and whether it agrees with the one before.
+func (s *Detector) Update(g *image.Gray) (changed, resting bool) {
 	s.before, s.now = s.now, s.before
 	w := g.Rect.Dx()
 	for b := range s.now {
@@ -75,18 +74,17 @@ func (s *Watch) Look(g *image.Gray) (changed, resting bool) {
 	return s.differ(s.kept), !s.differ(s.before)
 }
 
-// Keep remembers the present picture.
-func (s *Watch) Keep() { copy(s.kept, s.now) }
+// Keep keeps the present picture.
+func (s *Detector) Keep() { copy(s.kept, s.now) }
 
-// Noise tells the noise of a cell of the search, in grey levels: less change of a block's mean does not count.
-func (s *Watch) Noise(noise float64) { s.minimum = float32(1.2 + 0.5*noise) }
+// SetNoise sets the noise of a cell of the search, in grey levels. Changes of a block's mean that noise explains do not count.
+func (s *Detector) SetNoise(noise float64) { s.minimum = float32(1.2 + 0.5*noise) }
 
 // Differs reports whether the picture taken last differs from the one that was kept.
-func (s *Watch) Differs() bool { return s.differ(s.kept) }
+func (s *Detector) Differs() bool { return s.differ(s.kept) }
 
-// differ reports whether any block differs from another picture's, light that
-// changed everywhere apart.
-func (s *Watch) differ(from []float32) bool {
+// differ reports whether any block differs from another picture's, apart from a change of light that all blocks share.
+func (s *Detector) differ(from []float32) bool {
 	s.ratios = s.ratios[:0]
 	for b, v := range s.now {
 		if v > gray.Darkest && from[b] > gray.Darkest && b%3 == 0 {
@@ -102,12 +100,12 @@ func (s *Watch) differ(from []float32) bool {
 		s.sizes = append(s.sizes, math.Abs(float64(v-gain*from[b])))
 	}
 	worst := slices.Max(append(s.sizes, 0))
-	if worst <= stillLeast {
+	if worst <= differLeast {
 		return false
 	}
-	// What nothing but noise changes, the median tells: half of the table rests.
+	// At least half of the table rests, so the median block shows the noise.
 	noise := gray.Quantile(s.sizes, 0.5) / 0.6745
-	return worst > max(float64(s.minimum), min(stillSigmas*noise, stillMost))
+	return worst > max(float64(s.minimum), min(differSigmas*noise, differMost))
 }
 
 // A block's mean changes by noise alone by up to 5.6 times the median block's standard
@@ -116,7 +114,7 @@ func (s *Watch) differ(from []float32) bool {
 // rows, 16 pairs of pictures, 2026-11-21: 2.1 grey levels at most, the median's
 // deviation 0.37). With a fixed limit of 1.5 such a table never rested.
 const (
-	stillLeast  = 1.2 // grey levels: less is no change, whatever the noise
-	stillSigmas = 8.0
-	stillMost   = 5.0 // more than that is no camera's noise
+	differLeast  = 1.2 // grey levels: less is no change, whatever the noise
+	differSigmas = 8.0
+	differMost   = 5.0 // more than that is no camera's noise
 )

@@ -1,4 +1,7 @@
-package obstacle
+// Package trace traces a user's own obstacle tokens on a sheet of white paper, against which the dark border of a print stands out.
+// It finds the paper, takes what the paper encloses for tokens, and moves each outline to where the light, along profiles across the
+// border, is halfway between the paper's and the border's.
+package trace
 
 import (
 	"cmp"
@@ -14,9 +17,8 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// TracedToken is what lies on white paper: a token that was traced, or something that
-// looks like one and cannot be.
-type TracedToken struct {
+// Token is something on white paper: a token that was traced, or something like one that could not be.
+type Token struct {
 	Outline   []geom.Point // on the table, mm, counter-clockwise; with a Problem only roughly
 	OutlinePx []geom.Pixel // of its upper edge, in the picture
 	Area      float64      // mm²
@@ -50,29 +52,35 @@ const (
 	pageLevel  = 100.0  // grey level: what is darker is no white paper in any usable light
 )
 
-// TraceSheet looks for tokens on white paper, or on a light mat, from left to right. top
-// is the height of their upper face over the mat: the camera sees that face's edge where
-// the wall looks away from it, and the foot where it looks towards it. What cannot be
-// traced stands in the list too, with its Problem.
-func TraceSheet(f vision.Frame, t calibration.Table, top geom.Length) ([]TracedToken, error) {
+// Sheet traces the tokens on white paper or on a light mat, from left to right. top is the height of their upper face above the mat:
+// the camera sees that face's edge where the wall faces away from it, and the foot where the wall faces it. The list includes what
+// cannot be traced, with its Problem.
+func Sheet(f vision.Frame, t calibration.Table, top geom.Length) ([]Token, error) {
 	if w, h := f.Size(); w != t.Intrinsics.Width || h != t.Intrinsics.Height {
 		return nil, fmt.Errorf("vision: trace: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, t.Intrinsics.Width, t.Intrinsics.Height)
 	}
 	w, h := int(float64(t.Layout.Width)/traceStep), int(float64(t.Layout.Height)/traceStep)
-	view := matView{&t.Camera, w, h, traceStep}
-	mask, paper := tokenMask(view.levels(f.Gray), w, h)
-	grid := subtraction{view: view, mask: mask}
-	var out []TracedToken
-	for _, b := range grid.blobs(int(crumbArea / (traceStep * traceStep))) {
+	view := gray.MatView{Camera: &t.Camera, Width: w, Height: h, Step: traceStep}
+	mask, paper := tokenMask(view.Levels(f.Gray), w, h)
+	var out []Token
+	for _, b := range blobsOf(mask, w, h, crumbArea) {
 		out = append(out, traceBlob(f.Gray, &t, b, w, top))
 	}
 	out = append(out, bites(paper, mask, w, h)...)
 	for i := range out {
 		out[i].measure(&t, top)
 	}
-	slices.SortStableFunc(out, func(a, b TracedToken) int { return cmp.Compare(middleX(a.Outline), middleX(b.Outline)) })
+	slices.SortStableFunc(out, func(a, b Token) int { return cmp.Compare(middleX(a.Outline), middleX(b.Outline)) })
 	return out, nil
 }
+
+// blobsOf returns the parts of a mask of at least so many mm², small gaps closed, the largest first.
+func blobsOf(mask []bool, w, h int, least float64) []gray.Blob {
+	return gray.Blobs(mask, w, h, int(least/(traceStep*traceStep)), maskGap)
+}
+
+// maskGap is half the width, in cells, of the gaps of a mask that are closed.
+const maskGap = 2
 
 func middleX(p []geom.Point) float64 {
 	_, c := catalogue.Centroid(p)
@@ -83,8 +91,9 @@ func middleX(p []geom.Point) float64 {
 // large and bright that ends abruptly, as glare does not.
 func HasPaper(f vision.Frame, t calibration.Table) bool {
 	const step = 4.0
-	view := matView{&t.Camera, int(float64(t.Layout.Width) / step), int(float64(t.Layout.Height) / step), step}
-	seen := view.levels(f.Gray)
+	view := gray.MatView{Camera: &t.Camera, Step: step}
+	view.Width, view.Height = int(float64(t.Layout.Width)/step), int(float64(t.Layout.Height)/step)
+	seen := view.Levels(f.Gray)
 	bright := make([]bool, len(seen))
 	levels := make([]float64, 0, len(seen))
 	limit := paperLevel(seen)
@@ -96,9 +105,9 @@ func HasPaper(f vision.Frame, t calibration.Table) bool {
 	if float32(mat) > limit { // a light mat
 		return false
 	}
-	grid := subtraction{view: view, mask: gray.Open(bright, view.width, view.height, 3)} // 28 mm: larger than what is printed on a mat
-	for _, b := range grid.blobs(int(paperArea / step / step)) {
-		if abruptShare(b, bright, levels, view.width, mat) >= abruptLeast {
+	large := gray.Open(bright, view.Width, view.Height, 3) // 28 mm: larger than what is printed on a mat
+	for _, b := range gray.Blobs(large, view.Width, view.Height, int(paperArea/step/step), maskGap) {
+		if abruptShare(b, bright, levels, view.Width, mat) >= abruptLeast {
 			return true
 		}
 	}
@@ -112,11 +121,11 @@ const abruptLeast = 0.5
 // abruptShare returns the share of a blob's border at which the light falls by half of what the
 // blob is brighter than the mat, within 12 mm. The blob is grown to all that is bright about
 // it. levels are of a grid of 4 mm, so many wide; the mat's own edge says nothing.
-func abruptShare(b blob, bright []bool, levels []float64, width int, mat float64) float64 {
-	in := make(map[int]bool, len(b.cells))
-	inside := make([]float64, 0, len(b.cells))
+func abruptShare(b gray.Blob, bright []bool, levels []float64, width int, mat float64) float64 {
+	in := make(map[int]bool, len(b.Cells))
+	inside := make([]float64, 0, len(b.Cells))
 	var cells []int
-	for _, c := range b.cells {
+	for _, c := range b.Cells {
 		in[int(c)] = true
 		cells = append(cells, int(c))
 		inside = append(inside, levels[c])
@@ -158,11 +167,11 @@ func abruptShare(b blob, bright []bool, levels []float64, width int, mat float64
 }
 
 // traceBlob traces one thing that paper encloses.
-func traceBlob(g *image.Gray, t *calibration.Table, b blob, w int, top geom.Length) TracedToken {
-	k := TracedToken{Outline: border(b, w)}
-	area := float64(len(b.cells)) * traceStep * traceStep
+func traceBlob(g *image.Gray, t *calibration.Table, b gray.Blob, w int, top geom.Length) Token {
+	k := Token{Outline: border(b, w)}
+	area := float64(len(b.Cells)) * traceStep * traceStep
 	switch {
-	case b.seen:
+	case b.Edge:
 		k.Problem = traceBorder
 	case area < catalogue.LeastTokenArea || len(k.Outline) < 8:
 		k.Problem = traceSmall
@@ -189,7 +198,7 @@ func traceBlob(g *image.Gray, t *calibration.Table, b blob, w int, top geom.Leng
 }
 
 // measure works out what a traced outline is like.
-func (k *TracedToken) measure(t *calibration.Table, top geom.Length) {
+func (k *Token) measure(t *calibration.Table, top geom.Length) {
 	k.Area = geom.Polygon(k.Outline).Area()
 	k.Long, k.Short = sidesOf(k.Outline)
 	for _, p := range k.Outline {
@@ -225,20 +234,19 @@ func sidesOf(p []geom.Point) (long, short geom.Length) {
 
 // waisted reports whether a blob falls into two large parts when what is narrower than
 // waistWide is taken away.
-func waisted(b blob, w int) bool {
+func waisted(b gray.Blob, w int) bool {
 	const margin = 2
-	bw, bh := b.box.Dx()+2*margin, b.box.Dy()+2*margin
+	bw, bh := b.Box.Dx()+2*margin, b.Box.Dy()+2*margin
 	mask := make([]bool, bw*bh)
-	for _, c := range b.cells {
-		x, y := int(c)%w-b.box.Min.X+margin, int(c)/w-b.box.Min.Y+margin
+	for _, c := range b.Cells {
+		x, y := int(c)%w-b.Box.Min.X+margin, int(c)/w-b.Box.Min.Y+margin
 		mask[y*bw+x] = true
 	}
 	for r := 1; 2*r*traceStepTenths <= int(waistWide*10); r++ {
-		grid := subtraction{view: matView{width: bw, height: bh}, mask: gray.BoxMask(mask, bw, bh, r, false)}
 		parts := 0
-		for _, p := range grid.parts() {
+		for _, p := range gray.Blobs(gray.BoxMask(mask, bw, bh, r, false), bw, bh, 1, 0) {
 			// What was eroded comes back: a part of half the width has lost more of it.
-			if grown := float64(len(p.cells)) + float64(r)*2*float64(p.box.Dx()+p.box.Dy()); grown > waistParts*float64(len(b.cells)) {
+			if grown := float64(len(p.Cells)) + float64(r)*2*float64(p.Box.Dx()+p.Box.Dy()); grown > waistParts*float64(len(b.Cells)) {
 				parts++
 			}
 		}
@@ -251,69 +259,37 @@ func waisted(b blob, w int) bool {
 
 const traceStepTenths = int(traceStep * 10)
 
-// parts returns the connected regions of the mask as it is, without closing its holes.
-func (d *subtraction) parts() []blob {
-	w, h := d.view.width, d.view.height
-	seen := make([]bool, len(d.mask))
-	var out []blob
-	var stack []int
-	for k, set := range d.mask {
-		if !set || seen[k] {
-			continue
-		}
-		b := blob{box: image.Rect(k%w, k/w, k%w+1, k/w+1)}
-		stack, seen[k] = append(stack[:0], k), true
-		for len(stack) > 0 {
-			c := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			b.cells = append(b.cells, int32(c))
-			x, y := c%w, c/w
-			b.box = b.box.Union(image.Rect(x, y, x+1, y+1))
-			for _, n := range [4]int{c - 1, c + 1, c - w, c + w} {
-				if n >= 0 && n < w*h && (n%w == x || n/w == y) && d.mask[n] && !seen[n] {
-					seen[n] = true
-					stack = append(stack, n)
-				}
-			}
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
 // bites lists what reaches over a sheet of paper's edge: the sheet is convex, and lacks
 // a piece there.
-func bites(paper, tokens []bool, w, h int) (out []TracedToken) {
-	grid := subtraction{view: matView{width: w, height: h}, mask: paper}
+func bites(paper, tokens []bool, w, h int) (out []Token) {
 	deep := int(biteDepth / traceStep)
-	for _, sheet := range grid.blobs(int(paperArea / (traceStep * traceStep))) {
+	for _, sheet := range blobsOf(paper, w, h, paperArea) {
 		// The sheet on its own, with a margin, so that what follows is not done for all the mat.
-		box := image.Rect(sheet.box.Min.X-2*deep, sheet.box.Min.Y-2*deep, sheet.box.Max.X+2*deep, sheet.box.Max.Y+2*deep)
+		box := image.Rect(sheet.Box.Min.X-2*deep, sheet.Box.Min.Y-2*deep, sheet.Box.Max.X+2*deep, sheet.Box.Max.Y+2*deep)
 		bw, bh := box.Dx(), box.Dy()
 		whole := make([]bool, bw*bh)
-		for _, c := range sheet.cells {
+		for _, c := range sheet.Cells {
 			whole[(int(c)/w-box.Min.Y)*bw+int(c)%w-box.Min.X] = true
 		}
 		hull := hullOf(whole, bw, bh)
-		if float64(len(sheet.cells)) < paperFull*hull.Area() {
+		if float64(len(sheet.Cells)) < paperFull*hull.Area() {
 			continue // two sheets that touch, or no sheet
 		}
 		whole = gray.FillHoles(whole, bw, bh)
-		lacks := subtraction{view: matView{width: bw, height: bh}, mask: make([]bool, bw*bh)}
+		lacks := make([]bool, bw*bh)
 		for y := range bh {
 			from, to := span(hull, float64(y))
 			for x := max(int(from)+1, 0); x < min(int(to), bw); x++ {
 				on := image.Pt(x+box.Min.X, y+box.Min.Y)
-				lacks.mask[y*bw+x] = !whole[y*bw+x] && (!on.In(image.Rect(0, 0, w, h)) || !tokens[on.Y*w+on.X])
+				lacks[y*bw+x] = !whole[y*bw+x] && (!on.In(image.Rect(0, 0, w, h)) || !tokens[on.Y*w+on.X])
 			}
 		}
-		lacks.mask = gray.Open(lacks.mask, bw, bh, deep)
-		for _, b := range lacks.blobs(int(biteArea / (traceStep * traceStep))) {
+		for _, b := range blobsOf(gray.Open(lacks, bw, bh, deep), bw, bh, biteArea) {
 			outline := border(b, bw)
 			for i := range outline {
 				outline[i] = outline[i].Add(geom.Point{X: float64(box.Min.X) * traceStep, Y: float64(box.Min.Y) * traceStep})
 			}
-			out = append(out, TracedToken{Outline: outline, Problem: traceOver})
+			out = append(out, Token{Outline: outline, Problem: traceOver})
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package obstacle
+package trace
 
 import (
 	"errors"
@@ -9,13 +9,9 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
 	"sightline/vision/internal/gray"
 )
-
-// A user's own tokens are traced on a sheet of white paper, on which the dark border
-// of a print stands out. The paper's cells are found first; what it encloses are the
-// tokens. Along each profile across a token's border its edge lies where the light
-// comes halfway down from the paper's to the border's.
 
 // traceStep is the spacing, in mm, of the cells in which tokens are looked for, and of
 // the points of a traced outline.
@@ -25,10 +21,9 @@ const (
 	traceReach = 2.5 // mm of a profile on either side of the border
 )
 
-// TraceTokens returns the outlines of the tokens that TraceSheet could trace: on the table
-// in mm, counter-clockwise, from left to right.
-func TraceTokens(f vision.Frame, t calibration.Table, top geom.Length) ([][]geom.Point, error) {
-	all, err := TraceSheet(f, t, top)
+// Outlines returns the outlines of the tokens that Sheet traced, in table mm, counter-clockwise, from left to right.
+func Outlines(f vision.Frame, t calibration.Table, top geom.Length) ([][]geom.Point, error) {
+	all, err := Sheet(f, t, top)
 	if err != nil {
 		return nil, err
 	}
@@ -75,14 +70,14 @@ func tokenMask(levels []float32, w, h int) (tokens, paper []bool) {
 }
 
 // border returns the outer border of a blob, counter-clockwise, on the table.
-func border(b blob, w int) []geom.Point {
-	in := make(map[int32]bool, len(b.cells))
-	for _, c := range b.cells {
+func border(b gray.Blob, w int) []geom.Point {
+	in := make(map[int32]bool, len(b.Cells))
+	for _, c := range b.Cells {
 		in[c] = true
 	}
 	type corner struct{ x, y int }
 	next := map[corner]corner{}
-	for _, c := range b.cells {
+	for _, c := range b.Cells {
 		x, y := int(c)%w, int(c)/w
 		for _, e := range [4]struct {
 			neighbour int32
@@ -137,16 +132,17 @@ type tracedEdge struct {
 
 // traceEdge moves an outline to where the picture shows the edge.
 func traceEdge(g *image.Gray, t *calibration.Table, outline []geom.Point, top geom.Length) (e tracedEdge) {
-	points := along(outline, traceEvery)
+	points := catalogue.PointsAlong(outline, traceEvery)
+	normals := catalogue.Normals(points)
 	eye := t.Center()
 	offsets := make([]float64, len(points))
 	seen := 0
 	for i, p := range points {
 		z := top
-		if p.normal.X*(eye[0]-p.at.X)+p.normal.Y*(eye[1]-p.at.Y) > 0 {
+		if normals[i].X*(eye[0]-p.X)+normals[i].Y*(eye[1]-p.Y) > 0 {
 			z = 0
 		}
-		o, ok := halfway(g, &t.Camera, p.at, p.normal, z)
+		o, ok := halfway(g, &t.Camera, p, normals[i], z)
 		if !ok {
 			offsets[i] = math.NaN()
 			continue
@@ -167,20 +163,13 @@ func traceEdge(g *image.Gray, t *calibration.Table, outline []geom.Point, top ge
 			}
 		}
 		middle := gray.Quantile(window, 0.5)
-		e.outline[i] = p.at.Add(p.normal.Mul(middle))
+		e.outline[i] = p.Add(normals[i].Mul(middle))
 		if o := offsets[i]; o == o {
-			e.scatter += sq(o-middle) / float64(seen)
+			e.scatter += (o - middle) * (o - middle) / float64(seen)
 		}
 	}
 	e.scatter = math.Sqrt(e.scatter)
 	return e
-}
-
-// along returns points at even distances along an outline, with their normals.
-func along(outline []geom.Point, every float64) []edgePoint {
-	var f outlineFit
-	f.startEvery(outline, geom.Pose{}, every)
-	return f.points
 }
 
 // halfway finds, from outside inwards, where the light comes halfway down from the
@@ -198,7 +187,7 @@ func halfway(g *image.Gray, cam *calibration.Camera, at, normal geom.Point, z ge
 		if !ok {
 			return 0, false
 		}
-		l, _ := lightOf(v)
+		l, _ := gray.LightAt(v)
 		light = append(light, l)
 	}
 	var paper float64
