@@ -26,6 +26,8 @@ type Located struct {
 
 	Duplicates []DuplicateID // codes that were read in several places; in the order of their names
 	Raised     []RaisedToken // codes that were read above where a base on the mat has them; in the order of their names
+	Spare      []SpareToken  // codes of tokens that lie on the mat without a base; in the order of their names
+	Small      []SmallToken  // ships whose tokens were printed too small; in the order of their names
 
 	Fusion *Fusion // how several cameras' views became this one; nil: it is one camera's
 
@@ -74,6 +76,24 @@ func (t RaisedToken) String() string {
 		"It is held about %.0f mm above that, or was printed too large", t.ID, t.At.X, t.At.Y, 100*t.Larger, t.Up.Millimeters())
 }
 
+// SpareToken is a ship's token that lies on the mat without a base, and so names no ship.
+type SpareToken struct {
+	ID string
+	At geom.Point // of the token's middle
+}
+
+// String says it for people.
+func (t SpareToken) String() string {
+	return fmt.Sprintf("%s at (%.0f, %.0f) mm does not count: its token lies flat on the mat, without a base", t.ID, t.At.X, t.At.Y)
+}
+
+// SmallToken is a ship whose token was printed too small. The ship counts, but others of its sheet may not be read.
+type SmallToken struct {
+	ID      string
+	Smaller float64 // by how much: 0.01 is one hundredth
+	Sigma   float64 // the standard deviation of that
+}
+
 const (
 	// alikeTokens is from how many tokens on that their prints are compared, and alikeSigmas how many standard deviations,
 	// with alikeFloor for what blur and light do to a print's size, each may be from their mean.
@@ -82,26 +102,55 @@ const (
 	alikeFloor  = 0.002
 )
 
+// printSize is by how much a token's print is out of size, and the standard deviation of that.
+type printSize struct{ off, sigma float64 }
+
+// commonSize returns the mean of the sizes, and whether none is farther from it than chance makes it.
+func commonSize(sizes []printSize) (mean float64, alike bool) {
+	var sum, weights float64
+	for _, s := range sizes {
+		w := 1 / (s.sigma*s.sigma + alikeFloor*alikeFloor)
+		sum, weights = sum+w*s.off, weights+w
+	}
+	mean = sum / weights
+	return mean, !slices.ContainsFunc(sizes, func(s printSize) bool {
+		return math.Abs(s.off-mean) > alikeSigmas*math.Hypot(s.sigma, alikeFloor)
+	})
+}
+
 // DescribeRaised says for people which codes do not count, and why. Tokens that are all as much too large were not held by
 // hands: they were printed so.
 func DescribeRaised(all []RaisedToken) (texts []string) {
-	var sum, weights float64
 	var names []string
+	var sizes []printSize
 	for _, t := range all {
-		w := 1 / (t.Sigma*t.Sigma + alikeFloor*alikeFloor)
-		sum, weights, names = sum+w*t.Larger, weights+w, append(names, t.ID)
+		sizes, names = append(sizes, printSize{t.Larger, t.Sigma}), append(names, t.ID)
 	}
-	mean := sum / weights
-	alike := len(all) >= alikeTokens && !slices.ContainsFunc(all, func(t RaisedToken) bool {
-		return math.Abs(t.Larger-mean) > alikeSigmas*math.Hypot(t.Sigma, alikeFloor)
-	})
-	if alike {
+	if mean, alike := commonSize(sizes); alike && len(all) >= alikeTokens {
 		return []string{fmt.Sprintf("%s do not count: all of them look %.1f %% larger than on a base that stands on the mat. They were printed "+
 			"too large (docs/printing.md says how to check that), or the mat lies about %.0f mm higher than its markers",
 			strings.Join(names, ", "), 100*mean, all[0].Up.Millimeters()*mean/all[0].Larger)}
 	}
 	for _, t := range all {
 		texts = append(texts, t.String())
+	}
+	return texts
+}
+
+// DescribeSmall says for people which tokens were printed too small: all in one sentence where they are all as much too small.
+func DescribeSmall(all []SmallToken) (texts []string) {
+	var names []string
+	var sizes []printSize
+	for _, t := range all {
+		sizes, names = append(sizes, printSize{t.Smaller, t.Sigma}), append(names, t.ID)
+	}
+	mean, alike := commonSize(sizes)
+	if alike && len(all) > 0 {
+		sizes, names = []printSize{{off: mean}}, []string{strings.Join(names, ", ")}
+	}
+	for i, s := range sizes {
+		texts = append(texts, fmt.Sprintf("Tokens printed at %.1f %% of their size: %s. Ships with such tokens are missed at times: "+
+			"print them at 100 %% (docs/printing.md says how)", 100*(1-s.off), names[i]))
 	}
 	return texts
 }

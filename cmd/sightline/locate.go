@@ -231,6 +231,12 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	for _, text := range vision.DescribeRaised(p.Raised) {
 		fmt.Fprintf(l.warn, "%s: %s\n", name, text)
 	}
+	for _, t := range p.Spare {
+		fmt.Fprintf(l.warn, "%s: %v\n", name, t)
+	}
+	for _, text := range vision.DescribeSmall(p.Small) {
+		fmt.Fprintf(l.warn, "%s: %s\n", name, text)
+	}
 	if s := p.Obstacles; s != nil && s.Unseen != "" {
 		fmt.Fprintf(l.warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
 	}

@@ -80,6 +80,7 @@ type rimFit struct {
 	samples []rimSample
 	sides   [4]sideModel
 	levelOf [4][3][]float64 // lights that may be a side's o, w and k
+	panel   []float64       // lights of the panel
 
 	equations normalEquations
 	lattice   lattice

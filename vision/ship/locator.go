@@ -80,9 +80,10 @@ func (l *Locator) Locate(f vision.Frame) (vision.Located, error) {
 		return vision.Located{}, fmt.Errorf("vision: locate %s: the picture is %d×%d, the calibration is for %d×%d",
 			f.Name, w, h, l.table.Intrinsics.Width, l.table.Intrinsics.Height)
 	}
-	found, twins := l.ships(f.Gray)
+	found, spare, small := l.stand(l.ships(f.Gray))
+	found, twins := dropTwins(found) // a spare token of a ship that stands on the table is none
 	found, raised := l.dropRaised(found)
-	out := vision.Located{Captured: f.Captured, Seq: f.Seq, Duplicates: twins, Raised: raised}
+	out := vision.Located{Captured: f.Captured, Seq: f.Seq, Duplicates: twins, Raised: raised, Spare: spare, Small: small}
 	out.Scene = engine.Scene{
 		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
 		ScaleSigma:      l.table.ScaleSigma,
@@ -110,10 +111,11 @@ type found struct {
 	edges  bool // the base's outline stands out from the ground on two sides or more
 	agreed int  // cells that show what is printed
 	height height
+	bare   bool // nothing stands on the token
 }
 
-// ships runs the search and the fits, best candidates first.
-func (l *Locator) ships(g *image.Gray) (out []found, twins []vision.DuplicateID) {
+// ships runs the search and the fits, best candidates first. It returns the ships in the order of their codes.
+func (l *Locator) ships(g *image.Gray) (out []found) {
 	search := g
 	if l.reduce > 1 {
 		search = gray.Shrink(g, l.reduce, &l.small)
@@ -143,9 +145,8 @@ func (l *Locator) ships(g *image.Gray) (out []found, twins []vision.DuplicateID)
 			out = append(out, s)
 		}
 	}
-	out, twins = dropTwins(out)
 	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.token.Code, b.token.Code) })
-	return out, twins
+	return out
 }
 
 // top returns how high a base's top lies over the plane of the mat's markers: where
@@ -288,18 +289,16 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	if !ok || len(sides) == 1 && l.goesOn(g, sides[0]) || l.contradicted(g) {
 		return found{}, false
 	}
+	bare := l.panelShown(g) >= bareLines && l.panelPlain(g) >= barePlain
 	h := f.height()
 	cov, radius := f.cov, token.SideLength(c.token.Base, token.RightSide)/2
 	camera, table := l.errors.Parts(f.pose, token.BaseTop, radius)
-	for i, v := range l.errors.Raised(f.pose, token.BaseTop, radius, l.raised(h)) {
-		table[i] += v
-	}
 	for i := range cov {
 		cov[i] += camera[i] + table[i]
 	}
 	return found{
 		rim: f.rim(), token: c.token, pose: f.pose, cov: cov, random: f.cov, shared: table, sides: sides, agree: f.agree, rms: f.rms,
-		edges: f.outlineStandsOut(), agreed: agreed, height: h,
+		edges: f.outlineStandsOut(), agreed: agreed, height: h, bare: bare,
 	}, true
 }
 

@@ -120,6 +120,7 @@ type base struct {
 	worn        Wear
 	print       Print
 	stock       *stockCard // of WearStock
+	spare       bool       // the token alone lies there
 	look        *Look
 	id          uint64
 }
@@ -169,7 +170,7 @@ func (b *base) meets(r ray, h *hit) bool {
 		*h = hit{z: b.top * (1 - t), x: x0 + t*(x1-x0), y: y0 + t*(y1-y0), surface: surfaceWall, fine: true}
 		found = true
 	}
-	if max(math.Abs(y0), math.Abs(y1)) < b.hy {
+	if b.spare || max(math.Abs(y0), math.Abs(y1)) < b.hy {
 		return found
 	}
 	k := min(guideTop/b.top, 1)
@@ -189,6 +190,9 @@ func (b *base) meets(r ray, h *hit) bool {
 func (b *base) color(h *hit, r ray, g *ground) rgb {
 	if h.surface == surfaceToken {
 		return printed(color.RGBA{uint8(h.mark >> 16), uint8(h.mark >> 8), uint8(h.mark), 255})
+	}
+	if b.spare {
+		return printed(token.InkWhite).scale(0.7) // the paper's edge
 	}
 	lit := 0.7
 	if h.mark == 1 {
@@ -688,6 +692,14 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 			return nil, err
 		}
 		out = append(out, parts...)
+	}
+	for _, s := range t.Spares {
+		b, err := newBase(engine.Ship{ID: s.ID, Base: s.Base, Pose: s.Pose}, spareTop, look)
+		if err != nil {
+			return nil, err
+		}
+		b.spare = true
+		out = append(out, b)
 	}
 	for _, h := range t.Hands {
 		out = append(out, newArm(h, t.Layout, look))

@@ -26,6 +26,7 @@ type Table struct {
 	Worn    map[string]Wear        // by ship id: tokens whose code cannot be read
 	Prints  map[string]Print       // by ship id: how its token's print came out of true; without one it is true
 	Cards   map[string]string      // by ship id: which ship's card it carries, under WearStock; a ship without one its own
+	Spares  []Spare                // tokens that lie on the mat without a base
 	Clutter []Clutter              // what else lies about
 	Strips  []LaidStrip            // of the check card
 	Jig     *LaidJig               // on which ships' cards are shown; nil: none lies there
@@ -69,6 +70,13 @@ type Print struct{ Wider, Longer, Sheared float64 }
 func (p Print) drawn(x, y float64) geom.Point {
 	y /= 1 + p.Longer
 	return geom.Point{X: x/(1+p.Wider) - p.Sheared*y, Y: y}
+}
+
+// Spare is a ship's token that lies on the mat without a base, its print up.
+type Spare struct {
+	ID   string // the ship's
+	Base engine.Base
+	Pose geom.Pose
 }
 
 // Wear is what has become of a token's rim.
@@ -195,6 +203,7 @@ func (l Look) validate() error {
 // Heights over the mat that the printed and moulded parts have (rules/dimensions).
 const (
 	obstacleTop = 2.0 // cardboard
+	spareTop    = 0.3 // paper that was cut out
 	guideTop    = 3.2
 	guideWide   = 3.3
 	guideGap    = 20.2
@@ -225,6 +234,11 @@ func (t *Table) Validate() error {
 	}
 	if !(t.Layout.Width > 0) || !(t.Layout.Height > 0) {
 		return fmt.Errorf("tablesim: layout: the mat must have a size, got %v × %v", t.Layout.Width, t.Layout.Height)
+	}
+	for _, s := range t.Spares {
+		if v := s.Pose.X + s.Pose.Y + float64(s.Pose.Heading); math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("tablesim: spare token %s: pose must be finite", s.ID)
+		}
 	}
 	for _, s := range t.Scene.Ships {
 		if h := t.baseTop(s.ID); !(h > 0) || h > 20 {

@@ -128,6 +128,9 @@ func (s *State) answer() (*engine.PairVerdict, string) {
 	raised := func(id string) bool {
 		return slices.ContainsFunc(s.Located.Raised, func(t vision.RaisedToken) bool { return t.ID == id })
 	}
+	spare := func(id string) bool {
+		return slices.ContainsFunc(s.Located.Spare, func(t vision.SpareToken) bool { return t.ID == id })
+	}
 	for _, id := range []string{from, to} {
 		if i := slices.IndexFunc(s.Tracks, func(k vision.Track) bool { return k.Ship.ID == id }); i >= 0 && !s.Tracks[i].State.Stands() {
 			if twice(id) {
@@ -148,6 +151,9 @@ func (s *State) answer() (*engine.PairVerdict, string) {
 			}
 			if raised(id) {
 				return nil, id + " is held up, or printed too large"
+			}
+			if spare(id) {
+				return nil, id + " lies on the mat without a base"
 			}
 			return nil, id + " is not seen"
 		}

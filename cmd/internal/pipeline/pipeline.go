@@ -270,7 +270,7 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	fused := p.join(tracked)
 	printed(&fused, rules)
 	p.notes = append(p.notes, p.told.newDuplicates(located.Duplicates, p.o.Now())...)
-	p.notes = append(p.notes, p.told.newRaised(located.Raised, p.o.Now())...)
+	p.notes = append(p.notes, p.told.newTokens(&located, p.o.Now())...)
 	p.publishMeasured(f, now, fused, rules)
 }
 

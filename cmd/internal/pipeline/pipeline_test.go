@@ -63,6 +63,8 @@ type bench struct {
 	ships    []engine.Ship
 	twins    []vision.DuplicateID
 	raised   []vision.RaisedToken
+	spare    []vision.SpareToken
+	small    []vision.SmallToken
 	locate   error
 	watched  bool              // obstacles are
 	located  calibration.Table // what the newest locator was made for
@@ -167,8 +169,8 @@ func (b *bench) track(g *image.Gray, expected []calibration.MarkerSighting) (out
 }
 
 func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
-	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Duplicates: b.twins, Raised: b.raised,
-		Captured: f.Captured, Seq: f.Seq}
+	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Duplicates: b.twins,
+		Raised: b.raised, Spare: b.spare, Small: b.small, Captured: f.Captured, Seq: f.Seq}
 	if b.watched {
 		out.Obstacles = &vision.ObstacleSight{}
 	}

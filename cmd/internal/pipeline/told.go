@@ -12,45 +12,72 @@ import (
 type told struct {
 	conflicts  map[string]bool      // ships about which the cameras contradict each other
 	duplicates map[string]time.Time // ships whose code was seen twice, and when last
-	raised     map[string]raisedFor // ships whose token is read above the mat
+	raised     lasting              // ships whose token is read above the mat
+	spare      lasting              // ships whose token lies on the mat without a base
+	small      lasting              // ships whose token was printed too small
 }
 
-// raisedFor is since when a token is read above the mat, and what is told of it.
-type raisedFor struct {
+// lasting is since when pictures show the troubles of ships, by their names.
+type lasting map[string]shownFor
+
+// shownFor is since when a trouble is shown, and whether people were told of it.
+type shownFor struct {
 	since, last time.Time
 	told        bool
 }
 
-// raisedTold is how long a token must be read above the mat, with gaps of up to raisedGap, before it is noted: a hand that
-// carries a ship takes less.
 const (
-	raisedTold = 2 * time.Second
-	raisedGap  = time.Second
+	// lastsFor is how long a trouble must be shown, with gaps of up to lastsGap, before it is noted: a hand that carries a ship
+	// takes less.
+	lastsFor = 2 * time.Second
+	lastsGap = time.Second
 )
 
-// newRaised returns the notes on tokens that are read above the mat, and so do not count.
-func (t *told) newRaised(raised []vision.RaisedToken, now time.Time) (notes []string) {
-	if t.raised == nil {
-		t.raised = map[string]raisedFor{}
+// shown notes that a picture shows a ship's trouble. It reports whether that has lasted long enough to be told, and whether it is told
+// for the first time.
+func (l *lasting) shown(id string, now time.Time) (long, fresh bool) {
+	if *l == nil {
+		*l = lasting{}
 	}
-	var since []vision.RaisedToken // for long enough
-	fresh := false
-	for _, r := range raised {
-		k, known := t.raised[r.ID]
-		if !known || now.Sub(k.last) > raisedGap {
-			k = raisedFor{since: now}
-		}
-		k.last = now
-		if now.Sub(k.since) >= raisedTold {
-			since, fresh = append(since, r), fresh || !k.told
-			k.told = true
-		}
-		t.raised[r.ID] = k
+	k, known := (*l)[id]
+	if !known || now.Sub(k.last) > lastsGap {
+		k = shownFor{since: now}
 	}
-	if !fresh {
+	k.last = now
+	if long = now.Sub(k.since) >= lastsFor; long {
+		fresh = !k.told
+		k.told = true
+	}
+	(*l)[id] = k
+	return long, fresh
+}
+
+// newTokens returns the notes on tokens that do not stand on bases or were printed in another size.
+func (t *told) newTokens(located *vision.Located, now time.Time) (notes []string) {
+	notes = newLasting(&t.raised, located.Raised, now, func(r vision.RaisedToken) string { return r.ID }, vision.DescribeRaised)
+	notes = append(notes, newLasting(&t.spare, located.Spare, now, func(s vision.SpareToken) string { return s.ID },
+		func(all []vision.SpareToken) (texts []string) {
+			for _, s := range all {
+				texts = append(texts, s.String())
+			}
+			return texts
+		})...)
+	return append(notes, newLasting(&t.small, located.Small, now, func(s vision.SmallToken) string { return s.ID }, vision.DescribeSmall)...)
+}
+
+// newLasting returns the notes on all troubles of a kind that have lasted, if one of them was not told before.
+func newLasting[T any](l *lasting, all []T, now time.Time, id func(T) string, describe func([]T) []string) (notes []string) {
+	var lasted []T
+	told := true
+	for _, v := range all {
+		if long, fresh := l.shown(id(v), now); long {
+			lasted, told = append(lasted, v), told && !fresh
+		}
+	}
+	if told {
 		return nil
 	}
-	for _, text := range vision.DescribeRaised(since) {
+	for _, text := range describe(lasted) {
 		notes = append(notes, text+".")
 	}
 	return notes

@@ -75,3 +75,28 @@ func TestATokenAboveTheMatIsTold(t *testing.T) {
 	b.quiet(20)
 	assert.Equal(t, "A1 is not seen", b.hub.Newest().Reason)
 }
+
+// A spare token that lies on the mat is no ship, and a sheet that was printed too small is told: each once.
+func TestTokensThatAreNotOnBasesOrTooSmallAreTold(t *testing.T) {
+	b := newBench(t, func(b *bench, _ *benchParts) {
+		b.ships = []engine.Ship{ship("B1", 300, 487)}
+		b.spare = []vision.SpareToken{{ID: "A1", At: geom.Point{X: 300, Y: 300}}}
+		b.small = []vision.SmallToken{{ID: "B1", Smaller: 0.03, Sigma: 0.001}}
+	})
+	b.game.Choose(live.Choice{From: "A1", To: "B1"})
+	told := func(text string) (n int) {
+		for _, note := range b.hub.Newest().Notes {
+			if strings.HasPrefix(note.Text, text) {
+				n++
+			}
+		}
+		return n
+	}
+	v := b.quiet(10)
+	assert.Nil(t, v.Pair)
+	assert.Equal(t, "A1 lies on the mat without a base", v.Reason)
+	assert.Zero(t, told("A1 at"))
+	b.quiet(50)
+	assert.Equal(t, 1, told("A1 at (300, 300) mm does not count: its token lies flat on the mat, without a base."))
+	assert.Equal(t, 1, told("Tokens printed at 97.0 % of their size: B1."))
+}
