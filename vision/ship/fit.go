@@ -420,13 +420,17 @@ func (f *rimFit) inflation() float64 {
 }
 
 // clippedEdge is how far an edge of paper that is clipped lies off, as a share of the blur: 1 sigma, measured on the
-// re-exposed pictures with twice the light.
+// re-exposed pictures with twice the light. Of paper as light as the fit allows, no one knows how light it is: twice that.
 const clippedEdge = 0.15
 
-// clippedShare is the share of the sides whose paper is lighter than is recorded.
+// clippedShare is the share of the sides whose paper is lighter than is recorded. Those that have all the light that the fit
+// allows count twice.
 func (f *rimFit) clippedShare() (share float64) {
 	for s := range f.levels {
 		if f.levels[s][1] > brightest {
+			share += 0.25
+		}
+		if f.levels[s][1] >= mostLight {
 			share += 0.25
 		}
 	}

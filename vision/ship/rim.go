@@ -441,25 +441,42 @@ func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candida
 		return out
 	}
 	dir := p1.Sub(p0).Mul(1 / length)
-	p0 = p0.Add(geom.Point{X: dir.Y, Y: -dir.X}.Mul(f.bloom(g, p0, dir, length)))
-	f.line = sideLine{}
-	for _, print := range squarePrints {
-		out = f.alongPiece(g, print, p0, dir, length, out)
+	in := geom.Point{X: dir.Y, Y: -dir.X}
+	deep, clipped := f.bloom(g, p0, dir, length)
+	for range clippedDepths {
+		edge := p0.Add(in.Mul(deep))
+		f.line = sideLine{}
+		for _, print := range squarePrints {
+			out = f.alongPiece(g, print, edge, dir, length, out)
+		}
+		out = f.alongHuge(g, edge, dir, length, out)
+		if !clipped {
+			break
+		}
+		deep += clippedStep
 	}
-	return f.alongHuge(g, p0, dir, length, out)
+	return out
 }
 
-// bloomReach is how far in mm across an edge bloom looks.
-const bloomReach = 2.5
+const (
+	// bloomReach is how far in mm across an edge bloom looks.
+	bloomReach = 2.5
+	// Of paper that is clipped the picture does not show how light it is, so that half of its light lies up to 1.2 mm farther
+	// inwards than bloom finds: the rim is read at clippedDepths depths, clippedStep mm apart.
+	clippedDepths = 3
+	clippedStep   = 0.5
+	// clippedInside is the light of an edge's inside from which it is clipped.
+	clippedInside = 0.95 * brightest
+)
 
-// bloom returns how far inwards of an edge, in mm, the light is half of what it is inside. A camera's curve
-// and its clipping move the steepest slope of grey levels outwards, by as much as the blur is wide.
-func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) float64 {
+// bloom returns how far inwards of an edge, in mm, the light is half of what it is inside, and whether that is clipped. A camera's
+// curve and its clipping move the steepest slope of grey levels outwards, by as much as the blur is wide.
+func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) (deep float64, clipped bool) {
 	line := newSideLine(f.cam, p0, dir, 0, length, f.z)
 	if !line.valid {
-		return 0
+		return 0, false
 	}
-	const steps = 20
+	const steps, places = 20, 6
 	var light [steps + 1]float64
 	for k := range light {
 		d := bloomReach * (2*float64(k)/steps - 1)
@@ -467,9 +484,9 @@ func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) float6
 			x, y := line.pixel(t*length, d)
 			v, ok := lightAt(g, x, y)
 			if !ok {
-				return 0
+				return 0, false
 			}
-			light[k] += v
+			light[k] += v / places
 		}
 	}
 	const edge = steps / 2
@@ -477,13 +494,13 @@ func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) float6
 	for k := edge; k <= edge+5; k++ {
 		inside = max(inside, light[k])
 	}
-	half := (inside + outside) / 2
+	half, clipped := (inside+outside)/2, inside > clippedInside
 	for k := edge - 3; k < edge+5; k++ {
 		if light[k] <= half && light[k+1] > half {
-			return bloomReach * (2*(float64(k)+(half-light[k])/(light[k+1]-light[k]))/steps - 1)
+			return bloomReach * (2*(float64(k)+(half-light[k])/(light[k+1]-light[k]))/steps - 1), clipped
 		}
 	}
-	return 0
+	return 0, clipped
 }
 
 // middles returns between which places along an edge the middle of a side lies, and whether the edge is

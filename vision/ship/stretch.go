@@ -76,8 +76,10 @@ func (l *Locator) raised(h height) geom.Length {
 	if !h.known {
 		return 0
 	}
+	// No token lies deeper than on a base: one that looks smaller says no more than one of the right size.
+	measured := max(h.larger, 0)
 	likelihood := func(larger float64) float64 {
-		e := (h.larger - larger) / h.sigma
+		e := (measured - larger) / h.sigma
 		return math.Exp(-e * e / 2)
 	}
 	const steps = 44
@@ -91,7 +93,7 @@ func (l *Locator) raised(h height) geom.Length {
 	}
 	all := raisedShare*sum + (1-raisedShare)*steps*likelihood(0)
 	if !(all > 0) {
-		return max(l.over(h.larger), 0) // larger or smaller than any of these
+		return l.over(measured) // larger than any of these
 	}
 	return geom.Length(math.Sqrt(raisedShare * square / all))
 }
