@@ -12,11 +12,6 @@ const (
 	packageLines  = 6_000 // the largest package, without its tests
 )
 
-// large are the packages above packageLines, each with the reason why it is not split.
-var large = map[string]string{
-	"engine": "a split would export 46 names",
-}
-
 // isTable reports whether a function does nothing but return one composite literal.
 func isTable(f *ast.FuncDecl) bool {
 	if len(f.Body.List) != 1 {
@@ -61,17 +56,8 @@ func TestNoPackageIsLarge(t *testing.T) {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(lines)) {
-		reason, excepted := large[dir]
-		switch n := lines[dir]; {
-		case n > packageLines && !excepted:
+		if n := lines[dir]; n > packageLines {
 			t.Errorf("%s has %d lines without tests, expected at most %d", dir, n, packageLines)
-		case n <= packageLines && excepted:
-			t.Errorf("%s has %d lines without tests: take it off the list of large packages (%s)", dir, n, reason)
-		}
-	}
-	for dir := range large {
-		if lines[dir] == 0 {
-			t.Errorf("the list of large packages names %s, which is not there", dir)
 		}
 	}
 }

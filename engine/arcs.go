@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/uncertain"
 )
 
 // ParseArc reads an arc's name.
@@ -57,7 +58,7 @@ func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 // Beyond the base these sectors end on the line through the two points, so that
 // all three together are the half plane in front of it. The mobile arc is one of
 // the four sectors; such a ship has its front arc besides.
-func (r *region) set(p *Profile, rules Rules, s *Ship, at *frame, arc Arc) {
+func (r *region) set(p *Profile, rules Rules, s *Ship, at *uncertain.Frame, arc Arc) {
 	arc, half := p.Sector(rules, s, arc)
 	switch arc {
 	case ArcRear:
@@ -133,7 +134,7 @@ func opposite(a Arc) Arc {
 // the signed gap between the two.
 func inArc(s geom.Interval) Outcome {
 	switch {
-	case s.Lo == s.Hi && s.Val <= tie, s.Hi < 0:
+	case s.Lo == s.Hi && s.Val <= geom.Tie, s.Hi < 0:
 		return Yes
 	case s.Lo == s.Hi, s.Lo > 0:
 		return No
@@ -149,12 +150,12 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 	if m.from.Quarters {
 		return ArcVerdict{Arc: arc, InArc: NoView}
 	}
-	r.area.lever = m.reach
-	gap, nearest := m.separation(&r.area, m.to), geom.Point{}
+	r.area.Lever = m.reach
+	gap, nearest := m.Separation(&r.area, m.to), geom.Point{}
 	if gap.Val > 0 { // else some part is in the arc, wherever it is
-		d, near := m.shortest(&r.area, m.to, math.Inf(1))
-		if gap = m.apart(d, gap); inArc(gap) != No {
-			lines, _ := linesOf(near, d.Val)
+		d, near := m.Shortest(&r.area, m.to, math.Inf(1))
+		if gap = m.Apart(d, gap); inArc(gap) != No {
+			lines, _ := uncertain.LinesOf(near, d.Val)
 			nearest = lines[0][1]
 		}
 	}
@@ -180,4 +181,56 @@ func (m *pairMeasure) allRound(arc Arc) ArcVerdict {
 	v.BandArcStart = v.Band
 	v.Obstruction = m.obstruction(&m.direct)
 	return ArcVerdict{Arc: arc, InArc: Yes, Margin: maxObstructionMargin, Attack: v}
+}
+
+// region is the area of an arc on the table: convex, unbounded.
+type region struct {
+	planes []uncertain.HalfPlane
+	area   uncertain.Shape // the same
+	buf    [uncertain.MaxPlanes]uncertain.HalfPlane
+}
+
+// setPlanes makes the half planes behind the area's sides.
+func (r *region) setPlanes() {
+	r.planes = r.buf[:0]
+	for i := range r.area.Edges {
+		e := &r.area.Edges[i]
+		n := e.Out().Mul(-1)
+		r.planes = append(r.planes, uncertain.HalfPlane{N: n, C: n.Dot(e.At)})
+	}
+}
+
+// wedge makes the area within half of the direction mid (both radians, mid
+// clockwise from the nose), its apex at the base's centre.
+func (r *region) wedge(f *uncertain.Frame, mid, half geom.Angle) {
+	dir := func(a geom.Angle) geom.Point {
+		sin, cos := math.Sincos(float64(a))
+		return f.Right.Mul(sin).Add(f.Forward.Mul(cos))
+	}
+	left, right := dir(mid-half), dir(mid+half)
+	r.area.SetOpen([]geom.Point{f.At}, []uncertain.Edge{
+		{At: f.At, Dir: right, Hi: math.Inf(1)},
+		{At: f.At, Dir: left.Mul(-1), Lo: math.Inf(-1)},
+	}, left, right)
+	r.setPlanes()
+}
+
+// half makes the half plane in front of (side 1) or behind (side -1) the middle
+// of the base.
+func (r *region) half(f *uncertain.Frame, side float64) {
+	dir := f.Right.Mul(side)
+	r.area.SetOpen(nil, []uncertain.Edge{{At: f.At, Dir: dir, Lo: math.Inf(-1), Hi: math.Inf(1)}},
+		dir, dir.Mul(-1), f.Forward.Mul(side))
+	r.setPlanes()
+}
+
+// strip makes the area of the given width straight ahead of the base's centre.
+func (r *region) strip(f *uncertain.Frame, width float64) {
+	left, right := f.Table(geom.Point{X: -width / 2}), f.Table(geom.Point{X: width / 2})
+	r.area.SetOpen([]geom.Point{left, right}, []uncertain.Edge{
+		{At: left, Dir: f.Right, Hi: width},
+		{At: right, Dir: f.Forward, Hi: math.Inf(1)},
+		{At: left, Dir: f.Forward.Mul(-1), Lo: math.Inf(-1)},
+	}, f.Forward)
+	r.setPlanes()
 }

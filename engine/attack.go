@@ -4,20 +4,21 @@ import (
 	"math"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/uncertain"
 )
 
 // aim is an arc with which an attack is measured.
 type aim struct {
 	*region
-	gap     geom.Interval      // the signed gap between the arc and the target
-	nearest geom.Point         // of a target outside, to the arc
-	sd      [maxPlanes]float64 // of where its edges are, against the target
-	move    [maxPlanes]float64 // which way they move together: 1 inward, -1 outward
+	gap     geom.Interval                // the signed gap between the arc and the target
+	nearest geom.Point                   // of a target outside, to the arc
+	sd      [uncertain.MaxPlanes]float64 // of where its edges are, against the target
+	move    [uncertain.MaxPlanes]float64 // which way they move together: 1 inward, -1 outward
 }
 
 // strip reports whether the arc is a strip, whose two long edges move to the same side
 // when the ship does. It is narrow: were both moved inward, nothing might be left of it.
-func (a *aim) strip() bool { return len(a.planes) == maxPlanes }
+func (a *aim) strip() bool { return len(a.planes) == uncertain.MaxPlanes }
 
 // attack measures the range inside an arc: from the attacker's base to the part
 // of the target's base that is in the arc (rules texts of 2.0 and 2.5, "Attack
@@ -25,13 +26,13 @@ func (a *aim) strip() bool { return len(a.planes) == maxPlanes }
 // between the arc and the target, and nearest the point of a target outside that is
 // nearest to the arc.
 func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *AttackVerdict {
-	m.aim = aim{region: r, gap: gap, nearest: nearest, move: [maxPlanes]float64{1, 1, 1}}
+	m.aim = aim{region: r, gap: gap, nearest: nearest, move: [uncertain.MaxPlanes]float64{1, 1, 1}}
 	if m.aim.strip() {
-		m.aim.move = [maxPlanes]float64{0, 1, -1}
+		m.aim.move = [uncertain.MaxPlanes]float64{0, 1, -1}
 	}
 	// Mostly a bound of where the arc's edges may be tells that they do not matter.
 	ends, starts := m.directInArc(m.edgeBound())
-	if !m.exact && (!ends || m.rules == Rules1e && !starts) {
+	if !m.Exact && (!ends || m.rules == Rules1e && !starts) {
 		for i, h := range r.planes {
 			m.aim.sd[i] = m.edgeSigma(h)
 		}
@@ -48,22 +49,22 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 		cut := m.inArcDistance(m.base)
 		whole = &cut
 	}
-	m.start.clip(m.base, r.planes, &[maxPlanes]float64{})
+	m.start.Clip(m.base, r.planes, &[uncertain.MaxPlanes]float64{})
 	if m.rules == Rules1e {
 		inArc := m.inArcDistance(&m.start)
 		return m.attackVerdict(&inArc, inArc.Val)
 	}
-	exact := m.exact
-	m.exact = true // it is only stated, and decides nothing
-	m.cut([maxPlanes]float64{})
+	exact := m.Exact
+	m.Exact = true // it is only stated, and decides nothing
+	m.cut([uncertain.MaxPlanes]float64{})
 	inArc := m.meetDistance(&m.start, &m.part)
-	m.exact = exact
+	m.Exact = exact
 	return m.attackVerdict(whole, inArc)
 }
 
 // attackVerdict says what follows from the distance in an arc, and from inArc, the distance when the
 // line must start in the arc too.
-func (m *pairMeasure) attackVerdict(measured *closestPair, inArc float64) *AttackVerdict {
+func (m *pairMeasure) attackVerdict(measured *uncertain.ClosestPair, inArc float64) *AttackVerdict {
 	touch, contact := m.attackContact(measured.Interval)
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{DistanceArcStart: geom.Length(max(0, inArc))})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]
@@ -82,15 +83,15 @@ func (m *pairMeasure) attackVerdict(measured *closestPair, inArc float64) *Attac
 // directInArc reports whether the closest points of the two bases are surely in
 // the arc: those on the target, whichever of them are the closest, and then also
 // those on the attacker. The attack range is then the range itself.
-func (m *pairMeasure) directInArc(sd [maxPlanes]float64) (ends, starts bool) {
+func (m *pairMeasure) directInArc(sd [uncertain.MaxPlanes]float64) (ends, starts bool) {
 	if m.contact != No {
 		return false, false
 	}
 	ends, starts = true, true
-	for _, l := range m.direct.alternatives {
+	for _, l := range m.direct.Alternatives {
 		for i, h := range m.aim.planes {
-			starts = starts && h.n.Dot(l[0])-h.c > tie
-			ends = ends && h.n.Dot(l[1])-h.c > tie+m.k*sd[i]
+			starts = starts && h.N.Dot(l[0])-h.C > geom.Tie
+			ends = ends && h.N.Dot(l[1])-h.C > geom.Tie+m.k*sd[i]
 		}
 	}
 	return ends, starts
@@ -106,15 +107,15 @@ func (m *pairMeasure) directInArc(sd [maxPlanes]float64) (ends, starts bool) {
 // strip moved to the one side and to the other, in a few steps up to k standard
 // deviations of the edge's place, and each step is combined with as much error along
 // the line as still lies within k standard deviations of both together.
-func (m *pairMeasure) inArcDistance(start *shape) closestPair {
+func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPair {
 	base := m.cutDistance(start, 0)
-	if m.exact {
+	if m.Exact {
 		return base
 	}
 	grown := m.cutDistance(start, -m.k)
 	shrunk := m.cutDistance(start, m.k)
 	inside := m.aim.gap.Hi < 0 // whatever the truth, some part is in the arc
-	if inside && math.Abs(grown.Val-base.Val) <= tie && math.Abs(shrunk.Val-base.Val) <= tie {
+	if inside && math.Abs(grown.Val-base.Val) <= geom.Tie && math.Abs(shrunk.Val-base.Val) <= geom.Tie {
 		return base
 	}
 	if out, ok := m.alongEdge(&base, &grown, &shrunk); ok && inside {
@@ -124,7 +125,7 @@ func (m *pairMeasure) inArcDistance(start *shape) closestPair {
 	m.widen(&out, m.newCuts(start, base.Interval, grown.Interval, -m.k), -1)
 	m.widen(&out, m.newCuts(start, base.Interval, shrunk.Interval, m.k), 1)
 	// Whichever of these cuts is the true one gives the measuring line.
-	may, n := [7][]Line{base.alternatives, grown.alternatives, shrunk.alternatives}, 3
+	may, n := [7][]geom.Line{base.Alternatives, grown.Alternatives, shrunk.Alternatives}, 3
 	if !inside {
 		// If it is in the arc at all, then perhaps by one corner only, and when a side
 		// of the target lies along the arc's edge it may be either corner of that side.
@@ -133,26 +134,26 @@ func (m *pairMeasure) inArcDistance(start *shape) closestPair {
 			if !m.mayBeDeepest(&c, &last) {
 				continue
 			}
-			m.part.set(bodyTo, m.to.lever, c.at)
+			m.part.Set(uncertain.To, m.to.Lever, c.at)
 			d := m.meet(start, &m.part)
 			out.Lo, out.Hi = min(out.Lo, d.Lo), max(out.Hi, d.Hi)
-			may[n], n = d.alternatives, n+1
+			may[n], n = d.Alternatives, n+1
 		}
 	}
-	out.alternatives = m.distinct(may[:n]...)
-	if out.even = inside && base.even; out.even {
+	out.Alternatives = m.Distinct(may[:n]...)
+	if out.Even = inside && base.Even; out.Even {
 		sure := shrunk // surely in the arc is what is in the smallest cut
 		if m.aim.strip() {
-			sure = m.cutBy(start, [maxPlanes]float64{0, m.k * m.aim.sd[1], m.k * m.aim.sd[2]})
+			sure = m.cutBy(start, [uncertain.MaxPlanes]float64{0, m.k * m.aim.sd[1], m.k * m.aim.sd[2]})
 		}
-		out.choice, out.even = sure.choice, sure.even
+		out.Choice, out.Even = sure.Choice, sure.Even
 	}
 	return out
 }
 
 // widen makes an interval hold what the cuts to one side leave possible: side is -1 for
 // the arc growing, 1 for it shrinking.
-func (m *pairMeasure) widen(out *closestPair, c cuts, side float64) {
+func (m *pairMeasure) widen(out *uncertain.ClosestPair, c cuts, side float64) {
 	with := side * math.Asin(m.edgeCorrelation(out))
 	for i := 1; i < len(steps); i++ {
 		at := c.at(steps[i])
@@ -184,7 +185,7 @@ var (
 // way changes it by half, nothing else can happen between.
 type cuts struct {
 	m             *pairMeasure
-	start         *shape
+	start         *uncertain.Shape
 	k             float64 // the whole way, in standard deviations
 	from, mid, to geom.Interval
 	straight      bool
@@ -193,9 +194,9 @@ type cuts struct {
 // straight is how much of an interval may curve and still count as straight.
 const straight = 0.01
 
-func (m *pairMeasure) newCuts(start *shape, from, to geom.Interval, k float64) cuts {
+func (m *pairMeasure) newCuts(start *uncertain.Shape, from, to geom.Interval, k float64) cuts {
 	c := cuts{m: m, start: start, k: k, from: from, to: to}
-	if c.straight = math.Abs(to.Val-from.Val) <= tie; !c.straight {
+	if c.straight = math.Abs(to.Val-from.Val) <= geom.Tie; !c.straight {
 		c.mid = m.cutDistance(start, k/2).Interval
 		c.straight = math.Abs(from.Val+to.Val-2*c.mid.Val) <= straight*(from.Hi-from.Lo)
 	}
@@ -220,40 +221,40 @@ func (c *cuts) at(f float64) geom.Interval {
 // point is where the two lines cross, and runs along the target's side as steadily as
 // the edge moves. Then first order holds: the distance changes as that to a fixed point
 // of the target does, and by the way that the edge shifts this point.
-func (m *pairMeasure) alongEdge(base, grown, shrunk *closestPair) (closestPair, bool) {
-	if len(base.alternatives)+len(grown.alternatives)+len(shrunk.alternatives) > 3 {
-		return closestPair{}, false
+func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (uncertain.ClosestPair, bool) {
+	if len(base.Alternatives)+len(grown.Alternatives)+len(shrunk.Alternatives) > 3 {
+		return uncertain.ClosestPair{}, false
 	}
 	width, lower := base.Hi-base.Lo, base.Val-base.Lo
 	if math.Abs(grown.Val+shrunk.Val-2*base.Val) > straight*width || math.Abs(width-2*lower) > straight*width {
-		return closestPair{}, false
+		return uncertain.ClosestPair{}, false
 	}
-	edge, q := -1, base.lines[0][1]
+	edge, q := -1, base.Lines[0][1]
 	for i, h := range m.aim.planes {
-		switch d := h.n.Dot(q) - h.c; {
-		case d > 3*m.k*m.aim.sd[i]+tie: // far from this one
+		switch d := h.N.Dot(q) - h.C; {
+		case d > 3*m.k*m.aim.sd[i]+geom.Tie: // far from this one
 		case d > 1e-6 || edge >= 0:
-			return closestPair{}, false
+			return uncertain.ClosestPair{}, false
 		default:
 			edge = i
 		}
 	}
 	if edge < 0 {
-		return closestPair{}, false
+		return uncertain.ClosestPair{}, false
 	}
-	n := m.aim.planes[edge].n
-	shift := m.slipGradient(n, q) // of the edge inward, at the point
+	n := m.aim.planes[edge].N
+	shift := m.SlipGradient(n, q) // of the edge inward, at the point
 	rate := (shrunk.Val - grown.Val) / (2 * m.k * m.aim.sd[edge])
 	if m.aim.strip() {
 		rate *= m.aim.move[edge]
 	}
-	slope := base.slope.plus(&shift, rate)
-	scale := sq(m.scale * base.Val)
-	bend := max(0, lower-m.k*math.Sqrt(m.variance(&base.slope)+scale))
-	half := m.k*math.Sqrt(m.variance(&slope)+scale) + bend + straight*lower
+	slope := base.Slope.Plus(&shift, rate)
+	scale := geom.Sq(m.Scale * base.Val)
+	bend := max(0, lower-m.k*math.Sqrt(m.Variance(&base.Slope)+scale))
+	half := m.k*math.Sqrt(m.Variance(&slope)+scale) + bend + straight*lower
 	out := *base
-	out.Lo, out.Hi, out.slope = base.Val-half, base.Val+half, slope
-	out.alternatives = m.distinct(base.alternatives, grown.alternatives, shrunk.alternatives)
+	out.Lo, out.Hi, out.Slope = base.Val-half, base.Val+half, slope
+	out.Alternatives = m.Distinct(base.Alternatives, grown.Alternatives, shrunk.Alternatives)
 	return out, true
 }
 
@@ -261,46 +262,46 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *closestPair) (closestPair, 
 // moved inward by f of their standard deviations. Where nothing of the target is
 // left, the point of it that would be the last (or first) in the arc stands for
 // it: the answer is what holds if it is in the arc at all.
-func (m *pairMeasure) cutDistance(start *shape, f float64) closestPair {
-	var shrink [maxPlanes]float64
+func (m *pairMeasure) cutDistance(start *uncertain.Shape, f float64) uncertain.ClosestPair {
+	var shrink [uncertain.MaxPlanes]float64
 	for i := range shrink {
 		shrink[i] = f * m.aim.move[i] * m.aim.sd[i]
 	}
 	return m.cutBy(start, shrink)
 }
 
-func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) closestPair {
+func (m *pairMeasure) cutBy(start *uncertain.Shape, shrink [uncertain.MaxPlanes]float64) uncertain.ClosestPair {
 	m.cut(shrink)
 	return m.meet(start, &m.part)
 }
 
 // cut sets the part to the target cut by the arc.
-func (m *pairMeasure) cut(shrink [maxPlanes]float64) {
+func (m *pairMeasure) cut(shrink [uncertain.MaxPlanes]float64) {
 	part := &m.part
-	part.clip(m.to, m.aim.planes, &shrink)
-	if len(part.v) == 0 {
+	part.Clip(m.to, m.aim.planes, &shrink)
+	if len(part.V) == 0 {
 		at := m.aim.nearest
 		if m.aim.gap.Val <= 0 {
 			at = m.deepest().at
 		}
-		part.set(bodyTo, m.to.lever, at)
+		part.Set(uncertain.To, m.to.Lever, at)
 	}
 }
 
 // meet measures the signed distance from a start to a part of the target.
-func (m *pairMeasure) meet(start, part *shape) closestPair {
-	if m.contact != No && m.separation(start, part).Val <= 0 {
-		return m.gap(start, part)
+func (m *pairMeasure) meet(start, part *uncertain.Shape) uncertain.ClosestPair {
+	if m.contact != No && m.Separation(start, part).Val <= 0 {
+		return m.Gap(start, part)
 	}
-	return m.distance(start, part, math.Inf(1))
+	return m.Distance(start, part, math.Inf(1))
 }
 
 // meetDistance is what meet measures, without its lines.
-func (m *pairMeasure) meetDistance(start, part *shape) float64 {
-	if m.contact != No && m.separation(start, part).Val <= 0 {
-		return m.gap(start, part).Val
+func (m *pairMeasure) meetDistance(start, part *uncertain.Shape) float64 {
+	if m.contact != No && m.Separation(start, part).Val <= 0 {
+		return m.Gap(start, part).Val
 	}
-	d, _ := m.shortest(start, part, math.Inf(1))
+	d, _ := m.Shortest(start, part, math.Inf(1))
 	return d.Val
 }
 
@@ -309,20 +310,20 @@ func (m *pairMeasure) meetDistance(start, part *shape) float64 {
 type cornerDepth struct {
 	at    geom.Point
 	depth float64
-	slope gradient
+	slope uncertain.Gradient
 }
 
 func (m *pairMeasure) cornerDepths() [4]cornerDepth {
 	var all [4]cornerDepth
 	for i := range all {
-		c := cornerDepth{at: m.to.v[i], depth: math.Inf(1)}
+		c := cornerDepth{at: m.to.V[i], depth: math.Inf(1)}
 		var n geom.Point
 		for _, h := range m.aim.planes {
-			if d := h.n.Dot(c.at) - h.c; d < c.depth {
-				c.depth, n = d, h.n
+			if d := h.N.Dot(c.at) - h.C; d < c.depth {
+				c.depth, n = d, h.N
 			}
 		}
-		c.slope = m.slipGradient(n.Mul(-1), c.at)
+		c.slope = m.SlipGradient(n.Mul(-1), c.at)
 		all[i] = c
 	}
 	return all
@@ -343,27 +344,27 @@ func (m *pairMeasure) deepest() cornerDepth {
 
 // mayBeDeepest reports whether c may truly be deeper than the one that seems so.
 func (m *pairMeasure) mayBeDeepest(c, seems *cornerDepth) bool {
-	w := c.slope.plus(&seems.slope, -1)
-	return seems.depth-c.depth <= m.k*math.Sqrt(m.variance(&w))
+	w := c.slope.Plus(&seems.slope, -1)
+	return seems.depth-c.depth <= m.k*math.Sqrt(m.Variance(&w))
 }
 
 // edgeBound returns an upper bound of the standard deviation of the place of any of an
 // arc's edges against any point of the target.
-func (m *pairMeasure) edgeBound() (sd [maxPlanes]float64) {
-	if m.exact {
+func (m *pairMeasure) edgeBound() (sd [uncertain.MaxPlanes]float64) {
+	if m.Exact {
 		return sd
 	}
-	bound := math.Sqrt(m.varianceBound(m.reach, m.to.lever))
-	return [maxPlanes]float64{bound, bound, bound}
+	bound := math.Sqrt(m.VarianceBound(m.reach, m.to.Lever))
+	return [uncertain.MaxPlanes]float64{bound, bound, bound}
 }
 
 // edgeSigma returns the largest standard deviation of the place of an arc's edge
 // against the corners of the target.
-func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
+func (m *pairMeasure) edgeSigma(h uncertain.HalfPlane) float64 {
 	v := 0.0
-	for _, p := range m.to.v {
-		w := m.slipGradient(h.n, p)
-		v = max(v, m.variance(&w))
+	for _, p := range m.to.V {
+		w := m.SlipGradient(h.N, p)
+		v = max(v, m.Variance(&w))
 	}
 	return math.Sqrt(v)
 }
@@ -371,19 +372,19 @@ func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
 // edgeCorrelation returns the largest correlation between an arc's edge moving
 // inward and the distance growing, over the edges near the closest point; of a strip
 // that of its moving as a whole.
-func (m *pairMeasure) edgeCorrelation(d *closestPair) float64 {
-	v := m.variance(&d.slope)
-	q, rho := d.lines[0][1], -1.0
+func (m *pairMeasure) edgeCorrelation(d *uncertain.ClosestPair) float64 {
+	v := m.Variance(&d.Slope)
+	q, rho := d.Lines[0][1], -1.0
 	for i, h := range m.aim.planes {
 		switch {
 		case m.aim.strip() && i != 1:
 			continue
-		case !m.aim.strip() && math.Abs(h.n.Dot(q)-h.c) > 2*m.k*m.aim.sd[i]+tie:
+		case !m.aim.strip() && math.Abs(h.N.Dot(q)-h.C) > 2*m.k*m.aim.sd[i]+geom.Tie:
 			continue
 		}
-		w := m.slipGradient(h.n, q)
-		if n := math.Sqrt(v * m.variance(&w)); n > 0 {
-			rho = max(rho, m.covariance(&w, &d.slope)/n)
+		w := m.SlipGradient(h.N, q)
+		if n := math.Sqrt(v * m.Variance(&w)); n > 0 {
+			rho = max(rho, m.Covariance(&w, &d.Slope)/n)
 		}
 	}
 	if rho == -1 { // no edge near: the far end of a corner that switches

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
+	"sightline/engine/internal/uncertain"
 )
 
 // bandWidth is the length of one band of the range ruler.
@@ -16,19 +18,19 @@ const maxBands = 1000
 // exactly 100 mm is range 1. Contact (0, or less for an overlap) is range 0 in
 // 2.0 and 2.5 and range 1 in the first edition.
 func Band(r Rules, distance geom.Length) int {
-	if distance <= tie {
+	if distance <= geom.Tie {
 		if r == Rules1e {
 			return 1
 		}
 		return 0
 	}
-	return max(1, int(math.Ceil(float64((distance-tie)/bandWidth))))
+	return max(1, int(math.Ceil(float64((distance-geom.Tie)/bandWidth))))
 }
 
 // rangeVerdict turns the signed distance of two bases into a range. touch is the signed
 // gap between the outlines, guides included, and contact what it says: whether the
 // range is 0 in 2.0 and 2.5.
-func (mem *memory) rangeVerdict(r Rules, m *closestPair, touch geom.Interval, contact Outcome, k float64) RangeVerdict {
+func (mem *memory) rangeVerdict(r Rules, m *uncertain.ClosestPair, touch geom.Interval, contact Outcome, k float64) RangeVerdict {
 	s := m.Interval
 	v := RangeVerdict{Distance: geom.Length(max(0, s.Val)), Band: max(1, Band(r, geom.Length(s.Val)))}
 	lo, hi := max(1, Band(r, geom.Length(s.Lo))), max(1, Band(r, geom.Length(s.Hi)))
@@ -38,7 +40,7 @@ func (mem *memory) rangeVerdict(r Rules, m *closestPair, touch geom.Interval, co
 			v.Band, lo, hi = 0, 0, 0
 		case contact == Indeterminate:
 			lo = 0
-			if touch.Val <= contactTie {
+			if touch.Val <= pieces.ContactTie {
 				v.Band = 0
 			}
 		}
@@ -55,9 +57,9 @@ func (mem *memory) rangeVerdict(r Rules, m *closestPair, touch geom.Interval, co
 	}
 	v.Margin, v.Sigma = v.limit(r, s, touch, k)
 	first = len(mem.lines)
-	mem.lines = append(mem.lines, m.lines[0])
-	if m.band {
-		mem.lines = append(mem.lines, m.lines[1])
+	mem.lines = append(mem.lines, m.Lines[0])
+	if m.Band {
+		mem.lines = append(mem.lines, m.Lines[1])
 	}
 	v.Lines = mem.lines[first:len(mem.lines):len(mem.lines)]
 	return v

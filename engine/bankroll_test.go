@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // G92: side and direction of the roll are declared, and these are all there are.
@@ -18,7 +19,7 @@ func TestABankRollDeclaresSideAndDirection(t *testing.T) {
 		"barrel-roll left bank forward", "barrel-roll left bank backward", "barrel-roll right bank forward", "barrel-roll right bank backward",
 		"decloak left bank forward", "decloak right bank backward", "decloak forward bank left", "decloak forward bank right",
 	} {
-		a, err := engine.ParseAction(words)
+		a, err := move.ParseAction(words)
 		require.NoError(t, err)
 		assert.Equal(t, words, a.String())
 	}
@@ -26,10 +27,10 @@ func TestABankRollDeclaresSideAndDirection(t *testing.T) {
 		"barrel-roll left bank", "barrel-roll bank forward", "barrel-roll left bank left", "boost left bank forward",
 		"decloak forward bank forward", "decloak left bank right", "tractor left bank forward", "barrel-roll forward",
 	} {
-		_, err := engine.ParseAction(words)
+		_, err := move.ParseAction(words)
 		assert.ErrorContains(t, err, "[bank forward|backward]", words)
 	}
-	assert.Equal(t, "Action(0, 0, 4)", engine.Action{Bend: engine.BendRight}.String())
+	assert.Equal(t, "Action(0, 0, 4)", move.Action{Bend: move.BendRight}.String())
 }
 
 // laid puts a pose's pieces together with hands: the template against the side of
@@ -91,7 +92,7 @@ func TestWhereABankRollEnds(t *testing.T) {
 func TestWhatForbidsABankRoll(t *testing.T) {
 	for _, rules := range []string{"1e", "2.0", "2.5"} {
 		t.Run(rules, func(t *testing.T) {
-			roll := func(s engine.Scene) engine.MoveResult {
+			roll := func(s engine.Scene) move.Result {
 				return repositioned(t, s, "A", "barrel-roll right bank forward")
 			}
 			r := roll(scene(t, rules+"; A small 0 0 0; rock square 50 6 0 4"))
@@ -111,10 +112,10 @@ func TestWhatForbidsABankRoll(t *testing.T) {
 			assert.False(t, r.FullyExecuted)
 			assert.Contains(t, r.Options[0].Why, "leaves the play area")
 			s.Ships[0].Base = engine.Large
-			a, err := engine.ParseAction("barrel-roll right bank forward")
+			a, err := move.ParseAction("barrel-roll right bank forward")
 			require.NoError(t, err)
-			_, err = engine.Reposition(&s, "A", a, engine.Options{})
-			assert.ErrorIs(t, err, engine.ErrBankRoll)
+			_, err = move.Reposition(&s, "A", a, engine.Options{})
+			assert.ErrorIs(t, err, move.ErrBankRoll)
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
+	"sightline/engine/internal/uncertain"
 )
 
 // This file says when things touch and when they overlap, for every question that
@@ -22,18 +24,9 @@ import (
 // Dimensions of the guides, the pairs of pegs at the front and the rear of a base
 // between which a template lies (rules/dimensions 1.1).
 const (
-	GuideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
-	GuideOuter = 13.6 * geom.Millimeter // half the distance between the outer sides of a pair
-
-	guideTip = 1.4 * geom.Millimeter // width at the tip of the slenderest that a source knows
+	GuideInner = pieces.GuideInner // half the gap between the two of a pair
+	GuideOuter = pieces.GuideOuter // half the distance between the outer sides of a pair
 )
-
-// contactTie is how far apart, in mm, two exactly known outlines may be and still
-// touch, and how deep they may lie in one another and still not overlap. A ship that
-// backs up stops where its outline leaves the other's, to 1e-9 mm ([tie]), and its pose
-// may have been written and read since. A millionth of a millimetre covers that, and
-// no table shows it.
-const contactTie = 1e-6
 
 // GuideReach returns how far the guides stand out in front of and behind a base.
 func GuideReach(b Base) geom.Length {
@@ -55,30 +48,22 @@ func (p *Profile) reach(b Base) float64 {
 	return float64(GuideReach(b))
 }
 
-// rect is the rectangle x0…x1 by y0…y1 in a base's own frame, in mm.
-type rect struct{ x0, x1, y0, y1 float64 }
-
-// guides returns the four guides of a base, those at the front first; none where the
+// guides returns the four guides of a base, as the function guides does; none where the
 // profile leaves them out.
-func (p *Profile) guides(b Base) (g [4]rect, n int) {
+func (p *Profile) guides(b Base) (g [4]pieces.Rect, n int) {
 	reach := p.reach(b)
 	if reach == 0 {
 		return g, 0
 	}
-	const in, out = float64(GuideInner), float64(GuideOuter)
 	_, l := p.Size(b)
-	y := float64(l / 2)
-	return [4]rect{
-		{-out, -in, y, y + reach}, {in, out, y, y + reach},
-		{-out, -in, -y - reach, -y}, {in, out, -y - reach, -y},
-	}, 4
+	return pieces.Guides(float64(l/2), reach), 4
 }
 
 // contactOutcome decides whether two outlines meet, from their signed gap. Where
 // nothing is uncertain touching counts as meeting.
 func contactOutcome(s geom.Interval) Outcome {
 	switch {
-	case s.Lo > contactTie:
+	case s.Lo > pieces.ContactTie:
 		return No
 	case s.Lo == s.Hi, s.Hi < 0:
 		return Yes
@@ -90,7 +75,7 @@ func contactOutcome(s geom.Interval) Outcome {
 // is not an overlap.
 func overlapOutcome(s geom.Interval) Outcome {
 	if s.Lo == s.Hi {
-		if s.Val < -contactTie {
+		if s.Val < -pieces.ContactTie {
 			return Yes
 		}
 		return No
@@ -129,9 +114,9 @@ func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval 
 
 // ofGuides measures a gap between outlines with guides. Where rectangles meet for sure,
 // it reaches as far as slender guides leave it open.
-func (g *propagator) ofGuides(gap func(slender bool) geom.Interval) geom.Interval {
+func (m *pairMeasure) ofGuides(gap func(slender bool) geom.Interval) geom.Interval {
 	s := gap(false)
-	if !g.exact && s.Hi < 0 {
+	if !m.Exact && s.Hi < 0 {
 		s.Hi = max(s.Hi, gap(true).Hi)
 	}
 	return s
@@ -144,17 +129,17 @@ func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.I
 	if s, ok := t.withoutGuides(base, reach); ok {
 		return s
 	}
-	g := &t.pm.propagator
-	return g.ofGuides(func(slender bool) geom.Interval {
+	g := &t.pm.Propagator
+	return t.pm.ofGuides(func(slender bool) geom.Interval {
 		return eachTurn(o.ship, func(turn geom.Angle) geom.Interval {
-			out, loose := base, tie
+			out, loose := base, geom.Tie
 			p := t.parts(0, o, &o.from, turn, slender)
-			if !g.exact {
-				loose = p.stretch() * g.intervalBound(p.base, &r.shape)
+			if !g.Exact {
+				loose = p.stretch() * g.IntervalBound(p.base, &r.Shape)
 			}
 			for i := range p.n {
-				if p.centre[i].Sub(r.centre).Norm()-p.radius-r.radius <= out.Val+loose {
-					out = out.Min(g.gapToOutline(p.guide(i), r).Interval)
+				if p.centre[i].Sub(r.Centre).Norm()-p.radius-r.Radius <= out.Val+loose {
+					out = out.Min(g.GapToOutline(p.guide(i), &r.Outline).Interval)
 				}
 			}
 			return out
@@ -170,7 +155,7 @@ func (t *table) withoutGuides(bases geom.Interval, reach float64) (geom.Interval
 	switch {
 	case reach == 0 || overlapOutcome(bases) == Yes:
 		return bases, true
-	case bases.Lo > reach+contactTie && (t.scene.Rules == Rules1e || 2*bases.Val > float64(bandWidth)+reach):
+	case bases.Lo > reach+pieces.ContactTie && (t.scene.Rules == Rules1e || 2*bases.Val > float64(bandWidth)+reach):
 		return geom.Interval{Lo: bases.Lo - reach, Val: bases.Val - reach, Hi: bases.Hi}, true
 	}
 	return geom.Interval{}, false
@@ -181,7 +166,7 @@ func (t *table) withoutGuides(bases geom.Interval, reach float64) (geom.Interval
 // sides. What is decided must be so both ways.
 func eachTurn(s *Ship, ask func(geom.Angle) geom.Interval) geom.Interval {
 	out := ask(0)
-	if s.Quarters && !s.Base.huge() {
+	if s.Quarters && !s.Base.Huge() {
 		turned := ask(math.Pi / 2)
 		out.Lo, out.Hi = min(out.Lo, turned.Lo), max(out.Hi, turned.Hi)
 	}
@@ -191,76 +176,64 @@ func eachTurn(s *Ship, ask func(geom.Angle) geom.Interval) geom.Interval {
 // parts is a base with its guides on the table. The guides' shapes are made when one
 // asks for them: most are too far away to matter.
 type parts struct {
-	base    *shape
+	base    *uncertain.Shape
 	n       int // guides
 	slender bool
-	boxes   [4]rect
+	boxes   [4]pieces.Rect
 	centre  [4]geom.Point
 	radius  float64 // of a circle around any of them
-	frame   frame
-	shapes  *[4]shape
+	frame   uncertain.Frame
+	shapes  *[4]uncertain.Shape
 	made    [4]bool
 }
 
 // parts places a ship's guides, turned from where its nose points; of a section of a
 // huge ship those at its own end. The room, 0 or 1, is where their shapes are kept.
-func (t *table) parts(room int, o *measuredShip, base *shape, turn geom.Angle, slender bool) parts {
+func (t *table) parts(room int, o *measuredShip, base *uncertain.Shape, turn geom.Angle, slender bool) parts {
 	pose := o.ship.Pose
 	pose.Heading += turn
-	p := parts{base: base, slender: slender, shapes: &t.guides[room], frame: frameOf(pose)}
+	p := parts{base: base, slender: slender, shapes: &t.guides[room], frame: uncertain.FrameOf(pose)}
 	boxes, n := t.profile.guides(o.ship.Base)
 	for _, g := range boxes[:n] {
 		if o.ship.part != nil && !holds(o.ship.part, g) {
 			continue
 		}
 		p.boxes[p.n] = g
-		p.centre[p.n] = p.frame.table(geom.Point{X: (g.x0 + g.x1) / 2, Y: (g.y0 + g.y1) / 2})
-		p.radius = math.Hypot(g.x1-g.x0, g.y1-g.y0) / 2
+		p.centre[p.n] = p.frame.Table(geom.Point{X: (g.X0 + g.X1) / 2, Y: (g.Y0 + g.Y1) / 2})
+		p.radius = math.Hypot(g.X1-g.X0, g.Y1-g.Y0) / 2
 		p.n++
 	}
 	return p
 }
 
 // guide returns the i-th guide's shape.
-func (p *parts) guide(i int) *shape {
+func (p *parts) guide(i int) *uncertain.Shape {
 	s, g := &p.shapes[i], p.boxes[i]
 	if !p.made[i] {
 		p.made[i] = true
-		s.rectangleIn(&p.frame, p.base.body, g.x0, g.x1, g.y0, g.y1)
+		s.RectangleIn(&p.frame, p.base.Body, g.X0, g.X1, g.Y0, g.Y1)
 		if p.slender {
-			q := quad(s.v).slender(g.y0 < 0)
-			s.set(s.body, s.lever, q[:]...)
+			q := pieces.Slender([4]geom.Point(s.V), g.Y0 < 0)
+			s.Set(s.Body, s.Lever, q[:]...)
 		}
 	}
 	return s
 }
 
-// slender returns a guide narrowed to the width that it has at its tip at least: at its
-// first side or, of a rear guide, at the one opposite.
-func (q quad) slender(rear bool) quad {
-	a, b := &q[0], &q[1]
-	if rear {
-		a, b = &q[3], &q[2]
-	}
-	const f = float64(guideTip / (GuideOuter - GuideInner))
-	*a, *b = b.Lerp(*a, (1+f)/2), a.Lerp(*b, (1+f)/2)
-	return q
-}
-
 // stretch returns by how much the longest lever to a guide exceeds that to the base's
 // corners, as a factor of at least 1.
 func (p *parts) stretch() float64 {
-	most := p.base.lever
+	most := p.base.Lever
 	for _, g := range p.boxes[:p.n] {
-		most = max(most, math.Hypot(max(-g.x0, g.x1), max(-g.y0, g.y1)))
+		most = max(most, math.Hypot(max(-g.X0, g.X1), max(-g.Y0, g.Y1)))
 	}
-	return most / p.base.lever
+	return most / p.base.Lever
 }
 
 // holds reports whether a piece of a base reaches the edge that a guide stands on.
-func holds(piece []geom.Point, g rect) bool {
+func holds(piece []geom.Point, g pieces.Rect) bool {
 	for _, q := range piece {
-		if g.y0 > 0 && q.Y >= g.y0-tie || g.y1 < 0 && q.Y <= g.y1+tie {
+		if g.Y0 > 0 && q.Y >= g.Y0-geom.Tie || g.Y1 < 0 && q.Y <= g.Y1+geom.Tie {
 			return true
 		}
 	}
@@ -270,31 +243,31 @@ func holds(piece []geom.Point, g rect) bool {
 // partsGap measures the least gap between two outlines whose guides stand out by reach
 // in all; bases is the gap of their bases. Parts that are too far apart to be the
 // nearest are passed over.
-func (g *propagator) partsGap(a, b *parts, reach float64, bases geom.Interval) geom.Interval {
-	out, loose := bases, tie
-	if bases.Lo <= reach+contactTie { // else they do not touch, and the nearest two parts are enough
-		loose = g.partsSlack(a, b)
+func (m *pairMeasure) partsGap(a, b *parts, reach float64, bases geom.Interval) geom.Interval {
+	out, loose := bases, geom.Tie
+	if bases.Lo <= reach+pieces.ContactTie { // else they do not touch, and the nearest two parts are enough
+		loose = m.partsSlack(a, b)
 	}
 	near := func(least float64) bool { return least <= out.Val+loose }
-	eachNear(a, b, near, func(x, y *shape) { out = out.Min(g.gap(x, y).Interval) })
+	eachNear(a, b, near, func(x, y *uncertain.Shape) { out = out.Min(m.Gap(x, y).Interval) })
 	return out
 }
 
 // partsSlack bounds the width of the interval of the gap between any part of one
 // outline and any of the other, as slack does.
-func (g *propagator) partsSlack(a, b *parts) float64 {
-	if g.exact {
-		return tie
+func (m *pairMeasure) partsSlack(a, b *parts) float64 {
+	if m.Exact {
+		return geom.Tie
 	}
-	return max(a.stretch(), b.stretch()) * g.intervalBound(a.base, b.base)
+	return max(a.stretch(), b.stretch()) * m.IntervalBound(a.base, b.base)
 }
 
 // eachNear calls visit with each pair of parts of the two outlines in which at least
 // one is a guide and which are near by a lower bound of how far apart they
 // are.
-func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *shape)) {
+func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *uncertain.Shape)) {
 	for i := range a.n {
-		if near(b.base.far(a.centre[i]) - a.radius) {
+		if near(b.base.Far(a.centre[i]) - a.radius) {
 			visit(a.guide(i), b.base)
 		}
 		for j := range b.n {
@@ -304,7 +277,7 @@ func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *shape
 		}
 	}
 	for j := range b.n {
-		if near(a.base.far(b.centre[j]) - b.radius) {
+		if near(a.base.Far(b.centre[j]) - b.radius) {
 			visit(a.base, b.guide(j))
 		}
 	}
@@ -319,21 +292,21 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 	switch {
 	case m.rules == Rules1e || contactOutcome(d) == Yes: // no range 0 in that edition; or the bases alone tell
 		return d, contactOutcome(d)
-	case m.contact == No && d.Val <= m.direct.Val+tie:
+	case m.contact == No && d.Val <= m.direct.Val+geom.Tie:
 		return m.touch, No
 	case m.contact == No:
 		return geom.Interval{Lo: max(m.touch.Lo, d.Lo-reach), Val: max(m.touch.Val, d.Val-reach), Hi: max(m.touch.Hi, d.Hi-reach)}, No
-	case d.Lo > reach+contactTie:
+	case d.Lo > reach+pieces.ContactTie:
 		return geom.Interval{Lo: d.Lo - reach, Val: d.Val - reach, Hi: d.Hi - reach}, No
 	}
 	out := m.cutTouch(d, 0, false)
 	grown, shrunk := out, out
-	if !m.exact {
+	if !m.Exact {
 		grown = m.cutTouch(d, -m.k, false)
 		shrunk = m.ofGuides(func(slender bool) geom.Interval { return m.cutTouch(d, m.k, slender) })
 		out.Lo, out.Hi = min(out.Lo, grown.Lo), max(out.Hi, shrunk.Hi)
 	}
-	if m.known && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+contactTie {
+	if m.known && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+pieces.ContactTie {
 		return geom.Interval{}, Yes // they touch, and where they do is in the arc
 	}
 	return out, contactOutcome(out)
@@ -349,17 +322,17 @@ func (m *pairMeasure) cutTouch(d geom.Interval, f float64, slender bool) geom.In
 // cutTouchTurned is cutTouch with the target's guides turned from where its nose points.
 func (m *pairMeasure) cutTouchTurned(d geom.Interval, f float64, turn geom.Angle, slender bool) geom.Interval {
 	a, b := m.parts(0, m.attacker, m.base, 0, slender), m.parts(1, m.aimedAt, m.to, turn, slender)
-	var shrink [maxPlanes]float64
+	var shrink [uncertain.MaxPlanes]float64
 	for i := range shrink {
 		shrink[i] = f * math.Abs(m.aim.move[i]) * m.aim.sd[i]
 	}
 	out, some := d, false
 	loose := m.partsSlack(&a, &b)
-	add := func(x, y *shape) {
-		if m.part.clip(y, m.aim.planes, &shrink); len(m.part.v) == 0 {
+	add := func(x, y *uncertain.Shape) {
+		if m.part.Clip(y, m.aim.planes, &shrink); len(m.part.V) == 0 {
 			return
 		}
-		gap := m.gap(x, &m.part).Interval
+		gap := m.Gap(x, &m.part).Interval
 		if !some {
 			out, some = gap, true
 		}

@@ -13,12 +13,13 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
 // randomBump makes a ship that runs into others: any size against any size, huge ones
 // too, any template, any edition.
-func randomBump(r *rand.Rand) (engine.Scene, engine.Maneuver) {
+func randomBump(r *rand.Rand) (engine.Scene, move.Maneuver) {
 	for {
 		s, m := randomMove(r)
 		s.Rules = engine.Rules(1 + r.IntN(3))
@@ -29,15 +30,15 @@ func randomBump(r *rand.Rand) (engine.Scene, engine.Maneuver) {
 		}
 		switch r.IntN(8) {
 		case 0:
-			if m.Bearing == engine.Straight {
-				m.Bearing = engine.Koiogran
+			if m.Bearing == move.Straight {
+				m.Bearing = move.Koiogran
 			}
 		case 1:
-			if m.Bearing == engine.BankTurn {
-				m.Bearing = engine.Segnor
+			if m.Bearing == move.BankTurn {
+				m.Bearing = move.Segnor
 			}
 		}
-		got, err := engine.Move(&s, "A", m, engine.Options{})
+		got, err := move.Execute(&s, "A", m, engine.Options{})
 		if err == nil && !got.FullyExecuted {
 			return s, m
 		}
@@ -61,7 +62,7 @@ func TestAPoseThatMoveCallsTouchingIsNeverCalledApart(t *testing.T) {
 	kinds := map[string]int{}
 	for bumps < sceneCount(shorter(2000, 500), 10000) {
 		s, m := randomBump(r)
-		got, err := engine.Move(&s, "A", m, engine.Options{})
+		got, err := move.Execute(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		bumps++
 		wire, err := scenefile.MarshalMove(got)
@@ -128,7 +129,7 @@ func checkContact(t *testing.T, s *engine.Scene, id string, bump int) {
 }
 
 // stillApart holds that measuring says apart of what move does, and counts those.
-func stillApart(t *testing.T, s *engine.Scene, got *engine.MoveResult) int {
+func stillApart(t *testing.T, s *engine.Scene, got *move.Result) int {
 	t.Helper()
 	after, n := afterMove(s, got.Final), 0
 	for _, o := range s.Ships[1:] {
@@ -382,7 +383,7 @@ func TestASceneOfTooManyShipsIsRefused(t *testing.T) {
 	want := fmt.Sprintf("ships: expected at most %d, got %d", engine.MaxShips, engine.MaxShips+1)
 	_, err := engine.Measure(&s, engine.Options{})
 	assert.ErrorContains(t, err, want)
-	_, err = engine.Move(&s, "S0", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
+	_, err = move.Execute(&s, "S0", move.Maneuver{Bearing: move.Straight, Speed: 1}, engine.Options{})
 	assert.ErrorContains(t, err, want)
 	raw, err := scenefile.MarshalList([]engine.Scene{s})
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
 )
 
 // This file says verdicts in words: one sentence with the numbers that decided and
@@ -98,7 +99,7 @@ func (v *RangeVerdict) words(contact Outcome) string {
 	switch {
 	case contact == Indeterminate && v.Outcome == Yes: // of the first edition, where contact is range 1
 		b.WriteString("; whether they are in contact is too close to call")
-	case contact == Indeterminate && v.Distance > v.Margin+contactTie:
+	case contact == Indeterminate && v.Distance > v.Margin+pieces.ContactTie:
 		b.WriteString("; the guides may touch")
 	}
 	return b.String()
@@ -157,7 +158,7 @@ func (v *AttackVerdict) ContactElsewhere(p *PairVerdict) bool {
 // contact returns what is known of contact inside the arc of an attack.
 func (v *AttackVerdict) contact(p *PairVerdict) Outcome {
 	switch {
-	case p.Contact == No || v.Possible[0] > 0 && v.Distance > p.Range.Distance+tie:
+	case p.Contact == No || v.Possible[0] > 0 && v.Distance > p.Range.Distance+geom.Tie:
 		return No
 	case v.Outcome != Yes:
 		return Indeterminate

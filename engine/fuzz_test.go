@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
@@ -370,26 +371,26 @@ func FuzzMovesOfAnyKind(f *testing.F) {
 				}
 			}
 		}
-		move := func(s *engine.Scene) (engine.MoveResult, error) {
+		moving := func(s *engine.Scene) (move.Result, error) {
 			n := int(what) % 60
 			switch {
 			case n < 45:
-				return engine.Move(s, "A", engine.Maneuver{Bearing: engine.Bearing(n % 9), Speed: n / 9, Left: what >= 120}, engine.Options{})
+				return move.Execute(s, "A", move.Maneuver{Bearing: move.Bearing(n % 9), Speed: n / 9, Left: what >= 120}, engine.Options{})
 			case n < 54:
-				return engine.Reposition(s, "A", engine.Action{Kind: engine.ActionKind(pick % 4), To: engine.Direction(pick / 4 % 3),
-					Bend: engine.Bend(pick / 12 % 5)}, engine.Options{})
+				return move.Reposition(s, "A", move.Action{Kind: move.ActionKind(pick % 4), To: move.Direction(pick / 4 % 3),
+					Bend: move.Bend(pick / 12 % 5)}, engine.Options{})
 			}
-			return engine.LayDrop(s, "A", engine.Drop{Template: engine.Template{Kind: engine.TemplateKind(n % 3), Speed: 1 + n%2,
+			return move.LayDrop(s, "A", move.Drop{Template: move.Template{Kind: move.TemplateKind(n % 3), Speed: 1 + n%2,
 				Left: what >= 120}, Launch: pick%2 == 1}, engine.Options{})
 		}
-		r, err := move(&s)
+		r, err := moving(&s)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Fatalf("an error that is not one line: %q", err)
 			}
 			return
 		}
-		for _, p := range append([]engine.MoveOption{{Final: r.Full}, {Final: r.Final}}, r.Options...) {
+		for _, p := range append([]move.Option{{Final: r.Full}, {Final: r.Final}}, r.Options...) {
 			if !finite(p.Final.X) || !finite(p.Final.Y) || !finite(float64(p.Final.Heading)) || !finite(float64(p.FinalTo.X)) ||
 				!finite(float64(p.From)) || !finite(float64(p.To)) {
 				t.Fatalf("ends at %+v", p)
@@ -401,7 +402,7 @@ func FuzzMovesOfAnyKind(f *testing.F) {
 		if _, err := scenefile.MarshalMove(r); err != nil {
 			t.Errorf("a move that cannot be written: %v", err)
 		}
-		again, err := move(&s)
+		again, err := moving(&s)
 		if err != nil || again.Final != r.Final || again.Outcome != r.Outcome {
 			t.Errorf("%+v the first time, %+v (%v) the second", r, again, err)
 		}

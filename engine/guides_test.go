@@ -13,6 +13,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // guideShape is the outline of a guide as the slow method knows it: across, in halves of
@@ -183,7 +184,7 @@ func TestDecidedMovesHoldForGuidesOfAnyShape(t *testing.T) {
 			checkRoll(t, r, &s, i, check)
 			continue
 		}
-		got, err := engine.Move(&s, "A", m, engine.Options{})
+		got, err := move.Execute(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		v := newSlowMove(a, m)
 		full := v.pose(v.line.length)
@@ -235,7 +236,7 @@ func checkRoll(t *testing.T, r *rand.Rand, s *engine.Scene, i int, check func(in
 		p := &s.Ships[j+1].Pose
 		p.Point = a.Pose.Transform(geom.Point{X: 60 + 80*r.Float64(), Y: 180 * (r.Float64() - 0.5)})
 	}
-	got, err := engine.Reposition(s, "A", engine.Action{Kind: engine.BarrelRoll, To: engine.ToRight}, engine.Options{})
+	got, err := move.Reposition(s, "A", move.Action{Kind: move.BarrelRoll, To: move.ToRight}, engine.Options{})
 	require.NoError(t, err)
 	for _, o := range got.Options {
 		end := o.Final

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
+	"sightline/engine/internal/uncertain"
 )
 
 // table is a scene made ready for measuring.
@@ -26,29 +28,20 @@ type table struct {
 	blockers        []blocker          // what may obstruct attacks
 	devices         []*obstacleOutline // what does not, but is named when it is on the line
 	ships           []measuredShip
-	around          []circle // the ships' bases
+	around          []uncertain.Circle // the ships' bases
 	mem             memory
 	pm              pairMeasure
-	room            [2]shape    // for what is measured once
-	guides          [2][4]shape // for those of two ships
+	room            [2]uncertain.Shape    // for what is measured once
+	guides          [2][4]uncertain.Shape // for those of two ships
 }
 
 // prepare checks a scene and works out what all its measurements share.
 func (t *table) prepare(s *Scene, o Options) error {
-	t.scene, t.k = s, o.Sigmas
+	t.scene = s
 	t.relation, t.mayTouch = o.Touching, o.MayTouch
 	t.overlaps, t.untouched, t.known = o.Overlapped, o.Untouched, o.InContact
-	if t.k == 0 {
-		t.k = DefaultSigmas
-	}
-	if !(t.k > 0 && t.k <= maxSigmas) {
-		return fmt.Errorf("engine: sigmas: expected more than 0 and at most %d, got %g", maxSigmas, o.Sigmas)
-	}
-	if err := s.Validate(); err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
 	var err error
-	if t.profile, err = s.dimensions(); err != nil {
+	if t.k, t.profile, err = s.Ready(o); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
 	t.setOutlines()
@@ -61,13 +54,16 @@ func (t *table) prepare(s *Scene, o Options) error {
 // measuredShip is a ship ready to be measured: its base, and the areas of its arcs.
 type measuredShip struct {
 	ship     *Ship
-	from, to shape // its base, as the body measured from and as the one measured to
+	from, to uncertain.Shape // its base, as the body measured from and as the one measured to
 	radius   float64
 
 	ready   bool // the arcs, which are made when they are first asked for
 	arcs    []Arc
 	regions []region
 }
+
+// body returns a ship as a body whose pose is uncertain.
+func (s *Ship) body() uncertain.Body { return uncertain.Body{At: s.Pose.Point, Cov: s.Covariance} }
 
 // setShips places all ships on the table.
 func (t *table) setShips() {
@@ -76,18 +72,33 @@ func (t *table) setShips() {
 	for i := range s.Ships {
 		o := &t.ships[i]
 		o.ship, o.ready = &s.Ships[i], false
-		o.from.base(&t.profile, o.ship, bodyFrom)
-		o.to.set(bodyTo, o.from.lever, o.from.v...)
-		o.radius = o.from.lever
-		t.around = append(t.around, circle{o.ship.Pose.Point, o.radius})
+		setBase(&o.from, &t.profile, o.ship, uncertain.From)
+		o.to.Set(uncertain.To, o.from.Lever, o.from.V...)
+		o.radius = o.from.Lever
+		t.around = append(t.around, uncertain.Circle{Centre: o.ship.Pose.Point, Radius: o.radius})
 	}
+}
+
+// setBase makes the shape of a ship's base, guides left out.
+func setBase(s *uncertain.Shape, p *Profile, ship *Ship, body int) {
+	if ship.part != nil {
+		var room [12]geom.Point
+		v, lever := room[:0], 0.0
+		for _, q := range ship.part {
+			v, lever = append(v, ship.Pose.Transform(q)), max(lever, q.Norm())
+		}
+		s.Set(body, lever, v...)
+		return
+	}
+	w, l := p.Size(ship.Base)
+	s.Rectangle(ship.Pose, body, float64(-w/2), float64(w/2), float64(-l/2), float64(l/2))
 }
 
 // setArcs makes the areas of a ship's arcs.
 func (t *table) setArcs(o *measuredShip) {
 	o.arcs = arcsOf(t.scene.Rules, o.ship, o.arcs[:0])
 	o.regions = grow(o.regions, len(o.arcs))
-	at := frameOf(o.ship.Pose)
+	at := uncertain.FrameOf(o.ship.Pose)
 	for i, a := range o.arcs {
 		if a != ArcPrimaryTurret {
 			o.regions[i].set(&t.profile, t.scene.Rules, o.ship, &at, a)
@@ -115,15 +126,15 @@ func (t *table) setOutlines() {
 	for i, list := range [...][]Token{s.Devices, s.Markers} {
 		for j := range list {
 			k := &list[j]
-			for _, p := range k.parts() {
-				outline := p.outline
+			for _, p := range pieces.Parts(k.Kind, k.Outline) {
+				outline := p.Outline
 				if i == 0 {
-					if in := s.insideMat(k.Pose, outline); in != nil {
+					if in := pieces.InsideMat(float64(s.MatWidth), float64(s.MatHeight), k.Pose, outline); in != nil {
 						outline = in
 					}
 				}
-				r := add(k.ID+p.name, k.Kind, k.Pose, outline, k.Sigma)
-				r.obstacle = isObstacle(k.Kind)
+				r := add(k.ID+p.Name, k.Kind, k.Pose, outline, k.Sigma)
+				r.obstacle = pieces.IsObstacle(k.Kind)
 				r.device = i == 0 && !r.obstacle
 				t.sharp = t.sharp && (!r.obstacle || k.Sigma == 0)
 			}
@@ -144,7 +155,7 @@ func (t *table) setHugeObstructors() {
 	s, n := t.scene, 0
 	for i := range s.Ships {
 		ship := &s.Ships[i]
-		if !ship.Base.huge() {
+		if !ship.Base.Huge() {
 			continue
 		}
 		t.hugeObstructors = grow(t.hugeObstructors, n+1)
@@ -154,10 +165,10 @@ func (t *table) setHugeObstructors() {
 		x, y := float64(w/2), float64(l/2)
 		outline := [...]geom.Point{{X: x, Y: y}, {X: -x, Y: y}, {X: -x, Y: -y}, {X: x, Y: -y}}
 		h.set(ship.ID, ship.Base.String(), ship.Pose, outline[:], 0)
-		loose := (&body{ship.Pose.Point, ship.Covariance}).worstPoint(t.k, h.outline...)
-		h.sigma = math.Sqrt(loose.variance) + loose.secondOrder/t.k
+		loose := ship.body().WorstPoint(t.k, h.Polygon...)
+		h.Sigma = math.Sqrt(loose.Variance) + loose.SecondOrder/t.k
 		h.obstacle, h.ship = true, ship
-		t.sharp = t.sharp && h.sigma == 0
+		t.sharp = t.sharp && h.Sigma == 0
 	}
 	t.hugeObstructors = t.hugeObstructors[:n]
 }
@@ -169,7 +180,7 @@ func (t *table) setHugeObstructors() {
 // (EM Emitter) speaks of the one die that a huge ship's obstruction gives, and the
 // second edition's huge-ship rules give the defender one die more.
 type blocker struct {
-	circle
+	uncertain.Circle
 	core    float64
 	sigma   float64
 	outline *obstacleOutline
@@ -180,7 +191,7 @@ type blocker struct {
 func (t *table) setBlockers() {
 	t.blockers, t.devices = t.blockers[:0], t.devices[:0]
 	add := func(r *obstacleOutline, ship *Ship) {
-		t.blockers = append(t.blockers, blocker{r.circle, r.core, r.sigma, r, ship})
+		t.blockers = append(t.blockers, blocker{r.Circle, r.Core, r.Sigma, r, ship})
 	}
 	for i := range t.outlines {
 		switch r := &t.outlines[i]; {
@@ -203,17 +214,6 @@ func grow[T any](s []T, n int) []T {
 		return s[:n]
 	}
 	return append(s[:cap(s)], make([]T, n-cap(s))...)
-}
-
-// maxSigmas is more standard deviations than anyone needs.
-const maxSigmas = 100
-
-// dimensions returns the profile that the scene is measured with.
-func (s *Scene) dimensions() (Profile, error) {
-	if s.Dimensions != nil {
-		return *s.Dimensions, s.Dimensions.Validate()
-	}
-	return ProfileNamed(s.Profile)
 }
 
 // Measure answers every question about a scene: each ordered pair of ships, each
@@ -256,7 +256,8 @@ func MeasurePair(s *Scene, from, to string, o Options) (PairVerdict, error) {
 	return m.Pair(s, from, to, o)
 }
 
-func (s *Scene) ship(id string) *Ship {
+// Ship returns a ship of the scene by its id; nil when it is not there.
+func (s *Scene) Ship(id string) *Ship {
 	if i := s.indexOf(id); i >= 0 {
 		return &s.Ships[i]
 	}
@@ -270,20 +271,20 @@ func (s *Scene) indexOf(id string) int {
 
 // pairMeasure is one ordered pair of ships being measured.
 type pairMeasure struct {
-	propagator
+	uncertain.Propagator
 	*table
 	k            float64
 	rules        Rules
 	from, target *Ship
-	base, to     *shape // their bases
-	start, part  shape  // what of them is in an arc
+	base, to     *uncertain.Shape // their bases
+	start, part  uncertain.Shape  // what of them is in an arc
 	reach        float64
-	direct       closestPair    // from base to base
-	touch        geom.Interval  // from outline to outline, guides included
-	contact      Outcome        // what that says
-	known        bool           // they are known to touch
-	span         RangeVerdict   // the range that follows from these
-	plain        *AttackVerdict // the attack at this range, once an arc has asked for it
+	direct       uncertain.ClosestPair // from base to base
+	touch        geom.Interval         // from outline to outline, guides included
+	contact      Outcome               // what that says
+	known        bool                  // they are known to touch
+	span         RangeVerdict          // the range that follows from these
+	plain        *AttackVerdict        // the attack at this range, once an arc has asked for it
 
 	attacker, aimedAt *measuredShip
 
@@ -293,9 +294,9 @@ type pairMeasure struct {
 	sights       []sight // what was answered about obstruction
 	nearOutlines []nearOutline
 	narrowed     []nearOutline
-	wobbles      []wobble // of the lines in sorted
-	sorted       []Line   // those that may be the measuring line, side by side
-	between      corridor // of two neighbours
+	wobbles      []wobble    // of the lines in sorted
+	sorted       []geom.Line // those that may be the measuring line, side by side
+	between      corridor    // of two neighbours
 	one          obstacleOutline
 	ones         [1]*obstacleOutline
 }
@@ -308,21 +309,21 @@ func (t *table) pair(i, j int) PairVerdict {
 	}
 	from, to := a.ship, b.ship
 	m := &t.pm
-	m.propagator.set(body{from.Pose.Point, from.Covariance}, body{to.Pose.Point, to.Covariance}, t.scene.ScaleSigma, t.k)
+	m.Propagator.Set(from.body(), to.body(), t.scene.ScaleSigma, t.k)
 	m.table, m.k, m.rules, m.from, m.target = t, t.k, t.scene.Rules, from, to
 	m.ones[0], m.sights = &m.one, m.sights[:0]
 	m.base, m.to = &a.from, &b.to
 	m.reach = max(a.radius, float64(from.Pose.Distance(to.Pose.Point))+b.radius)
 
 	m.attacker, m.aimedAt = a, b
-	m.direct = m.gap(m.base, m.to)
+	m.direct = m.Gap(m.base, m.to)
 	m.touch = t.touching(a, b, m.direct.Interval)
 	m.contact = contactOutcome(m.touch)
 	if m.known = t.known.Has(from.ID, to.ID); m.known {
 		m.contact = Yes
 	}
 	m.span, m.plain = t.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k), nil
-	farthest := m.farthest(m.base, m.to, &m.part)
+	farthest := m.Farthest(m.base, m.to, &m.part)
 	v := PairVerdict{
 		From: from.ID, To: to.ID,
 		Range:    m.span,
@@ -356,12 +357,12 @@ func (t *table) problems(ps []Problem) []Problem {
 		what := [...]string{"device", "marker"}[j]
 		for i := range list {
 			switch k := &list[i]; {
-			case len(k.parts()) > 0:
+			case len(pieces.Parts(k.Kind, k.Outline)) > 0:
 			case k.Kind == "":
 				ps = append(ps, Problem{ID: k.ID, Problem: what + " not measured: neither kind nor outline_mm is given"})
 			default:
 				ps = append(ps, Problem{ID: k.ID, Problem: fmt.Sprintf("%s not measured: no size is known of the kind %q, and no outline_mm "+
-					"is given", what, shortName(k.Kind))})
+					"is given", what, pieces.ShortName(k.Kind))})
 			}
 		}
 	}
@@ -393,22 +394,22 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 	if w <= 0 || h <= 0 {
 		return Problem{}, false
 	}
-	g := &t.pm.propagator
-	g.set(body{s.Pose.Point, s.Covariance}, body{}, t.scene.ScaleSigma, t.k)
+	g := &t.pm.Propagator
+	g.Set(s.body(), uncertain.Body{}, t.scene.ScaleSigma, t.k)
 	b, mat := &t.room[0], &t.room[1]
-	b.base(&t.profile, s, bodyFrom)
-	mat.rectangle(geom.Pose{}, bodyTo, 0, w, 0, h)
+	setBase(b, &t.profile, s, uncertain.From)
+	mat.Rectangle(geom.Pose{}, uncertain.To, 0, w, 0, h)
 	out := geom.Exactly(math.Inf(-1))
-	for i, p := range mat.v {
-		e := mat.next(i).Sub(p)
+	for i, p := range mat.V {
+		e := mat.Next(i).Sub(p)
 		n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
-		for _, q := range b.v {
+		for _, q := range b.V {
 			d := n.Dot(q.Sub(p))
-			leaf := g.distanceInterval(d, n, bodyTo, bodyFrom, q, q, d)
+			leaf := g.DistanceInterval(d, n, uncertain.To, uncertain.From, q, q, d)
 			out = out.Max(leaf)
 		}
 	}
-	return Problem{ID: s.ID, Problem: "outside the play area", Margin: geom.Length(out.Val)}, out.Lo > tie
+	return Problem{ID: s.ID, Problem: "outside the play area", Margin: geom.Length(out.Val)}, out.Lo > geom.Tie
 }
 
 // overlaps begins the problem of a ship that lies on another.
@@ -418,12 +419,12 @@ const overlaps = "overlaps "
 func (t *table) overlapping(x, y *measuredShip) (Problem, bool) {
 	a, b := x.ship, y.ship
 	reach := t.profile.reach(a.Base) + t.profile.reach(b.Base)
-	if d := a.Pose.Point.Sub(b.Pose.Point); d.Dot(d) > sq(x.radius+y.radius+reach) {
+	if d := a.Pose.Point.Sub(b.Pose.Point); d.Dot(d) > geom.Sq(x.radius+y.radius+reach) {
 		return Problem{}, false // however they are turned
 	}
-	g := &t.pm.propagator
-	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, t.scene.ScaleSigma, t.k)
-	s := g.separation(&x.from, &y.to)
+	g := &t.pm.Propagator
+	g.Set(a.body(), b.body(), t.scene.ScaleSigma, t.k)
+	s := g.Separation(&x.from, &y.to)
 	if s.Lo > reach {
 		return Problem{}, false
 	}

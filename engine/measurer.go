@@ -31,7 +31,7 @@ type Measurer struct {
 // and leaves the lists handed out before in the old one, so that none of them
 // changes under its owner.
 type memory struct {
-	lines   []Line
+	lines   []geom.Line
 	bands   []int
 	ids     []string
 	arcs    []ArcVerdict
@@ -130,7 +130,7 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 		return true
 	}
 	for k := range s.Ships {
-		if m.moved[k] && s.Ships[k].Base.huge() { // it may obstruct, or be the nearest that could
+		if m.moved[k] && s.Ships[k].Base.Huge() { // it may obstruct, or be the nearest that could
 			return true
 		}
 	}
@@ -152,7 +152,7 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 				return true
 			}
 			o := &m.table.ships[k]
-			if _, ok := pm.corridor.within(0, o.ship.Pose.Point, o.radius); ok && pm.through(lines, o.from.v) {
+			if _, ok := pm.corridor.within(0, o.ship.Pose.Point, o.radius); ok && pm.through(lines, o.from.V) {
 				return true
 			}
 		}
@@ -203,11 +203,11 @@ func (t *table) rest(w fingerprint) fingerprint {
 		r := &t.outlines[i]
 		w.text(r.id)
 		w.text(r.kind)
-		w.point(r.at)
-		w.real(r.sigma)
+		w.point(r.At)
+		w.real(r.Sigma)
 		w.yes(r.device)
 		w.yes(r.obstacle)
-		w.outline(r.outline)
+		w.outline(r.Polygon)
 	}
 	w.text(t.untouched)
 	w.yes(t.relation != nil)

@@ -12,6 +12,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // This file holds moves to the same promise as measurements: truths are drawn from
@@ -19,11 +20,11 @@ import (
 
 // moveQuestion is one of the things that can be asked about a scene's move: by
 // what it does.
-type moveQuestion func(*engine.Scene) (engine.MoveResult, error)
+type moveQuestion func(*engine.Scene) (move.Result, error)
 
 // verdictsOf lists every question that a move answers and its outcome. An end that
 // the rules let the player choose answers on its own.
-func verdictsOf(s *engine.Scene, r *engine.MoveResult) map[string]engine.Outcome {
+func verdictsOf(s *engine.Scene, r *move.Result) map[string]engine.Outcome {
 	a := map[string]engine.Outcome{"flees": r.Flees}
 	undecided := func(q string) bool { return slices.Contains(r.Undecided, q) }
 	is := func(name, doubt string, yes bool) {
@@ -81,24 +82,24 @@ func measuredMove(r *rand.Rand, size float64) (engine.Scene, moveQuestion, strin
 	for i := range s.Ships {
 		uncertain(r, &s.Ships[i], size)
 	}
-	name, ask := "maneuver", moveQuestion(func(s *engine.Scene) (engine.MoveResult, error) {
-		return engine.Move(s, "A", m, engine.Options{})
+	name, ask := "maneuver", moveQuestion(func(s *engine.Scene) (move.Result, error) {
+		return move.Execute(s, "A", m, engine.Options{})
 	})
 	if r.IntN(4) == 0 {
-		a := engine.Action{Kind: engine.ActionKind(r.IntN(3)), To: engine.Direction(r.IntN(3))}
-		if a.To == engine.Forward && a.Kind == engine.BarrelRoll {
-			a.To = engine.ToRight
+		a := move.Action{Kind: move.ActionKind(r.IntN(3)), To: move.Direction(r.IntN(3))}
+		if a.To == move.Forward && a.Kind == move.BarrelRoll {
+			a.To = move.ToRight
 		}
-		if a.To != engine.Forward && a.Kind != engine.Boost && s.Ships[0].Base == engine.Small && r.IntN(4) == 0 {
-			a.Bend = engine.BendForward + engine.Bend(r.IntN(2))
+		if a.To != move.Forward && a.Kind != move.Boost && s.Ships[0].Base == engine.Small && r.IntN(4) == 0 {
+			a.Bend = move.BendForward + move.Bend(r.IntN(2))
 		}
 		// What ships there are stands where a roll may end.
 		for i := range s.Ships[1:] {
 			p := &s.Ships[i+1].Pose
 			p.Point = s.Ships[0].Pose.Transform(geom.Point{X: 320 * (r.Float64() - 0.5), Y: 200*r.Float64() - 40})
 		}
-		name, ask = "action", func(s *engine.Scene) (engine.MoveResult, error) {
-			return engine.Reposition(s, "A", a, engine.Options{})
+		name, ask = "action", func(s *engine.Scene) (move.Result, error) {
+			return move.Reposition(s, "A", a, engine.Options{})
 		}
 	}
 	return s, ask, name

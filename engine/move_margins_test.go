@@ -14,6 +14,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
@@ -50,14 +51,14 @@ func TestMovesMirrorTranslateAndRotate(t *testing.T) {
 		s, m := randomMove(r)
 		s = withRock(r, s)
 		s.Rules = engine.Rules(1 + r.IntN(3))
-		want, err := engine.Move(&s, "A", m, engine.Options{})
+		want, err := move.Execute(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		shift, turn := geom.Point{X: 1000 * r.Float64(), Y: -3000}, geom.Angle(7*r.Float64())
 		other := m
-		other.Left = !m.Left && (m.Bearing == engine.BankTurn || m.Bearing == engine.TightTurn || m.Bearing == engine.ReverseBank)
+		other.Left = !m.Left && (m.Bearing == move.BankTurn || m.Bearing == move.TightTurn || m.Bearing == move.ReverseBank)
 		for _, c := range []struct {
 			name  string
-			m     engine.Maneuver
+			m     move.Maneuver
 			place func(geom.Pose) geom.Pose
 		}{
 			{"mirror", other, mirrored},
@@ -74,7 +75,7 @@ func TestMovesMirrorTranslateAndRotate(t *testing.T) {
 					o.Outline[j].X *= -1
 				}
 			}
-			got, err := engine.Move(&moved, "A", c.m, engine.Options{})
+			got, err := move.Execute(&moved, "A", c.m, engine.Options{})
 			require.NoError(t, err)
 			require.True(t, want.Margin < 1e-6 || samePlace(c.place(want.Final), got.Final), "scene %d %s %v: %v, want %v", i, c.name, m,
 				got.Final, c.place(want.Final))
@@ -106,7 +107,7 @@ func loose(s engine.Scene, mm, deg float64) engine.Scene {
 }
 
 func TestMovesOfAMeasuredTable(t *testing.T) {
-	near := func(gap, sigma float64) engine.MoveResult {
+	near := func(gap, sigma float64) move.Result {
 		s := loose(scene(t, "2.5; A small 0 0 0; B small 0 160 0"), sigma, 0)
 		s.Ships[1].Pose.Y += gap
 		return moved(t, s, "A", "straight 2")
@@ -159,7 +160,7 @@ func TestMovesOfAMeasuredTable(t *testing.T) {
 
 // G109 G110: which ship stops a move is known only if no other may be the one.
 func TestTouchingIsDecidedOnlyWhereOneShipMayStopTheMove(t *testing.T) {
-	doubted := func(r engine.MoveResult) []string {
+	doubted := func(r move.Result) []string {
 		var out []string
 		for _, u := range r.Undecided {
 			if id, ok := strings.CutPrefix(u, "touching "); ok {
@@ -218,17 +219,17 @@ func TestAMoveWhereNobodyLookedForObstacles(t *testing.T) {
 	}
 }
 
-func hitOf(r engine.MoveResult, id string) engine.Hit {
+func hitOf(r move.Result, id string) move.Hit {
 	for _, h := range r.Obstacles {
 		if h.ID == id {
 			return h
 		}
 	}
-	return engine.Hit{ID: id, Template: engine.No, Base: engine.No}
+	return move.Hit{ID: id, Template: engine.No, Base: engine.No}
 }
 
 // answersOf lists a move's questions and their outcomes.
-func answersOf(r engine.MoveResult) map[string]engine.Outcome {
+func answersOf(r move.Result) map[string]engine.Outcome {
 	a := map[string]engine.Outcome{"flees": r.Flees, "rock template": hitOf(r, "rock").Template, "rock base": hitOf(r, "rock").Base,
 		"full": engine.No}
 	if r.FullyExecuted {
@@ -251,7 +252,7 @@ func TestGrowingUncertaintyNeverDecidesMoreOfAMove(t *testing.T) {
 		var last map[string]engine.Outcome
 		for _, sigma := range []float64{0, 0.1, 0.3, 1, 3} {
 			v := loose(s, sigma, sigma/2)
-			got, err := engine.Move(&v, "A", m, engine.Options{})
+			got, err := move.Execute(&v, "A", m, engine.Options{})
 			require.NoError(t, err)
 			now := answersOf(got)
 			for q, o := range last {
@@ -283,9 +284,9 @@ func TestDecidedAnswersAboutMovesAreRight(t *testing.T) {
 			p.Y += mm * r.NormFloat64()
 			p.Heading += geom.Angle(deg*r.NormFloat64()) * geom.Degree
 		}
-		a, err := engine.Move(&seen, "A", m, engine.Options{})
+		a, err := move.Execute(&seen, "A", m, engine.Options{})
 		require.NoError(t, err)
-		b, err := engine.Move(&truth, "A", m, engine.Options{})
+		b, err := move.Execute(&truth, "A", m, engine.Options{})
 		require.NoError(t, err)
 		right := answersOf(b)
 		for q, o := range answersOf(a) {
@@ -304,7 +305,7 @@ func TestDecidedAnswersAboutMovesAreRight(t *testing.T) {
 }
 
 func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
-	check := func(r engine.MoveResult, err error) {
+	check := func(r move.Result, err error) {
 		require.NoError(t, err)
 		doc, err := scenefile.MarshalMove(r)
 		require.NoError(t, err, "nothing that is not a number")
@@ -313,18 +314,18 @@ func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 	everything := func(s engine.Scene) {
 		for _, m := range []string{"straight 5", "turn left 1", "bank right 3", "tallon left 1", "tallon right 3 left",
 			"reverse bank left 1", "stationary", "koiogran 2"} {
-			p, err := engine.ParseManeuver(m)
+			p, err := move.ParseManeuver(m)
 			require.NoError(t, err)
-			check(engine.Move(&s, "A", p, engine.Options{}))
+			check(move.Execute(&s, "A", p, engine.Options{}))
 		}
 		for _, a := range []string{"barrel-roll left", "boost right", "decloak forward", "decloak right"} {
-			p, err := engine.ParseAction(a)
+			p, err := move.ParseAction(a)
 			require.NoError(t, err)
-			check(engine.Reposition(&s, "A", p, engine.Options{}))
+			check(move.Reposition(&s, "A", p, engine.Options{}))
 		}
-		d, err := engine.ParseDrop("turn left 1 cluster_mines")
+		d, err := move.ParseDrop("turn left 1 cluster_mines")
 		require.NoError(t, err)
-		check(engine.LayDrop(&s, "A", d, engine.Options{}))
+		check(move.LayDrop(&s, "A", d, engine.Options{}))
 	}
 	for _, rules := range []string{"1e", "2.0", "2.5"} {
 		everything(scene(t, rules+"; A small 0 0 0"))
@@ -349,7 +350,7 @@ func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 // What is told of executing a move in full claims no more than is known: besides an overlap
 // that is too close to call it is neither true that it is nor that it is not.
 func TestFullyExecutedClaimsNoMoreThanIsKnown(t *testing.T) {
-	wire := func(r engine.MoveResult) (full bool, inFull string) {
+	wire := func(r move.Result) (full bool, inFull string) {
 		doc, err := scenefile.MarshalMove(r)
 		require.NoError(t, err)
 		var got struct {
@@ -381,9 +382,9 @@ func TestFullyExecutedClaimsNoMoreThanIsKnown(t *testing.T) {
 			if c.sigma == 0 {
 				s = scene(t, c.scene)
 			}
-			var r engine.MoveResult
-			if m, err := engine.ParseManeuver(c.move); err == nil {
-				r, err = engine.Move(&s, "A", m, engine.Options{})
+			var r move.Result
+			if m, err := move.ParseManeuver(c.move); err == nil {
+				r, err = move.Execute(&s, "A", m, engine.Options{})
 				require.NoError(t, err)
 			} else {
 				r = repositioned(t, s, "A", c.move)

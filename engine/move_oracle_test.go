@@ -14,6 +14,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // This file is a second, slow method for moves. It knows no closed form: the
@@ -112,26 +113,26 @@ type slowMove struct {
 	about bool // the base moves backward
 }
 
-func slowTemplate(m engine.Maneuver, p engine.Profile) (length, radius, side float64) {
+func slowTemplate(m move.Maneuver, p engine.Profile) (length, radius, side float64) {
 	side = 1
-	if m.Left != (m.Bearing == engine.ReverseBank) {
+	if m.Left != (m.Bearing == move.ReverseBank) {
 		side = -1
 	}
 	switch m.Bearing {
-	case engine.BankTurn, engine.Segnor, engine.ReverseBank:
+	case move.BankTurn, move.Segnor, move.ReverseBank:
 		r := float64(p.Bank[m.Speed-1])
 		return r * math.Pi / 4, r, side
-	case engine.TightTurn, engine.Tallon:
+	case move.TightTurn, move.Tallon:
 		r := float64(p.Turn[m.Speed-1])
 		return r * math.Pi / 2, r, side
 	}
 	return 40 * float64(m.Speed), 0, 1
 }
 
-func newSlowMove(s engine.Ship, m engine.Maneuver) slowMove {
+func newSlowMove(s engine.Ship, m move.Maneuver) slowMove {
 	_, l := s.Base.Size()
 	length, radius, side := slowTemplate(m, engine.Nominal())
-	v := slowMove{line: newSlowLine(length, radius, side), base: float64(l), about: m.Bearing >= engine.ReverseStraight}
+	v := slowMove{line: newSlowLine(length, radius, side), base: float64(l), about: m.Bearing >= move.ReverseStraight}
 	y, h := v.base/2, s.Pose.Heading
 	if v.about {
 		y, h = -y, h+math.Pi
@@ -238,13 +239,13 @@ func meet(a, b [][]geom.Point) bool {
 
 // randomMove makes a ship, a maneuver that has a template and no flip, and ships
 // near its end.
-func randomMove(r *rand.Rand) (engine.Scene, engine.Maneuver) {
+func randomMove(r *rand.Rand) (engine.Scene, move.Maneuver) {
 	s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A")}}
-	m := engine.Maneuver{Bearing: engine.Bearing(1 + r.IntN(3)), Speed: 1 + r.IntN(3), Left: r.IntN(2) == 0}
+	m := move.Maneuver{Bearing: move.Bearing(1 + r.IntN(3)), Speed: 1 + r.IntN(3), Left: r.IntN(2) == 0}
 	if r.IntN(5) == 0 {
-		m.Bearing = engine.ReverseStraight + engine.Bearing(r.IntN(2))
+		m.Bearing = move.ReverseStraight + move.Bearing(r.IntN(2))
 	}
-	if !(m.Bearing == engine.BankTurn || m.Bearing == engine.TightTurn || m.Bearing == engine.ReverseBank) {
+	if !(m.Bearing == move.BankTurn || m.Bearing == move.TightTurn || m.Bearing == move.ReverseBank) {
 		m.Left = false
 	}
 	v := newSlowMove(s.Ships[0], m)
@@ -281,7 +282,7 @@ func compareMoves(t *testing.T, rules engine.Rules, n int) {
 		}
 		s, m := randomMove(r)
 		s.Rules = rules
-		got, err := engine.Move(&s, "A", m, engine.Options{})
+		got, err := move.Execute(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		v := newSlowMove(s.Ships[0], m)
 		full := v.pose(v.line.length)
@@ -321,7 +322,7 @@ func compareMoves(t *testing.T, rules engine.Rules, n int) {
 
 // slowTouches holds the list of ships touched at the end to the slow method, and that
 // measuring there says the same (G109, G110, G17).
-func slowTouches(t *testing.T, n int, s *engine.Scene, got *engine.MoveResult) {
+func slowTouches(t *testing.T, n int, s *engine.Scene, got *move.Result) {
 	after := afterMove(s, got.Final)
 	for _, o := range after.Ships[1:] {
 		gap := slowGap(after.Ships[0], o)
@@ -421,7 +422,7 @@ func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 			rock.Outline = append(rock.Outline, c.Add(geom.Point{X: d * math.Cos(a), Y: d * math.Sin(a)}))
 		}
 		s.Obstacles = []engine.Obstacle{rock}
-		got, err := engine.Move(&s, "A", m, engine.Options{})
+		got, err := move.Execute(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		stop, _ := slowPlace(v, got.Final)
 		in, near := slowTemplateInside(v, stop, got.Final, rock.Outline)
@@ -471,11 +472,11 @@ func TestTheSlowMethodAgreesOnSlides(t *testing.T) {
 			}
 			s.Obstacles = append(s.Obstacles, o)
 		}
-		action := engine.Action{Kind: engine.BarrelRoll, To: engine.ToRight}
+		action := move.Action{Kind: move.BarrelRoll, To: move.ToRight}
 		if side < 0 {
-			action.To = engine.ToLeft
+			action.To = move.ToLeft
 		}
-		got, err := engine.Reposition(&s, "A", action, engine.Options{})
+		got, err := move.Reposition(&s, "A", action, engine.Options{})
 		require.NoError(t, err)
 		templateFree := func(x float64) bool {
 			x0, x1 := side*float64(w)/2, side*(float64(w)/2+across)

@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // Mistakes about moves that other programs for this game make, as their own
@@ -69,7 +70,7 @@ func TestMistakesOfOthersAboutMoves(t *testing.T) {
 	})
 	t.Run("moved through and overlapped not told apart: G181", func(t *testing.T) {
 		r := moved(t, scene(t, "2.5; A small 0 0 0; through square 0 60 0 8; under square 0 200 0 8"), "A", "straight 4")
-		assert.Equal(t, []engine.Hit{{ID: "through", Template: engine.Yes, Base: engine.No}, {ID: "under", Template: engine.No,
+		assert.Equal(t, []move.Hit{{ID: "through", Template: engine.Yes, Base: engine.No}, {ID: "under", Template: engine.No,
 			Base: engine.Yes}}, r.Obstacles)
 	})
 	t.Run("a hit-box smaller than the obstacle misses by less than a millimetre", func(t *testing.T) {

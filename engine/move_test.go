@@ -11,24 +11,25 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
 // moved executes a maneuver in a scene of the tests' one-line form.
-func moved(t testing.TB, s engine.Scene, ship, maneuver string) engine.MoveResult {
+func moved(t testing.TB, s engine.Scene, ship, maneuver string) move.Result {
 	t.Helper()
-	m, err := engine.ParseManeuver(maneuver)
+	m, err := move.ParseManeuver(maneuver)
 	require.NoError(t, err)
-	r, err := engine.Move(&s, ship, m, engine.Options{})
+	r, err := move.Execute(&s, ship, m, engine.Options{})
 	require.NoError(t, err)
 	return r
 }
 
-func repositioned(t testing.TB, s engine.Scene, ship, action string) engine.MoveResult {
+func repositioned(t testing.TB, s engine.Scene, ship, action string) move.Result {
 	t.Helper()
-	a, err := engine.ParseAction(action)
+	a, err := move.ParseAction(action)
 	require.NoError(t, err)
-	r, err := engine.Reposition(&s, ship, a, engine.Options{})
+	r, err := move.Reposition(&s, ship, a, engine.Options{})
 	require.NoError(t, err)
 	return r
 }
@@ -180,7 +181,7 @@ func TestOverlaps(t *testing.T) {
 	t.Run("G137 obstacles do not stop the turning about", func(t *testing.T) {
 		r := moved(t, scene(t, "2.5; A small 0 0 0; rock square 0 160 0 30"), "A", "koiogran 3")
 		assertPose(t, 0, 160, 180, r.Final)
-		assert.Equal(t, []engine.Hit{{ID: "rock", Template: engine.No, Base: engine.Yes}}, r.Obstacles)
+		assert.Equal(t, []move.Hit{{ID: "rock", Template: engine.No, Base: engine.Yes}}, r.Obstacles)
 	})
 	t.Run("G95 G97 G98 contact without an overlap is not touching in 1e, and is range 0 after", func(t *testing.T) {
 		s := scene(t, "1e; A small 0 0 0; B small 40 120 0")
@@ -232,7 +233,7 @@ func TestTallonRolls(t *testing.T) {
 }
 
 // legalSlides returns the legal intervals of a continuous choice.
-func legalSlides(r engine.MoveResult) [][2]float64 {
+func legalSlides(r move.Result) [][2]float64 {
 	var legal [][2]float64
 	for _, o := range r.Options {
 		if o.Range && o.Legal == engine.Yes {
@@ -243,19 +244,19 @@ func legalSlides(r engine.MoveResult) [][2]float64 {
 }
 
 func TestObstaclesAndDevicesOnTheWay(t *testing.T) {
-	hit := func(id string, template, base engine.Outcome) engine.Hit {
-		return engine.Hit{ID: id, Template: template, Base: base}
+	hit := func(id string, template, base engine.Outcome) move.Hit {
+		return move.Hit{ID: id, Template: template, Base: base}
 	}
 	t.Run("G162 G181 template and base apart, G168 in order from the start", func(t *testing.T) {
 		r := moved(t, scene(t, "2.5; A small 0 0 0; far square 0 160 0 10; near square 8 60 0 10; aside square 25 60 0 10"), "A", "straight 3")
-		assert.Equal(t, []engine.Hit{hit("near", engine.Yes, engine.No), hit("far", engine.No, engine.Yes)}, r.Obstacles)
+		assert.Equal(t, []move.Hit{hit("near", engine.Yes, engine.No), hit("far", engine.No, engine.Yes)}, r.Obstacles)
 	})
 	t.Run("G164 G165 G167 cut at the final pose", func(t *testing.T) {
 		s := scene(t, "2.5; A small 0 0 0; B small 0 110 0; rock square 0 106 0 10")
-		assert.Equal(t, []engine.Hit(nil), moved(t, s, "A", "straight 2").Obstacles, "it stops before the rock")
+		assert.Equal(t, []move.Hit(nil), moved(t, s, "A", "straight 2").Obstacles, "it stops before the rock")
 		s.Ships = s.Ships[:1]
-		assert.Equal(t, []engine.Hit{hit("rock", engine.No, engine.Yes)}, moved(t, s, "A", "straight 2").Obstacles)
-		assert.Equal(t, []engine.Hit{hit("rock", engine.Yes, engine.No)}, moved(t, s, "A", "straight 4").Obstacles)
+		assert.Equal(t, []move.Hit{hit("rock", engine.No, engine.Yes)}, moved(t, s, "A", "straight 2").Obstacles)
+		assert.Equal(t, []move.Hit{hit("rock", engine.Yes, engine.No)}, moved(t, s, "A", "straight 4").Obstacles)
 	})
 	t.Run("G166 only template and final base, not the sweep of the base", func(t *testing.T) {
 		assert.Empty(t, moved(t, scene(t, "1e; A large 0 0 0; rock square 30 90 0 20"), "A", "straight 4").Obstacles)
@@ -268,7 +269,7 @@ func TestObstaclesAndDevicesOnTheWay(t *testing.T) {
 		r := moved(t, scene(t, "2.5; A small 0 0 0; rock square 12 91.5 0 10"), "A", "reverse straight 1")
 		assert.Empty(t, r.Obstacles)
 		r = moved(t, scene(t, "2.5; A small 0 0 0; rock square 12 106.5 0 10"), "A", "straight 1")
-		assert.Equal(t, []engine.Hit{hit("rock", engine.No, engine.Yes)}, r.Obstacles)
+		assert.Equal(t, []move.Hit{hit("rock", engine.No, engine.Yes)}, r.Obstacles)
 		r = moved(t, scene(t, "2.5; A small 0 0 0; rock square 0 106.5 0 10"), "A", "straight 1")
 		assert.Empty(t, r.Obstacles, "between the guides")
 	})
@@ -277,7 +278,7 @@ func TestObstaclesAndDevicesOnTheWay(t *testing.T) {
 		for i, y := range []float64{60, 160} {
 			s.Devices = append(s.Devices, engine.Token{ID: string(rune('x' + i)), Kind: "bomb", Pose: geom.Pose{Point: geom.Point{Y: y}}})
 		}
-		assert.Equal(t, []engine.Hit{hit("x", engine.Yes, engine.No), hit("y", engine.No, engine.Yes)}, moved(t, s, "A", "straight 3").Devices)
+		assert.Equal(t, []move.Hit{hit("x", engine.Yes, engine.No), hit("y", engine.No, engine.Yes)}, moved(t, s, "A", "straight 3").Devices)
 	})
 	t.Run("G43 dropped cargo is an obstacle", func(t *testing.T) {
 		s := scene(t, "2.5; A small 0 0 0")
@@ -290,7 +291,7 @@ func TestObstaclesAndDevicesOnTheWay(t *testing.T) {
 		s := scene(t, "2.5; A small 0 0 0")
 		s.Devices = []engine.Token{{ID: "near", Kind: "wibble", Pose: geom.Pose{Point: geom.Point{Y: 60}}}, {ID: "far", Kind: "wibble",
 			Pose: geom.Pose{Point: geom.Point{Y: 400}}}}
-		assert.Equal(t, []engine.Hit{hit("near", engine.NoView, engine.No)}, moved(t, s, "A", "straight 3").Devices)
+		assert.Equal(t, []move.Hit{hit("near", engine.NoView, engine.No)}, moved(t, s, "A", "straight 3").Devices)
 	})
 }
 
@@ -326,10 +327,10 @@ func TestFleeing(t *testing.T) {
 }
 
 func TestDrops(t *testing.T) {
-	drop := func(s engine.Scene, d string) engine.MoveResult {
-		parsed, err := engine.ParseDrop(d)
+	drop := func(s engine.Scene, d string) move.Result {
+		parsed, err := move.ParseDrop(d)
 		require.NoError(t, err)
-		r, err := engine.LayDrop(&s, "A", parsed, engine.Options{})
+		r, err := move.LayDrop(&s, "A", parsed, engine.Options{})
 		require.NoError(t, err)
 		return r
 	}
@@ -432,19 +433,19 @@ func TestMovesAreNamedAsPlayersNameThem(t *testing.T) {
 		"Bank Left 1": "bank left 1", "K-turn 3": "koiogran 3", "Koiogran turn 4": "koiogran 4", "Segnor's loop left 2": "segnor left 2",
 		"tallon roll right 3 middle": "tallon right 3 middle", "stop": "stationary", " reverse  bank LEFT 1": "reverse bank left 1",
 	} {
-		m, err := engine.ParseManeuver(words)
+		m, err := move.ParseManeuver(words)
 		require.NoError(t, err, words)
 		assert.Equal(t, want, m.String())
 	}
 	for words, want := range map[string]string{"Barrel roll left": "barrel-roll left", "barrel_roll right": "barrel-roll right",
 		"Boost Straight": "boost straight"} {
-		a, err := engine.ParseAction(words)
+		a, err := move.ParseAction(words)
 		require.NoError(t, err, words)
 		assert.Equal(t, want, a.String())
 	}
-	_, err := engine.ParseManeuver("slam 2")
+	_, err := move.ParseManeuver("slam 2")
 	assert.ErrorContains(t, err, "a SLAM executes a maneuver of the speed that the ship has executed: ask for that maneuver")
-	_, err = engine.ParseAction("SLAM")
+	_, err = move.ParseAction("SLAM")
 	assert.ErrorContains(t, err, "ask for that maneuver")
 }
 
@@ -453,9 +454,9 @@ func TestHugeShipsHaveNoManeuversHere(t *testing.T) {
 	still := moved(t, s, "A", "stationary")
 	assert.Equal(t, s.Ships[0].Pose, still.Final, "G139: standing still needs no template")
 	assert.Equal(t, engine.Yes, hitOf(still, "rock").Base)
-	_, err := engine.Move(&s, "A", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
-	assert.ErrorIs(t, err, engine.ErrHugeMove)
-	_, err = engine.Move(&s, "Z", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
+	_, err := move.Execute(&s, "A", move.Maneuver{Bearing: move.Straight, Speed: 1}, engine.Options{})
+	assert.ErrorIs(t, err, move.ErrHuge)
+	_, err = move.Execute(&s, "Z", move.Maneuver{Bearing: move.Straight, Speed: 1}, engine.Options{})
 	assert.ErrorIs(t, err, engine.ErrNoShip)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/uncertain"
 )
 
 // maxObstructionMargin is the largest margin that is stated for obstruction: with
@@ -14,10 +15,10 @@ import (
 const maxObstructionMargin = 1000 * geom.Millimeter
 
 // lineFamily is a set of measuring lines: all from a to b.
-type lineFamily struct{ a, b Line }
+type lineFamily struct{ a, b geom.Line }
 
-func (m lineFamily) at(t float64) Line {
-	return Line{m.a[0].Lerp(m.b[0], t), m.a[1].Lerp(m.b[1], t)}
+func (m lineFamily) at(t float64) geom.Line {
+	return geom.Line{m.a[0].Lerp(m.b[0], t), m.a[1].Lerp(m.b[1], t)}
 }
 
 // corridor is the convex hull of some lines on the table, with the box around it for telling
@@ -29,7 +30,7 @@ type corridor struct {
 	sides  []track // room for gap
 }
 
-func (s *corridor) set(lines ...Line) {
+func (s *corridor) set(lines ...geom.Line) {
 	s.ends = s.ends[:0]
 	for i := range lines {
 		s.ends = append(s.ends, lines[i][:]...)
@@ -62,9 +63,9 @@ func (s *corridor) within(limit float64, centre geom.Point, radius float64) (flo
 // than the others. Of an outline that is further than limit it may say that it is infinitely far.
 func (s *corridor) gap(r *obstacleOutline, limit float64) float64 {
 	if len(s.Polygon) < 3 {
-		return geom.Gap(s.Polygon, r.outline)
+		return geom.Gap(s.Polygon, r.Polygon)
 	}
-	if s.Contains(r.outline[0]) {
+	if s.Contains(r.Polygon[0]) {
 		return 0
 	}
 	// Where the side next to the outline's middle is looked at first, it is mostly the only one.
@@ -72,23 +73,23 @@ func (s *corridor) gap(r *obstacleOutline, limit float64) float64 {
 	s.sides = s.sides[:0]
 	from := s.Polygon[len(s.Polygon)-1]
 	for i, to := range s.Polygon {
-		t := trackOf(Line{from, to})
-		if off := t.far(r.centre); off < least {
+		t := trackOf(geom.Line{from, to})
+		if off := t.far(r.Centre); off < least {
 			first, least = i, off
 		}
 		s.sides, from = append(s.sides, t), to
 	}
-	if least < r.core/2 { // the side meets the outline
+	if least < r.Core/2 { // the side meets the outline
 		return 0
 	}
 	best := math.Inf(1)
-	if t := &s.sides[first]; least-r.radius <= limit && (limit >= float64(maxObstructionMargin) || !r.keepsFurther(t, limit)) {
-		best = r.outline.SegmentGap(t.line[0], t.line[1])
+	if t := &s.sides[first]; least-r.Radius <= limit && (limit >= float64(maxObstructionMargin) || !r.keepsFurther(t, limit)) {
+		best = r.Polygon.SegmentGap(t.line[0], t.line[1])
 	}
 	for i := range s.sides {
 		t, most := &s.sides[i], min(best, limit)
-		if best > 0 && i != first && t.far(r.centre)-r.radius < most && !r.keepsFurther(t, most) {
-			best = min(best, r.outline.SegmentGap(t.line[0], t.line[1]))
+		if best > 0 && i != first && t.far(r.Centre)-r.Radius < most && !r.keepsFurther(t, most) {
+			best = min(best, r.Polygon.SegmentGap(t.line[0], t.line[1]))
 		}
 	}
 	return best
@@ -98,7 +99,7 @@ func (s *corridor) gap(r *obstacleOutline, limit float64) float64 {
 // arcs of a pair share their lines.
 type sight struct {
 	permitted, choice lineFamily
-	possible          []Line
+	possible          []geom.Line
 	verdict           ObstructionVerdict
 }
 
@@ -107,15 +108,15 @@ type sight struct {
 // many there are makes no difference (G38). Huge ships other than the two obstruct
 // like obstacles; smaller ones do not, and neither do devices and scenario features
 // (G39–G42), but those on the line are named.
-func (m *pairMeasure) obstruction(d *closestPair) ObstructionVerdict {
-	permitted := lineFamily{d.lines[0], d.lines[0]}
-	if d.band {
-		permitted.b = d.lines[1]
+func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
+	permitted := lineFamily{d.Lines[0], d.Lines[0]}
+	if d.Band {
+		permitted.b = d.Lines[1]
 	}
-	possible := d.alternatives
+	possible := d.Alternatives
 	var choice lineFamily
-	if d.even {
-		choice = lineFamily{d.choice[0], d.choice[1]}
+	if d.Even {
+		choice = lineFamily{d.Choice[0], d.Choice[1]}
 	}
 	for i := range m.sights {
 		if s := &m.sights[i]; s.permitted == permitted && s.choice == choice && slices.Equal(s.possible, possible) {
@@ -123,13 +124,13 @@ func (m *pairMeasure) obstruction(d *closestPair) ObstructionVerdict {
 		}
 	}
 	var v ObstructionVerdict
-	switch sharp := m.exact && m.sharp; {
-	case sharp && d.band:
+	switch sharp := m.Exact && m.sharp; {
+	case sharp && d.Band:
 		v = m.exactObstruction(permitted)
 	case len(possible) == 1:
 		v = m.lineObstruction(possible[0])
 	default:
-		v = m.familyObstruction(possible, choice, d.even)
+		v = m.familyObstruction(possible, choice, d.Even)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
 	v.Sigma = v.sigma(m.k)
@@ -159,17 +160,17 @@ const unknownReach = 3
 
 // unknownOn reports whether something unknown lies on any of some lines, or a part of the
 // table where an obstacle would not have been noticed.
-func (m *pairMeasure) unknownOn(lines []Line) bool {
+func (m *pairMeasure) unknownOn(lines []geom.Line) bool {
 	if len(m.scene.Unknown)+len(m.scene.Blind) == 0 {
 		return false
 	}
 	m.corridor.set(lines...)
-	return m.scene.notKnown(func(u geom.Polygon) bool { return geom.Gap(m.corridor.Polygon, u) <= unknownReach })
+	return m.scene.AnyDoubtful(func(u geom.Polygon) bool { return geom.Gap(m.corridor.Polygon, u) <= unknownReach })
 }
 
-// notKnown reports whether any area in which an obstacle may or may not lie
+// AnyDoubtful reports whether any area in which an obstacle may or may not lie
 // meets a condition.
-func (s *Scene) notKnown(meets func(geom.Polygon) bool) bool {
+func (s *Scene) AnyDoubtful(meets func(geom.Polygon) bool) bool {
 	return slices.ContainsFunc(s.Unknown, meets) ||
 		slices.ContainsFunc(s.Blind, func(b BlindArea) bool { return meets(b.Outline) })
 }
@@ -194,14 +195,14 @@ func (m *pairMeasure) exactObstruction(b lineFamily) ObstructionVerdict {
 			continue
 		}
 		r := m.blockers[i].outline
-		d, ok := m.corridor.within(clearance, r.centre, r.radius)
+		d, ok := m.corridor.within(clearance, r.Centre, r.Radius)
 		if !ok {
 			continue
 		}
 		if d == 0 {
 			l.near, l.on = append(l.near, r), append(l.on, false)
 		}
-		clearance = min(clearance, geom.Gap(m.corridor.Polygon, r.outline))
+		clearance = min(clearance, geom.Gap(m.corridor.Polygon, r.Polygon))
 	}
 	l.ts = b.changes(l.ts, l.near)
 	blocked := 0
@@ -255,7 +256,7 @@ const (
 func (l *lineSearch) depth(t float64) float64 {
 	line, most := l.family.at(t), 0.0
 	for i, r := range l.near {
-		if _, d := r.outline.Deepest(line[0], line[1], 1e-6); d > tie {
+		if _, d := r.Polygon.Deepest(line[0], line[1], 1e-6); d > geom.Tie {
 			most, l.on[i] = max(most, d), true
 		}
 	}
@@ -272,10 +273,10 @@ func (l *lineSearch) value(t float64) float64 {
 	line, free := l.family.at(t), math.Inf(1)
 	ends := [2]geom.Point{line[0], line[1]}
 	for _, r := range l.near {
-		if _, d := r.outline.Deepest(line[0], line[1], 1e-6); d > tie {
+		if _, d := r.Polygon.Deepest(line[0], line[1], 1e-6); d > geom.Tie {
 			return 0
 		}
-		free = min(free, geom.Gap(ends[:], r.outline))
+		free = min(free, geom.Gap(ends[:], r.Polygon))
 	}
 	return -free
 }
@@ -301,7 +302,7 @@ func (l *lineSearch) least(what goal) float64 {
 func (l *lineSearch) between(t0, f0, t1, f1 float64) {
 	const tol = 0.05
 	l.budget--
-	if l.budget < 0 || (f0+f1-(t1-t0)*apart(l.family.a, l.family.b))/2 > l.best-tol {
+	if l.budget < 0 || (f0+f1-(t1-t0)*uncertain.Apart(l.family.a, l.family.b))/2 > l.best-tol {
 		return
 	}
 	t := (t0 + t1) / 2
@@ -320,8 +321,8 @@ func (m lineFamily) changes(ts []float64, rocks []*obstacleOutline) []float64 {
 	}
 	ts = append(ts, 0, 1)
 	for _, r := range rocks {
-		for i, p := range r.outline {
-			q := r.outline[(i+1)%len(r.outline)]
+		for i, p := range r.Polygon {
+			q := r.Polygon[(i+1)%len(r.Polygon)]
 			ts = m.addChange(ts, p, across, w2)
 			for end := range 2 {
 				if c, ok := crossing(p, q, m.a[end], m.b[end]); ok {
@@ -378,17 +379,17 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearO
 			continue
 		}
 		// A point is no nearer to the line than to all of it, however long.
-		if off := p.off(r.centre) - width - r.radius; off > max(closest, tie) && sq(off) > 1.001*sq(m.k)*(most+sq(r.sigma)) {
+		if off := p.off(r.Centre) - width - r.Radius; off > max(closest, geom.Tie) && geom.Sq(off) > 1.001*geom.Sq(m.k)*(most+geom.Sq(r.sigma)) {
 			continue
 		}
-		d := p.far(r.centre)
+		d := p.far(r.Centre)
 		bound := d - r.core
 		if r.core == 0 {
-			bound = p.far(r.outline.outline[0])
+			bound = p.far(r.outline.Polygon[0])
 		}
 		closest = min(closest, bound)
-		least := d - width - r.radius
-		if least <= closest || least <= tie || sq(least) <= 1.001*sq(m.k)*(most+sq(r.sigma)) {
+		least := d - width - r.Radius
+		if least <= closest || least <= geom.Tie || geom.Sq(least) <= 1.001*geom.Sq(m.k)*(most+geom.Sq(r.sigma)) {
 			near = append(near, nearOutline{obstacleOutline: r.outline, least: least})
 		}
 	}
@@ -396,7 +397,7 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearO
 	kept := near[:0]
 	for _, n := range near {
 		n.slack = m.slackOf(n.obstacleOutline, lines)
-		n.limit = max(tie, n.slack)
+		n.limit = max(geom.Tie, n.slack)
 		if n.least <= max(n.limit, closest) {
 			kept = append(kept, n)
 		}
@@ -406,8 +407,8 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearO
 
 // lineObstruction decides about a single line: never when it surely keeps clear of
 // every obstacle, must when it surely passes through one.
-func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
-	sharp := m.exact && m.sharp
+func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
+	sharp := m.Exact && m.sharp
 	w := m.wobbleOf(l)
 	p := w.p
 	closest, deepest := farthestOff(m.k*w.sigma()), passage{}
@@ -431,7 +432,7 @@ func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 			deepest = passage{deep, r.slack}
 		}
 		must = must || deep > r.limit
-		if clear <= r.limit && (deep > tie || !sharp) {
+		if clear <= r.limit && (deep > geom.Tie || !sharp) {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}
@@ -469,14 +470,14 @@ func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerd
 // choice among them (G33), and the verdict is may when one of them is surely clear and
 // one surely obstructed. Where a player could tell which is the shorter and only the
 // measurement cannot, that is too close to call.
-func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bool) ObstructionVerdict {
+func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, even bool) ObstructionVerdict {
 	m.sideBySide(lines)
 	m.wobbles = m.wobbles[:0]
 	sigma, width := 0.0, 0.0
 	for _, l := range m.sorted {
 		w := m.wobbleOf(l)
 		m.wobbles = append(m.wobbles, w)
-		sigma, width = max(sigma, w.sigma()), max(width, apart(m.sorted[0], l))
+		sigma, width = max(sigma, w.sigma()), max(width, uncertain.Apart(m.sorted[0], l))
 	}
 	m.corridor.set(m.sorted...)
 	closest, loosest := farthestOff(m.k*sigma), 0.0
@@ -491,7 +492,7 @@ func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bo
 		if p.by < closest.by {
 			closest = p
 		}
-		if p.by > max(tie, p.slack) {
+		if p.by > max(geom.Tie, p.slack) {
 			continue
 		}
 		m.mem.ids = append(m.mem.ids, r.id)
@@ -513,18 +514,18 @@ func (m *pairMeasure) familyObstruction(lines []Line, choice lineFamily, even bo
 }
 
 // sideBySide sorts lines from one of the outermost on.
-func (m *pairMeasure) sideBySide(lines []Line) {
+func (m *pairMeasure) sideBySide(lines []geom.Line) {
 	m.sorted = append(m.sorted[:0], lines...)
 	if len(lines) == 2 {
 		return
 	}
 	first := lines[0]
 	for _, l := range lines {
-		if apart(lines[0], l) > apart(lines[0], first) {
+		if uncertain.Apart(lines[0], l) > uncertain.Apart(lines[0], first) {
 			first = l
 		}
 	}
-	slices.SortFunc(m.sorted, func(a, b Line) int { return cmp.Compare(apart(first, a), apart(first, b)) })
+	slices.SortFunc(m.sorted, func(a, b geom.Line) int { return cmp.Compare(uncertain.Apart(first, a), uncertain.Apart(first, b)) })
 }
 
 // keepsOff returns by how much the lines keep off an outline, or something more where that is more than limit. Not all of them are as loose
@@ -560,7 +561,7 @@ func (m *pairMeasure) obstructed(near []nearOutline) float64 {
 		for j := range near {
 			r := &near[j]
 			r.slack = m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])
-			r.limit = max(tie, r.slack)
+			r.limit = max(geom.Tie, r.slack)
 		}
 		least = surely(lineFamily{m.sorted[i-1], m.sorted[i]}, near, least)
 	}
@@ -572,8 +573,8 @@ func (m *pairMeasure) obstructed(near []nearOutline) float64 {
 func (m *pairMeasure) mayPass(line []wobble, near []nearOutline) bool {
 	for i := range near {
 		r := near[i].obstacleOutline
-		e := line[0].p.spread(r.hull)
-		if min(e.left, -e.right) >= max(tie, m.slackOf(r, line))-tie {
+		e := line[0].p.spread(r.Hull)
+		if min(e.left, -e.right) >= max(geom.Tie, m.slackOf(r, line))-geom.Tie {
 			return false
 		}
 	}
@@ -584,9 +585,9 @@ func (m *pairMeasure) mayPass(line []wobble, near []nearOutline) bool {
 func (m *pairMeasure) slackOf(r *obstacleOutline, lines []wobble) float64 {
 	sd := 0.0
 	for i := range lines {
-		sd = max(sd, lines[i].sigmaAt(r.circle, m.k, r.sigma))
+		sd = max(sd, lines[i].sigmaAt(r.Circle, m.k, r.Sigma))
 	}
-	return m.k * math.Sqrt(sq(sd)+sq(r.sigma))
+	return m.k * math.Sqrt(geom.Sq(sd)+geom.Sq(r.Sigma))
 }
 
 // walked is what was found among the lines of a family.
@@ -621,14 +622,14 @@ func walk(b lineFamily, near []nearOutline) (w walked) {
 // from either than half their distance, and neither is how it passes.
 func surely(b lineFamily, near []nearOutline, least float64) float64 {
 	steps := b.steps()
-	between := apart(b.a, b.b) / float64(steps) / 2
+	between := uncertain.Apart(b.a, b.b) / float64(steps) / 2
 	for n := 0; n <= steps && least > 0; n++ {
 		p := trackOf(b.step(n, steps))
 		sure := 0.0
 		for i := range near {
 			r := &near[i]
 			enough := r.limit + between
-			if r.core-p.far(r.centre) > max(enough, least+between)+tie {
+			if r.Core-p.far(r.Centre) > max(enough, least+between)+geom.Tie {
 				sure = least // or more
 				break
 			}
@@ -646,11 +647,11 @@ func surely(b lineFamily, near []nearOutline, least float64) float64 {
 }
 
 // steps returns into how many parts to divide a family, to look at the lines between them.
-func (m lineFamily) steps() int { return int(max(1, min(16, math.Ceil(2*apart(m.a, m.b))))) }
+func (m lineFamily) steps() int { return int(max(1, min(16, math.Ceil(2*uncertain.Apart(m.a, m.b))))) }
 
 // step returns the n-th of these lines. They are counted from both ends inwards: a line that keeps out
 // is mostly one of those.
-func (m lineFamily) step(n, steps int) Line {
+func (m lineFamily) step(n, steps int) geom.Line {
 	t := float64(n/2) / float64(steps)
 	if n%2 == 1 {
 		t = 1 - t
@@ -670,21 +671,21 @@ type wobble struct {
 // wobbleOf returns how a line may be off. An end that is the foot of a perpendicular slides
 // along its side when the side turns. Either end of a line from corner to corner may in truth
 // be such a foot next to its corner.
-func (m *pairMeasure) wobbleOf(l Line) wobble {
+func (m *pairMeasure) wobbleOf(l geom.Line) wobble {
 	w := wobble{p: trackOf(l)}
-	if m.exact {
+	if m.Exact {
 		return w
 	}
 	n := geom.Point{X: -w.p.u.Y, Y: w.p.u.X}
 	for i, p := range l {
-		c := m.bodies[i].cov.At(p.Sub(m.bodies[i].at))
+		c := m.Bodies[i].Cov.At(p.Sub(m.Bodies[i].At))
 		w.own[i] = c.Along(n)
 		w.most = max(w.most, c.Largest())
 	}
-	own, shapes := w.own, [...]*shape{m.base, m.to}
+	own, shapes := w.own, [...]*uncertain.Shape{m.base, m.to}
 	at := [...]int{corner(l[0], m.base), corner(l[1], m.to)}
 	for i, s := range shapes {
-		turn := sq(w.p.length) * m.bodies[i].cov[8]
+		turn := geom.Sq(w.p.length) * m.Bodies[i].Cov[8]
 		switch {
 		case at[i] < 0:
 			w.feet++
@@ -693,7 +694,7 @@ func (m *pairMeasure) wobbleOf(l Line) wobble {
 			continue
 		default:
 			slide := math.Sqrt(own[1-i]+turn) - m.beyond(s, at[i], l[1-i])/m.k
-			turn = sq(max(0, slide)) - own[1-i]
+			turn = geom.Sq(max(0, slide)) - own[1-i]
 		}
 		if turn > 0 || at[i] < 0 {
 			w.turn[i] = turn
@@ -705,19 +706,19 @@ func (m *pairMeasure) wobbleOf(l Line) wobble {
 
 // beyond returns how far beyond a shape's corner the foot of the perpendicular from q to
 // either side there lies; infinity when it cannot come to lie on that side.
-func (m *pairMeasure) beyond(s *shape, corner int, q geom.Point) float64 {
-	before := (corner + len(s.v) - 1) % len(s.v)
-	least, d := math.Inf(1), q.Sub(s.v[corner])
-	for i, e := range [...]*edge{&s.edges[before], &s.edges[corner]} {
-		inward := e.dir
+func (m *pairMeasure) beyond(s *uncertain.Shape, corner int, q geom.Point) float64 {
+	before := (corner + len(s.V) - 1) % len(s.V)
+	least, d := math.Inf(1), q.Sub(s.V[corner])
+	for i, e := range [...]*uncertain.Edge{&s.Edges[before], &s.Edges[corner]} {
+		inward := e.Dir
 		if i == 0 {
-			inward = e.dir.Mul(-1)
+			inward = e.Dir.Mul(-1)
 		}
 		far := max(0, -d.Dot(inward))
-		if far >= least || e.out().Dot(d) <= 0 {
+		if far >= least || e.Out().Dot(d) <= 0 {
 			continue
 		}
-		if slip := m.slipGradient(inward, q); far < m.k*math.Sqrt(m.variance(&slip)) {
+		if slip := m.SlipGradient(inward, q); far < m.k*math.Sqrt(m.Variance(&slip)) {
 			least = far
 		}
 	}
@@ -733,31 +734,31 @@ func (w *wobble) across(t float64) float64 {
 	if w.feet == 2 || w.feet == 1 && w.turn == [2]float64{} {
 		return w.most
 	}
-	v := sq(1-t)*w.own[0] + sq(t)*w.own[1]
+	v := geom.Sq(1-t)*w.own[0] + geom.Sq(t)*w.own[1]
 	if w.turn[0] > 0 { // it turns about the corner at its end
-		v = max(v, w.own[1]+sq(1-t)*w.turn[0])
+		v = max(v, w.own[1]+geom.Sq(1-t)*w.turn[0])
 	}
 	if w.turn[1] > 0 {
-		v = max(v, w.own[0]+sq(t)*w.turn[1])
+		v = max(v, w.own[0]+geom.Sq(t)*w.turn[1])
 	}
 	return v
 }
 
 // sigmaAt returns the standard deviation of where the line runs past something: where that lies
 // between the line's ends for sure, only what moves the line across counts.
-func (w *wobble) sigmaAt(c circle, k, slack float64) float64 {
-	along := c.centre.Sub(w.p.line[0]).Dot(w.p.u)
-	reach := c.radius + k*math.Sqrt(w.most+sq(slack))
+func (w *wobble) sigmaAt(c uncertain.Circle, k, slack float64) float64 {
+	along := c.Centre.Sub(w.p.line[0]).Dot(w.p.u)
+	reach := c.Radius + k*math.Sqrt(w.most+geom.Sq(slack))
 	if along < reach || along > w.p.length-reach {
 		return w.sigma()
 	}
-	v := max(w.across((along-c.radius)/w.p.length), w.across((along+c.radius)/w.p.length))
+	v := max(w.across((along-c.Radius)/w.p.length), w.across((along+c.Radius)/w.p.length))
 	return math.Sqrt(min(v, w.most))
 }
 
 // corner returns which of a shape's vertices a point is; -1 when none.
-func corner(p geom.Point, s *shape) int {
-	for i, q := range s.v {
+func corner(p geom.Point, s *uncertain.Shape) int {
+	for i, q := range s.V {
 		if d := p.Sub(q); d.Dot(d) < 1e-12 {
 			return i
 		}
@@ -773,19 +774,20 @@ func (m *pairMeasure) standingOn(b lineFamily) (ships, devices []string) {
 	p := trackOf(b.a)
 	width := 0.0
 	if b.a != b.b {
-		width = apart(b.a, b.b)
+		width = uncertain.Apart(b.a, b.b)
 	}
 	first := len(m.mem.ids)
 	from, u, wide := p.line[0], p.u, width+1e-6
 	for i := range m.around {
 		c := &m.around[i]
-		x, y, reach := c.centre.X-from.X, c.centre.Y-from.Y, c.radius+wide
+		x, y, reach := c.Centre.X-from.X, c.Centre.Y-from.Y, c.Radius+wide
 		along, across := x*u.X+y*u.Y, x*u.Y-y*u.X
-		if negative(along+reach)|negative(p.length+reach-along)|negative(reach-math.Abs(across)) != 0 { // one branch: most are past it
+		// One branch for three comparisons: most ships are out of reach.
+		if uncertain.Negative(along+reach)|uncertain.Negative(p.length+reach-along)|uncertain.Negative(reach-math.Abs(across)) != 0 {
 			continue
 		}
 		o := &m.ships[i]
-		if o.ship == m.from || o.ship == m.target || o.ship.Base.huge() {
+		if o.ship == m.from || o.ship == m.target || o.ship.Base.Huge() {
 			continue
 		}
 		if p.far(o.ship.Pose.Point) <= o.radius+width && m.throughBase(b, &o.from) {
@@ -795,7 +797,7 @@ func (m *pairMeasure) standingOn(b lineFamily) (ships, devices []string) {
 	ships = m.mem.list(first)
 	first = len(m.mem.ids)
 	for _, r := range m.devices {
-		if p.far(r.centre) <= r.radius+width && m.through(b, r.outline) {
+		if p.far(r.Centre) <= r.Radius+width && m.through(b, r.Polygon) {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}
@@ -804,16 +806,16 @@ func (m *pairMeasure) standingOn(b lineFamily) (ships, devices []string) {
 
 // throughBase reports whether some line of a family passes through the interior of a
 // ship's base.
-func (m *pairMeasure) throughBase(b lineFamily, base *shape) bool {
+func (m *pairMeasure) throughBase(b lineFamily, base *uncertain.Shape) bool {
 	if b.a != b.b {
-		return m.through(b, base.v)
+		return m.through(b, base.V)
 	}
 	// What of the line is behind all four sides.
 	from, to := 0.0, 1.0
-	for i := range base.edges {
-		out := base.edges[i].out()
-		h0 := out.Dot(b.a[0].Sub(base.v[i])) + tie
-		h1 := out.Dot(b.a[1].Sub(base.v[i])) + tie
+	for i := range base.Edges {
+		out := base.Edges[i].Out()
+		h0 := out.Dot(b.a[0].Sub(base.V[i])) + geom.Tie
+		h1 := out.Dot(b.a[1].Sub(base.V[i])) + geom.Tie
 		switch {
 		case h0 >= 0 && h1 >= 0:
 			return false
@@ -830,12 +832,12 @@ func (m *pairMeasure) throughBase(b lineFamily, base *shape) bool {
 // outline.
 func (m *pairMeasure) through(b lineFamily, outline geom.Polygon) bool {
 	if b.a == b.b {
-		return outline.MeetsInterior(b.a[0], b.a[1], tie)
+		return outline.MeetsInterior(b.a[0], b.a[1], geom.Tie)
 	}
-	m.one.outline = outline
+	m.one.Polygon = outline
 	m.search.ts = b.changes(m.search.ts[:0], m.ones[:])
 	for _, t := range m.search.ts {
-		if l := b.at(t); outline.MeetsInterior(l[0], l[1], tie) {
+		if l := b.at(t); outline.MeetsInterior(l[0], l[1], geom.Tie) {
 			return true
 		}
 	}

@@ -2,69 +2,33 @@ package engine
 
 import (
 	"math"
-	"slices"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/uncertain"
 )
 
-// obstacleOutline is an outline on the table: an obstacle, a device or a marker.
+// obstacleOutline is the outline of an obstacle, a device or a marker on the table.
 type obstacleOutline struct {
 	id, kind string
 	obstacle bool // it obstructs attacks
 	device   bool // it does not, but is named when it is on the line
-	at       geom.Point
-	outline  geom.Polygon // counter-clockwise
-	hull     geom.Polygon // its convex hull, which has far fewer vertices
-	shape    shape        // the outline, for measuring to it
-	circle                // around it
-	core     float64      // radius of a circle around the centre that is all within; 0 when the centre is not
-	sigma    float64
+	uncertain.Outline
 }
 
 // set places an outline on the table, in the memory that the outline had before.
 func (r *obstacleOutline) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
-	*r = obstacleOutline{id: id, kind: kind, at: pose.Point, outline: r.outline[:0], hull: r.hull, shape: r.shape, sigma: float64(sigma)}
-	f := frameOf(pose)
-	for _, p := range outline {
-		r.outline = append(r.outline, f.table(p))
-	}
-	r.circle = circleAround(r.outline)
-	if r.outline.Area() < 0 {
-		slices.Reverse(r.outline)
-	}
-	r.hull = r.outline.Hull(r.hull)
-	lever := 0.0
-	for _, p := range r.outline {
-		lever = max(lever, p.Sub(r.at).Norm())
-	}
-	r.core = max(0, r.outline.Depth(r.centre))
-	r.shape.v, r.shape.body, r.shape.lever, r.shape.round = r.outline, bodyTo, lever, r.circle
-	r.shape.setEdges()
-}
-
-// keepsOff reports whether a side of a convex shape has the whole outline in front
-// of it, so that the two surely do not meet.
-func (r *obstacleOutline) keepsOff(a *shape) bool {
-	for i := range a.edges {
-		p, out, least := a.v[i], a.edges[i].out(), math.Inf(1)
-		for _, q := range r.hull {
-			least = min(least, out.Dot(q.Sub(p)))
-		}
-		if least > tie {
-			return true
-		}
-	}
-	return false
+	*r = obstacleOutline{id: id, kind: kind, Outline: r.Outline}
+	r.Place(pose, outline, float64(sigma))
 }
 
 // track is a measuring line with a frame of its own.
 type track struct {
-	line   Line
+	line   geom.Line
 	u      geom.Point // unit vector along it
 	length float64
 }
 
-func trackOf(l Line) track {
+func trackOf(l geom.Line) track {
 	d := l[1].Sub(l[0])
 	p := track{line: l, u: geom.Point{X: 1}, length: math.Sqrt(d.Dot(d))}
 	if p.length > 0 {
@@ -119,9 +83,9 @@ func (e *spread) along(p *track) float64 { return min(p.length-e.begin, e.end) }
 
 // keepsFurther reports whether an outline is surely further from the line than some way.
 func (r *obstacleOutline) keepsFurther(p *track, far float64) bool {
-	e := p.spread(r.hull)
+	e := p.spread(r.Hull)
 	along, across := max(0, e.begin-p.length, -e.end), max(0, e.right, -e.left)
-	return along*along+across*across > sq(far+tie)
+	return along*along+across*across > geom.Sq(far+geom.Tie)
 }
 
 // pass returns how a line passes an outline: how far off it keeps, or how far either end
@@ -134,11 +98,11 @@ func (r *obstacleOutline) keepsFurther(p *track, far float64) bool {
 // line is a lower bound, because the outline holds a circle of this radius about it: that
 // of the first one that is deeper than enough, or of the deepest.
 func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
-	e := p.spread(r.hull)
+	e := p.spread(r.Hull)
 	room := min(e.begin, p.length-e.end)
 	if room < 0 {
-		if p.far(r.centre) >= r.core/2 { // else it meets the outline
-			if clear = r.outline.SegmentGap(p.line[0], p.line[1]); clear > 0 {
+		if p.far(r.Centre) >= r.Core/2 { // else it meets the outline
+			if clear = r.Polygon.SegmentGap(p.line[0], p.line[1]); clear > 0 {
 				return clear, 0
 			}
 		}
@@ -154,15 +118,15 @@ func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 // deeper returns how deep a line passes through an outline, as pass does, where that is more than
 // enough and more than known, and else something that is not.
 func (r *obstacleOutline) deeper(p *track, enough, known float64) float64 {
-	e := p.spread(r.hull)
+	e := p.spread(r.Hull)
 	give := min(e.left, -e.right)
-	if give <= max(enough, known)-tie { // no point of the line is deeper
+	if give <= max(enough, known)-geom.Tie { // no point of the line is deeper
 		return 0
 	}
 	if room := min(e.begin, p.length-e.end); room >= 0 {
 		return r.between(p, give, room, enough)
 	}
-	if give = min(give, e.along(p)); give <= max(enough, known)-tie {
+	if give = min(give, e.along(p)); give <= max(enough, known)-geom.Tie {
 		return 0
 	}
 	return r.depth(p, give, enough)
@@ -175,8 +139,8 @@ func (r *obstacleOutline) between(p *track, give, room, enough float64) float64 
 		return give
 	}
 	for _, end := range p.line {
-		d := end.Sub(r.centre)
-		room = max(room, math.Sqrt(d.Dot(d))-r.radius)
+		d := end.Sub(r.Centre)
+		room = max(room, math.Sqrt(d.Dot(d))-r.Radius)
 	}
 	if give <= room {
 		return give
@@ -188,26 +152,26 @@ func (r *obstacleOutline) between(p *track, give, room, enough float64) float64 
 // enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
 // to a twentieth of a millimetre. No point of the line is deeper than give.
 func (r *obstacleOutline) depth(p *track, give, enough float64) float64 {
-	if give < enough-tie && enough > tie && !math.IsInf(enough, 1) {
+	if give < enough-geom.Tie && enough > geom.Tie && !math.IsInf(enough, 1) {
 		return enough
 	}
 	a, b := p.line[0], p.line[1]
-	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
+	along := min(max(0, r.Centre.Sub(a).Dot(p.u)), p.length)
 	d, nearest := 0.0, a.Add(p.u.Mul(along))
-	if off := nearest.Sub(r.centre); off.Dot(off) < sq(max(0, r.core-tie)) || r.outline.Contains(nearest) {
-		d = r.outline.BoundaryDistance(nearest)
+	if off := nearest.Sub(r.Centre); off.Dot(off) < geom.Sq(max(0, r.Core-geom.Tie)) || r.Polygon.Contains(nearest) {
+		d = r.Polygon.BoundaryDistance(nearest)
 	}
 	switch {
 	case d > enough:
 	case !math.IsInf(enough, 1):
-		_, d = r.outline.Deeper(a, b, enough)
-	case d > tie:
-		_, most := r.outline.Deepest(a, b, 0.05)
+		_, d = r.Polygon.Deeper(a, b, enough)
+	case d > geom.Tie:
+		_, most := r.Polygon.Deepest(a, b, 0.05)
 		d = max(d, most)
 	default:
-		_, d = r.outline.Deepest(a, b, 1e-6)
+		_, d = r.Polygon.Deepest(a, b, 1e-6)
 	}
-	if d <= tie {
+	if d <= geom.Tie {
 		return 0
 	}
 	return d

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
+	"sightline/engine/internal/uncertain"
 )
 
 // Check is one question about how the table was set up.
@@ -104,20 +106,18 @@ func (t *table) prepareMat(s *Scene, o Options) error {
 
 // edgeSpans measures the nearest and the furthest point of something from an edge.
 // Both are a least or a most over corners, each with its own interval.
-func (t *table) edgeSpans(id string, e Edge) (near, far closestPair, err error) {
+func (t *table) edgeSpans(id string, e Edge) (near, far uncertain.ClosestPair, err error) {
 	s := t.scene
 	at, in := e.line(s)
-	var g propagator
+	var g uncertain.Propagator
 	var corners []geom.Point
-	var sigma float64
-	if ship := s.ship(id); ship != nil {
-		g.set(body{}, body{ship.Pose.Point, ship.Covariance}, s.ScaleSigma, t.k)
-		t.room[0].base(&t.profile, ship, bodyTo)
-		corners = t.room[0].v
+	if ship := s.Ship(id); ship != nil {
+		g.Set(uncertain.Body{}, ship.body(), s.ScaleSigma, t.k)
+		setBase(&t.room[0], &t.profile, ship, uncertain.To)
+		corners = t.room[0].V
 	} else if r := t.outline(id); r != nil {
-		sigma = r.sigma
-		g.set(body{}, body{r.at, geom.Cov3{0: sq(sigma), 4: sq(sigma)}}, s.ScaleSigma, t.k)
-		corners = r.outline
+		g.Set(uncertain.Body{}, r.Body(), s.ScaleSigma, t.k)
+		corners = r.Polygon
 	} else {
 		return near, far, fmt.Errorf("engine: measure %q against an edge: no such thing in the scene, or one of a kind whose size is "+
 			"not known", id)
@@ -126,13 +126,13 @@ func (t *table) edgeSpans(id string, e Edge) (near, far closestPair, err error) 
 	far.Interval = geom.Exactly(math.Inf(-1))
 	for _, q := range corners {
 		d := in.Dot(q.Sub(at))
-		l := g.distanceInterval(d, in, bodyFrom, bodyTo, q, q, d)
-		line := Line{q, q.Sub(in.Mul(d))}
+		l := g.DistanceInterval(d, in, uncertain.From, uncertain.To, q, q, d)
+		line := geom.Line{q, q.Sub(in.Mul(d))}
 		if d < near.Val {
-			near.lines = [2]Line{line, line}
+			near.Lines = [2]geom.Line{line, line}
 		}
 		if d > far.Val {
-			far.lines = [2]Line{line, line}
+			far.Lines = [2]geom.Line{line, line}
 		}
 		near.Interval, far.Interval = near.Min(l), far.Max(l)
 	}
@@ -156,7 +156,7 @@ func decide(c Check, s geom.Interval, k, lo, hi float64, closed bool) Check {
 	switch {
 	case s.Lo == s.Hi:
 		c.Legal = No
-		if above := s.Val > lo+tie || closed && s.Val >= lo-tie; above && s.Val <= hi+tie {
+		if above := s.Val > lo+geom.Tie || closed && s.Val >= lo-geom.Tie; above && s.Val <= hi+geom.Tie {
 			c.Legal = Yes
 		}
 	case s.Lo > lo && s.Hi < hi:
@@ -239,7 +239,7 @@ func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 			if s.Rules == Rules1e && ship.Base == Large && c.Legal != Yes {
 				c = largeShip(c, near.Interval, t.k)
 			}
-			if ship.Base.huge() && c.Legal != Yes {
+			if ship.Base.Huge() && c.Legal != Yes {
 				continue
 			}
 			all = append(all, c)
@@ -253,7 +253,7 @@ func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 // the edge breaks the rule.
 func largeShip(c Check, near geom.Interval, k float64) Check {
 	switch fills := near; {
-	case fills.Lo == fills.Hi && math.Abs(fills.Val) <= tie:
+	case fills.Lo == fills.Hi && math.Abs(fills.Val) <= geom.Tie:
 		c.Legal = Yes
 	case fills.Lo < fills.Hi && fills.Lo <= 0 && fills.Hi >= 0:
 		c.Legal = Indeterminate
@@ -278,7 +278,7 @@ func CheckHyperspaceMarkers(s *Scene, o Options) ([]Check, error) {
 	var first *obstacleOutline
 	for i := range t.outlines {
 		a := &t.outlines[i]
-		if tokenKind(a.kind) != "hyperspace_marker" {
+		if pieces.Normalized(a.kind) != "hyperspace_marker" {
 			continue
 		}
 		for e := EdgeNear; e <= EdgeLeft; e++ {

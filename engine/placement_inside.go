@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/uncertain"
 )
 
 // ErrOutside is the error for a ship that has no part inside the play area.
@@ -26,25 +27,25 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 	if err := t.prepareMat(s, o); err != nil {
 		return RangeVerdict{}, err
 	}
-	a, b := s.ship(from), s.ship(to)
+	a, b := s.Ship(from), s.Ship(to)
 	for i, ship := range [...]*Ship{a, b} {
 		if ship == nil {
 			return RangeVerdict{}, fmt.Errorf("engine: measure %q from inside: %w", [...]string{from, to}[i], ErrNoShip)
 		}
 	}
-	var g propagator
-	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, s.ScaleSigma, t.k)
-	var base, target, part, grown, shrunk shape
-	base.base(&t.profile, a, bodyFrom)
-	target.base(&t.profile, b, bodyTo)
+	var g uncertain.Propagator
+	g.Set(a.body(), b.body(), s.ScaleSigma, t.k)
+	var base, target, part, grown, shrunk uncertain.Shape
+	setBase(&base, &t.profile, a, uncertain.From)
+	setBase(&target, &t.profile, b, uncertain.To)
 	var sd [4]float64
-	if !g.exact {
-		var edge propagator
-		edge.set(body{}, body{a.Pose.Point, a.Covariance}, s.ScaleSigma, t.k)
+	if !g.Exact {
+		var edge uncertain.Propagator
+		edge.Set(uncertain.Body{}, a.body(), s.ScaleSigma, t.k)
 		for e := range sd {
 			_, in := Edge(e).line(s)
-			for _, q := range base.v {
-				l := edge.distanceInterval(0, in, bodyFrom, bodyTo, q, q, 0)
+			for _, q := range base.V {
+				l := edge.DistanceInterval(0, in, uncertain.From, uncertain.To, q, q, 0)
 				sd[e] = max(sd[e], l.Hi)
 			}
 		}
@@ -52,19 +53,19 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 	t.inside(&part, &base, sd, 0)
 	t.inside(&grown, &base, sd, -1)
 	t.inside(&shrunk, &base, sd, 1)
-	if len(grown.v) == 0 || g.exact && len(part.v) == 0 {
+	if len(grown.V) == 0 || g.Exact && len(part.V) == 0 {
 		return RangeVerdict{}, fmt.Errorf("engine: measure %q from inside: %w", from, ErrOutside)
 	}
-	if len(part.v) == 0 {
-		part.set(bodyFrom, grown.lever, grown.v...)
+	if len(part.V) == 0 {
+		part.Set(uncertain.From, grown.Lever, grown.V...)
 	}
-	m, lo := g.gap(&part, &target), g.gap(&grown, &target)
+	m, lo := g.Gap(&part, &target), g.Gap(&grown, &target)
 	m.Lo, m.Hi = min(m.Lo, lo.Lo), max(m.Hi, lo.Hi)
-	if len(shrunk.v) > 0 {
-		m.Hi = max(m.Hi, g.gap(&shrunk, &target).Hi)
+	if len(shrunk.V) > 0 {
+		m.Hi = max(m.Hi, g.Gap(&shrunk, &target).Hi)
 	}
 	v := t.mem.rangeVerdict(s.Rules, &m, m.Interval, contactOutcome(m.Interval), t.k)
-	if len(shrunk.v) == 0 && !g.exact {
+	if len(shrunk.V) == 0 && !g.Exact {
 		v.Outcome = Indeterminate
 	}
 	return v, nil
@@ -72,16 +73,16 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 
 // inside cuts a base by the edges of the mat, each moved inward by f of its
 // interval.
-func (t *table) inside(part, base *shape, sd [4]float64, f float64) {
-	var halves [4]halfPlane
+func (t *table) inside(part, base *uncertain.Shape, sd [4]float64, f float64) {
+	var halves [4]uncertain.HalfPlane
 	for e := range halves {
 		at, in := Edge(e).line(t.scene)
-		halves[e] = halfPlane{in, in.Dot(at) + f*sd[e]}
+		halves[e] = uncertain.HalfPlane{N: in, C: in.Dot(at) + f*sd[e]}
 	}
-	var first shape
-	first.clip(base, halves[:3], &[maxPlanes]float64{})
-	part.clip(&first, halves[3:], &[maxPlanes]float64{})
-	if len(part.v) > 0 && geom.Polygon(part.v).Area() == 0 && f == 0 {
-		part.v = part.v[:0] // it only touches the play area from outside
+	var first uncertain.Shape
+	first.Clip(base, halves[:3], &[uncertain.MaxPlanes]float64{})
+	part.Clip(&first, halves[3:], &[uncertain.MaxPlanes]float64{})
+	if len(part.V) > 0 && geom.Polygon(part.V).Area() == 0 && f == 0 {
+		part.V = part.V[:0] // it only touches the play area from outside
 	}
 }

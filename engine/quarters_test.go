@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
@@ -60,9 +61,9 @@ func TestMeasuringAgainSeesThatTheNoseIsKnownNow(t *testing.T) {
 func TestAShipOfUnknownNoseIsNotMoved(t *testing.T) {
 	s := unknownScene(800, 800)
 	s.Ships[0].Quarters = true
-	straight, err := engine.ParseManeuver("straight 3")
+	straight, err := move.ParseManeuver("straight 3")
 	require.NoError(t, err)
-	_, err = engine.Move(&s, "A1", straight, engine.Options{})
+	_, err = move.Execute(&s, "A1", straight, engine.Options{})
 	assert.ErrorContains(t, err, "quarter turn")
 }
 
@@ -86,20 +87,20 @@ func TestAHugeShipOfUnknownNoseMayBeTurnedHalfRound(t *testing.T) {
 			assert.Equal(t, engine.NoView, p.Arcs[0].InArc)
 		}
 	}
-	straight, err := engine.ParseManeuver("straight 1")
+	straight, err := move.ParseManeuver("straight 1")
 	require.NoError(t, err)
-	_, err = engine.Move(&s, s.Ships[1].ID, straight, engine.Options{})
+	_, err = move.Execute(&s, s.Ships[1].ID, straight, engine.Options{})
 	assert.Error(t, err)
 
 	// A move past it that is decided when its nose is known is decided all the same.
 	s = unknownScene(800, 800)
 	s.Ships[1].Base, s.Ships[1].Pose = engine.Huge195, geom.Pose{Point: geom.Point{X: 462, Y: 280}}
-	straight, err = engine.ParseManeuver("straight 2")
+	straight, err = move.ParseManeuver("straight 2")
 	require.NoError(t, err)
-	known, err := engine.Move(&s, "A1", straight, engine.Options{})
+	known, err := move.Execute(&s, "A1", straight, engine.Options{})
 	require.NoError(t, err)
 	s.Ships[1].Quarters = true
-	unknown, err := engine.Move(&s, "A1", straight, engine.Options{})
+	unknown, err := move.Execute(&s, "A1", straight, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, known.Outcome, unknown.Outcome)
 	assert.Equal(t, known.Margin, unknown.Margin)
@@ -108,7 +109,7 @@ func TestAHugeShipOfUnknownNoseMayBeTurnedHalfRound(t *testing.T) {
 // Its guides may stand on any two of its sides: a move that passes by less than they
 // stand out is not called clear.
 func TestAMovePastAShipOfUnknownNoseReckonsWithItsGuides(t *testing.T) {
-	straight, err := engine.ParseManeuver("straight 2")
+	straight, err := move.ParseManeuver("straight 2")
 	require.NoError(t, err)
 	for _, c := range []struct {
 		gap  float64
@@ -116,11 +117,11 @@ func TestAMovePastAShipOfUnknownNoseReckonsWithItsGuides(t *testing.T) {
 	}{{1, engine.Indeterminate}, {8, engine.Yes}} {
 		s := unknownScene(800, 800)
 		s.Ships[1].Pose = geom.Pose{Point: geom.Point{X: 440 + c.gap, Y: 280}}
-		known, err := engine.Move(&s, "A1", straight, engine.Options{})
+		known, err := move.Execute(&s, "A1", straight, engine.Options{})
 		require.NoError(t, err)
 		require.Equal(t, engine.Yes, known.Outcome, "facing forward, its guides are out of the way")
 		s.Ships[1].Quarters = true
-		r, err := engine.Move(&s, "A1", straight, engine.Options{})
+		r, err := move.Execute(&s, "A1", straight, engine.Options{})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, r.Outcome, "%g mm: %v", c.gap, r.Undecided)
 	}

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"sightline/engine/geom"
+)
 
 // This file derives what the rules ask from what was measured: at, within and
 // beyond a range, in front of and behind a ship, inside an arc at a range.
@@ -73,34 +77,10 @@ func (p *PairVerdict) OnlyIn(full Arc) Outcome {
 		return NoView
 	}
 	crosses := out.InArc
-	if crosses == Yes && out.Margin <= tie && out.Sigma == 0 {
+	if crosses == Yes && out.Margin <= geom.Tie && out.Sigma == 0 {
 		crosses = No // it touches the mid line and does not cross it
 	}
-	return both(in.InArc, not(crosses))
-}
-
-// not turns an answer round.
-func not(o Outcome) Outcome {
-	switch o {
-	case Yes:
-		return No
-	case No:
-		return Yes
-	}
-	return o
-}
-
-// both is yes when two answers are, and no when either is.
-func both(a, b Outcome) Outcome {
-	switch {
-	case a == No || b == No:
-		return No
-	case a == Yes && b == Yes:
-		return Yes
-	case a == NoView || b == NoView:
-		return NoView
-	}
-	return Indeterminate
+	return in.InArc.And(crosses.Not())
 }
 
 // At reports whether the range is one of the bands from lo to hi, both included
@@ -124,7 +104,7 @@ func (r *RangeVerdict) At(lo, hi int) Outcome {
 }
 
 // Beyond reports whether no part is at a range up to r (G14, G15).
-func (r *RangeVerdict) Beyond(band int) Outcome { return not(r.At(0, band)) }
+func (r *RangeVerdict) Beyond(band int) Outcome { return r.At(0, band).Not() }
 
 // At reports whether the target is at a range from lo to hi (G10).
 func (p *PairVerdict) At(lo, hi int) Outcome { return p.Range.At(lo, hi) }
@@ -146,7 +126,7 @@ func (p *PairVerdict) InArcAt(a Arc, lo, hi int) Outcome {
 	case v.Attack == nil:
 		return v.InArc
 	}
-	return both(v.InArc, v.Attack.At(lo, hi))
+	return v.InArc.And(v.Attack.At(lo, hi))
 }
 
 // InAnyArc reports whether the target is inside any of the ship's arcs that are
@@ -155,7 +135,7 @@ func (p *PairVerdict) InAnyArc() Outcome {
 	in := No
 	for i := range p.Arcs {
 		if a := &p.Arcs[i]; a.Arc != ArcPrimaryTurret {
-			in = not(both(not(in), not(a.InArc)))
+			in = in.Not().And(a.InArc.Not()).Not()
 		}
 	}
 	return in

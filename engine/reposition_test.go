@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 func TestEndsOfRepositions(t *testing.T) {
@@ -116,7 +117,7 @@ func TestWhatForbidsAReposition(t *testing.T) {
 			}
 			r = repositioned(t, s, "A", "tractor forward")
 			assert.Equal(t, engine.Yes, r.Options[0].Legal)
-			assert.Equal(t, []engine.Hit{{ID: "stone", Template: engine.No, Base: engine.Yes}}, r.Obstacles, "and says which")
+			assert.Equal(t, []move.Hit{{ID: "stone", Template: engine.No, Base: engine.Yes}}, r.Obstacles, "and says which")
 			s.Ships[0].Pose.Point = geom.Point{X: 850, Y: 400}
 			assert.False(t, repositioned(t, s, "A", "tractor right").FullyExecuted)
 			s.Ships = append(s.Ships, engine.Ship{ID: "B", Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 770, Y: 400}}})

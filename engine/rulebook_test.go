@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // The rule book, case by case: each case is a table of a few millimetres that anyone
@@ -368,7 +369,7 @@ func TestTheRuleBookOnTheLineBackedUpAlong(t *testing.T) {
 	for x := 60.0; x < 130; x += 3.5 {
 		for _, rules := range []string{"1e", "2.5"} {
 			s := scene(t, rules+"; A small 0 0 0; B small "+num(x)+" 70 20")
-			r, err := engine.Move(&s, "A", engine.Maneuver{Bearing: engine.TightTurn, Speed: 1}, engine.Options{})
+			r, err := move.Execute(&s, "A", move.Maneuver{Bearing: move.TightTurn, Speed: 1}, engine.Options{})
 			require.NoError(t, err)
 			if r.FullyExecuted || r.Final == r.Full {
 				continue
@@ -397,14 +398,14 @@ func TestTheRuleBookOnWhatIsDeclared(t *testing.T) {
 		{"G142", "bank left 1", geom.Point{X: -80*(1-c) - 20*c, Y: 20 + 80*c + 20*c}},
 		{"G142", "straight 1", geom.Point{Y: 80}},
 	} {
-		maneuver, err := engine.ParseManeuver(m.text)
+		maneuver, err := move.ParseManeuver(m.text)
 		require.NoError(t, err)
-		r, err := engine.Move(&s, "A", maneuver, engine.Options{})
+		r, err := move.Execute(&s, "A", maneuver, engine.Options{})
 		require.NoError(t, err)
 		assert.InDelta(t, 0, float64(r.Final.Point.Distance(m.end)), 1e-9, "%s: %s", m.rule, m.text)
 	}
 	for _, text := range []string{"barrel-roll", "boost", "decloak", "barrel-roll straight", "boost back"} {
-		_, err := engine.ParseAction(text)
+		_, err := move.ParseAction(text)
 		assert.Error(t, err, "G88, G91: %s", text)
 	}
 }
@@ -413,14 +414,14 @@ func TestTheRuleBookOnWhatIsDeclared(t *testing.T) {
 // template, with the base at its end, and which ships it would have ended on. Nothing
 // but ships stops it, and a mine is met by where the ship truly ends.
 func TestTheRuleBookOnWhatAMoveMeets(t *testing.T) {
-	straight := engine.Maneuver{Bearing: engine.Straight, Speed: 3}
+	straight := move.Maneuver{Bearing: move.Straight, Speed: 3}
 	s := scene(t, "1e; A small 0 0 0; under square 0 60 0 10; end square 10 165 0 20; side square 60 60 0 20")
 	s.Devices = []engine.Token{{ID: "mine", Kind: "proximity_mine", Pose: geom.Pose{Point: geom.Point{Y: 200}}}}
-	r, err := engine.Move(&s, "A", straight, engine.Options{})
+	r, err := move.Execute(&s, "A", straight, engine.Options{})
 	require.NoError(t, err)
 	assert.True(t, r.FullyExecuted, "G180: obstacles do not stop it")
 	assert.InDelta(t, 160, r.Final.Y, 1e-9)
-	assert.Equal(t, []engine.Hit{
+	assert.Equal(t, []move.Hit{
 		{ID: "under", Template: engine.Yes, Base: engine.No},
 		{ID: "end", Template: engine.No, Base: engine.Yes},
 	}, r.Obstacles, "G169, G171: by the template, by the base, and not at all")
@@ -428,7 +429,7 @@ func TestTheRuleBookOnWhatAMoveMeets(t *testing.T) {
 	assert.Equal(t, engine.Yes, r.Devices[0].Base)
 
 	s.Ships = append(s.Ships, engine.Ship{ID: "B", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{Y: 180}}})
-	r, err = engine.Move(&s, "A", straight, engine.Options{})
+	r, err = move.Execute(&s, "A", straight, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"B"}, r.FirstOverlapped, "G170: it would have ended on B")
 	assert.False(t, r.FullyExecuted)
@@ -441,7 +442,7 @@ func TestTheRuleBookOnACacheOfAShipThatFled(t *testing.T) {
 	s := scene(t, "2.5; A small 30 60 270")
 	s.MatWidth, s.MatHeight = 914.4*geom.Millimeter, 914.4*geom.Millimeter
 	s.Markers = []engine.Token{{ID: "cache", Kind: "supply_cache", Pose: geom.Pose{Point: geom.Point{X: 120, Y: 60}}}}
-	r, err := engine.Move(&s, "A", engine.Maneuver{Bearing: engine.Straight, Speed: 3}, engine.Options{})
+	r, err := move.Execute(&s, "A", move.Maneuver{Bearing: move.Straight, Speed: 3}, engine.Options{})
 	require.NoError(t, err)
 	require.Equal(t, engine.Yes, r.Flees)
 	before, err := engine.CheckJettison(&s, "A", "cache", engine.Options{})

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
 )
 
 // Scenario is one of the four of 2.5.
@@ -56,7 +57,7 @@ func (c Scenario) Features() (n int, kind string) {
 // IsScenarioFeature reports whether markers of a kind are scenario features, which are objects
 // but are not moved, attacked or locked, and do not obstruct (G41, G219).
 func IsScenarioFeature(kind string) bool {
-	switch tokenKind(kind) {
+	switch pieces.Normalized(kind) {
 	case "satellite", "mission_satellite", "supply_cache", "objective":
 		return true
 	}
@@ -118,9 +119,9 @@ func (t *table) features(kind string) []*obstacleOutline {
 	mid := geom.Point{X: float64(t.scene.MatWidth) / 2, Y: float64(t.scene.MatHeight) / 2}
 	var fs []*obstacleOutline
 	for i := len(t.scene.Obstacles); i < len(t.outlines); i++ {
-		if r := &t.outlines[i]; tokenKind(r.kind) == kind {
+		if r := &t.outlines[i]; pieces.Normalized(r.kind) == kind {
 			fs = append(fs, r)
-			if last := len(fs) - 1; r.at.Sub(mid).Norm() < fs[0].at.Sub(mid).Norm() {
+			if last := len(fs) - 1; r.At.Sub(mid).Norm() < fs[0].At.Sub(mid).Norm() {
 				fs[0], fs[last] = fs[last], fs[0]
 			}
 		}
@@ -132,12 +133,12 @@ func (t *table) features(kind string) []*obstacleOutline {
 // is, exactly; a measured one is too close to call as long as it may be.
 func (t *table) centred(f *obstacleOutline) Check {
 	mid := geom.Point{X: float64(t.scene.MatWidth) / 2, Y: float64(t.scene.MatHeight) / 2}
-	d := f.at.Sub(mid).Norm()
-	sd := f.sigma + t.scene.ScaleSigma*mid.Norm()
+	d := f.At.Sub(mid).Norm()
+	sd := f.Sigma + t.scene.ScaleSigma*mid.Norm()
 	c := Check{ID: f.id, Against: "centre", Distance: geom.Length(d), Sigma: geom.Length(sd), Margin: geom.Length(-d),
 		Why: "centred in the play area", Rule: "2.5 G220"}
 	switch {
-	case sd == 0 && d <= tie:
+	case sd == 0 && d <= geom.Tie:
 		c.Legal = Yes
 	case sd == 0 || d > t.k*sd:
 		c.Legal = No
@@ -169,7 +170,7 @@ func (t *table) keepsOff(rock, f *obstacleOutline) Check {
 	s := t.gapSpan(rock, f)
 	if s.Val == 0 {
 		depth := 0.0
-		for _, o := range [2]struct{ a, b geom.Polygon }{{rock.outline, f.outline}, {f.outline, rock.outline}} {
+		for _, o := range [2]struct{ a, b geom.Polygon }{{rock.Polygon, f.Polygon}, {f.Polygon, rock.Polygon}} {
 			for i, p := range o.a {
 				_, d := o.b.Deepest(p, o.a[(i+1)%len(o.a)], 1e-6)
 				depth = max(depth, d)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
 )
 
 // Rules is an edition of the rules.
@@ -95,8 +96,8 @@ func (b Base) Size() (width, length geom.Length) {
 	return 0, 0
 }
 
-// huge reports whether it is the base of a huge ship (G212).
-func (b Base) huge() bool { return b == Huge195 || b == Huge225 }
+// Huge reports whether it is the base of a huge ship (G212).
+func (b Base) Huge() bool { return b == Huge195 || b == Huge225 }
 
 // Scene is the table at one instant, in the frame of package geom.
 type Scene struct {
@@ -186,3 +187,11 @@ type Token struct {
 	Outline []geom.Point // as an obstacle's, guides included; none: that of its kind
 	Sigma   geom.Length  // of its outline on the table
 }
+
+// TokenOutlines returns the outlines of a device or a marker of a kind in its own
+// frame, guides included, one per card that it is made of; nil for a kind whose
+// size is not known. Lower-case names, words joined by _, - or a space.
+func TokenOutlines(kind string) [][]geom.Point { return pieces.Outlines(kind) }
+
+// TokenKinds lists the kinds that TokenOutlines knows, in alphabetical order.
+func TokenKinds() []string { return pieces.Kinds() }

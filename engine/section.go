@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
 )
 
 // ErrNoSections is the error for the sections of a ship that has none.
@@ -55,7 +56,7 @@ type SectionVerdict struct {
 
 // HasSections reports whether a ship is divided into sections in an edition.
 func HasSections(r Rules, s *Ship) bool {
-	return r == Rules1e && s.Base.huge() && !s.Quarters // else it is not known which is fore
+	return r == Rules1e && s.Base.Huge() && !s.Quarters // else it is not known which is fore
 }
 
 // SectionOutlines returns the convex pieces that a section of a huge ship is made
@@ -68,24 +69,24 @@ func SectionOutlines(p *Profile, s *Ship, section Section) [][]geom.Point {
 	bridge := []geom.Point{{X: x, Y: in}, {X: -x, Y: in}, {X: -x, Y: -in}, {X: x, Y: -in}}
 	sin, cos := math.Sincos(float64(sectionAngle(p, s)))
 	right, left := geom.Point{X: -cos, Y: sin}, geom.Point{X: cos, Y: sin} // into the arc from its edges
-	var pieces [][]geom.Point
+	var parts [][]geom.Point
 	add := func(q []geom.Point, inward ...geom.Point) {
 		for _, n := range inward {
-			q = clipTo(q, n, 0)
+			q = pieces.Clip(q, n, 0)
 		}
-		if len(q) > 2 && geom.Polygon(q).Area() > tie {
-			pieces = append(pieces, quads(q)...)
+		if len(q) > 2 && geom.Polygon(q).Area() > geom.Tie {
+			parts = append(parts, quads(q)...)
 		}
 	}
 	if section == Fore {
 		add([]geom.Point{{X: x, Y: y}, {X: -x, Y: y}, {X: -x, Y: in}, {X: x, Y: in}})
 		add(bridge, right, left)
-		return pieces
+		return parts
 	}
 	add([]geom.Point{{X: x, Y: -in}, {X: -x, Y: -in}, {X: -x, Y: -y}, {X: x, Y: -y}})
 	add(bridge, right.Mul(-1))
 	add(bridge, left.Mul(-1))
-	return pieces
+	return parts
 }
 
 // sectionAngle returns the half angle of the arc that divides a token: the one that
@@ -102,7 +103,7 @@ func sectionAngle(p *Profile, s *Ship) geom.Angle {
 	return p.HalfAngle(Rules1e, s.Base)
 }
 
-// quads cuts a convex polygon into pieces of four corners; of a triangle, one is the
+// quads cuts a convex polygon into parts of four corners; of a triangle, one is the
 // middle of a side.
 func quads(q []geom.Point) [][]geom.Point {
 	var all [][]geom.Point
@@ -123,7 +124,7 @@ func MeasureSections(s *Scene, from, to string, o Options) ([]SectionVerdict, er
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	target := s.ship(to)
+	target := s.Ship(to)
 	if target != nil && !HasSections(s.Rules, target) {
 		return nil, fmt.Errorf("engine: sections of %q: %w", to, ErrNoSections)
 	}
@@ -162,13 +163,13 @@ func MeasureSections(s *Scene, from, to string, o Options) ([]SectionVerdict, er
 // join takes another piece of the section into account.
 func (v *SectionVerdict) join(p *PairVerdict) {
 	v.Range = nearer(v.Range, p.Range)
-	v.Contact = worse(v.Contact, p.Contact)
+	v.Contact = v.Contact.Or(p.Contact)
 	for i := range v.Arcs {
 		a, b := &v.Arcs[i], &p.Arcs[i]
 		if b.Margin > a.Margin {
 			a.Margin, a.Sigma = b.Margin, b.Sigma
 		}
-		a.InArc = worse(a.InArc, b.InArc)
+		a.InArc = a.InArc.Or(b.InArc)
 		switch {
 		case b.Attack == nil:
 		case a.Attack == nil:
@@ -191,7 +192,7 @@ func nearer(a, b RangeVerdict) RangeVerdict {
 	if lo < a.Possible[0] { // the further one may be the nearer and in a lower band
 		a.Margin, a.Sigma = b.Margin, b.Sigma
 	}
-	if math.Abs(float64(a.Distance-b.Distance)) < tie {
+	if math.Abs(float64(a.Distance-b.Distance)) < geom.Tie {
 		a.Lines = outermost(append(slices.Clone(a.Lines), b.Lines...))
 	}
 	a.Possible = nil
@@ -206,8 +207,8 @@ func nearer(a, b RangeVerdict) RangeVerdict {
 
 // outermost keeps the two of some parallel lines that are furthest apart, and one
 // line where all are the same.
-func outermost(lines []Line) []Line {
-	best, a, b := tie, lines[0], Line{}
+func outermost(lines []geom.Line) []geom.Line {
+	best, a, b := geom.Tie, lines[0], geom.Line{}
 	two := false
 	for i, l := range lines {
 		for _, k := range lines[:i] {
@@ -217,9 +218,9 @@ func outermost(lines []Line) []Line {
 		}
 	}
 	if !two {
-		return []Line{a}
+		return []geom.Line{a}
 	}
-	return []Line{a, b}
+	return []geom.Line{a, b}
 }
 
 // nearerAttack returns the attack range to the nearer of two pieces of one section.
@@ -232,7 +233,7 @@ func nearerAttack(a, b *AttackVerdict) *AttackVerdict {
 	v := *a
 	v.RangeVerdict = nearer(a.RangeVerdict, b.RangeVerdict)
 	apart := float64(b.Distance - a.Distance)
-	both := apart < tie || apart < DefaultSigmas*float64(a.Sigma+b.Sigma)
+	both := apart < geom.Tie || apart < DefaultSigmas*float64(a.Sigma+b.Sigma)
 	if !both {
 		return &v
 	}
@@ -249,7 +250,7 @@ func nearerAttack(a, b *AttackVerdict) *AttackVerdict {
 	case x.Verdict == unseen || y.Verdict == unseen:
 		o.Verdict, o.Margin, o.Sigma = unseen, 0, 0
 	default:
-		if o.Verdict = "may"; apart >= tie || x.Verdict == "too_close" || y.Verdict == "too_close" {
+		if o.Verdict = "may"; apart >= geom.Tie || x.Verdict == "too_close" || y.Verdict == "too_close" {
 			o.Verdict, o.Sigma = "too_close", max(o.Sigma, o.Margin)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
 )
 
 // Touching is the first edition's relation between ships that touch: one
@@ -48,7 +49,7 @@ func (t Touching) After(s *Scene, moved string, touched []string, o Options) (To
 		after = append(after, p)
 	}
 	for _, id := range touched {
-		if s.ship(id) == nil {
+		if s.Ship(id) == nil {
 			return nil, fmt.Errorf("engine: touching %q: %w", id, ErrNoShip)
 		}
 		if !after.Has(moved, id) {
@@ -82,7 +83,7 @@ func (s *Standing) MayAttack(target string) Outcome {
 	may := Yes
 	for i := range s.Restrictions {
 		if b := &s.Restrictions[i]; b.Act == "attack" && (b.Target == "" || b.Target == target) {
-			may = both(may, not(b.Outcome))
+			may = may.And(b.Outcome.Not())
 		}
 	}
 	return may
@@ -176,11 +177,11 @@ func (t *table) unseenAt(i int) string {
 	if len(s.Unknown)+len(s.Blind) == 0 {
 		return ""
 	}
-	doubt := (&body{o.ship.Pose.Point, o.ship.Covariance}).worstPoint(t.k, o.from.v...)
-	reach := unknownReach + t.profile.reach(o.ship.Base) + t.k*math.Sqrt(doubt.variance) + doubt.secondOrder
+	doubt := o.ship.body().WorstPoint(t.k, o.from.V...)
+	reach := unknownReach + t.profile.reach(o.ship.Base) + t.k*math.Sqrt(doubt.Variance) + doubt.SecondOrder
 	near := func(u geom.Polygon) bool {
 		centre := o.ship.Pose.Point
-		return (u.Contains(centre) || u.BoundaryDistance(centre) <= o.radius+reach) && geom.Gap(o.from.v, u) <= reach
+		return (u.Contains(centre) || u.BoundaryDistance(centre) <= o.radius+reach) && geom.Gap(o.from.V, u) <= reach
 	}
 	switch {
 	case slices.ContainsFunc(s.Unknown, near):
@@ -203,7 +204,7 @@ func (s *Standing) object(r Rules, o *ObjectVerdict) {
 			s.Restrictions = append(s.Restrictions, Restriction{Act: act, Because: o.To, Outcome: is, Why: why, Rule: rule})
 		}
 	}
-	kind := obstacleKind(o.Kind)
+	kind := pieces.ObstacleKind(o.Kind)
 	if kind == "" && o.obstacle {
 		kind = "?" // an obstacle whose kind is not known
 	}
@@ -294,11 +295,11 @@ func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, 
 // line is exact but for the line's turning, which only ever makes the distance
 // larger: the far end of the interval gets that added.
 func (t *table) gapSpan(a, b *obstacleOutline) geom.Interval {
-	d := geom.Gap(a.outline, b.outline)
-	v := sq(a.sigma) + sq(b.sigma)
+	d := geom.Gap(a.Polygon, b.Polygon)
+	v := geom.Sq(a.Sigma) + geom.Sq(b.Sigma)
 	if v == 0 && t.scene.ScaleSigma == 0 {
 		return geom.Exactly(d)
 	}
-	sd := math.Sqrt(v + sq(t.scene.ScaleSigma*d))
-	return geom.Interval{Lo: d - t.k*sd, Val: d, Hi: d + t.k*sd + sq(t.k)*v/(2*max(d, sd))}
+	sd := math.Sqrt(v + geom.Sq(t.scene.ScaleSigma*d))
+	return geom.Interval{Lo: d - t.k*sd, Val: d, Hi: d + t.k*sd + geom.Sq(t.k)*v/(2*max(d, sd))}
 }

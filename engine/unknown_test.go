@@ -9,6 +9,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
@@ -53,7 +54,7 @@ func TestAMovePastSomethingUnknownIsNotCalledClear(t *testing.T) {
 		want engine.Outcome
 	}{{400, 300, engine.NoView}, {700, 700, engine.Yes}} {
 		s := unknownScene(c.x, c.y)
-		r, err := engine.Move(&s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{Sigmas: 3})
+		r, err := move.Execute(&s, "A1", move.Maneuver{Bearing: move.Straight, Speed: 1}, engine.Options{Sigmas: 3})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, r.Outcome, "unknown at (%g, %g): %v", c.x, c.y, r.Undecided)
 	}
@@ -85,7 +86,7 @@ func TestALineAcrossABlindAreaIsNotCalledClear(t *testing.T) {
 	assert.Equal(t, "never", obstructionAhead(t, blindScene(500, 300)), "it lies beside the lines")
 
 	s := blindScene(400, 300)
-	r, err := engine.Move(&s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{Sigmas: 3})
+	r, err := move.Execute(&s, "A1", move.Maneuver{Bearing: move.Straight, Speed: 1}, engine.Options{Sigmas: 3})
 	require.NoError(t, err)
 	assert.Equal(t, engine.NoView, r.Outcome, "a move across it: %v", r.Undecided)
 }

@@ -25,6 +25,34 @@ const (
 	MaxShips = 200
 )
 
+// maxSigmas is more standard deviations than anyone needs.
+const maxSigmas = 100
+
+// Ready checks a scene and options, and returns what every answer starts from: the standard
+// deviations that decide a question, and the dimensions.
+func (s *Scene) Ready(o Options) (sigmas float64, p Profile, err error) {
+	sigmas = o.Sigmas
+	if sigmas == 0 {
+		sigmas = DefaultSigmas
+	}
+	if !(sigmas > 0 && sigmas <= maxSigmas) {
+		return 0, p, fmt.Errorf("sigmas: expected more than 0 and at most %d, got %g", maxSigmas, o.Sigmas)
+	}
+	if err = s.Validate(); err != nil {
+		return 0, p, err
+	}
+	p, err = s.dimensions()
+	return sigmas, p, err
+}
+
+// dimensions returns the profile that the scene is measured with.
+func (s *Scene) dimensions() (Profile, error) {
+	if s.Dimensions != nil {
+		return *s.Dimensions, s.Dimensions.Validate()
+	}
+	return ProfileNamed(s.Profile)
+}
+
 // Validate reports the first thing in the scene that cannot be measured: what,
 // where and what was expected, in the words of the wire form.
 func (s *Scene) Validate() error {
@@ -202,7 +230,7 @@ func validCovariance(c *geom.Cov3) error {
 			rho[i] = a / limit
 		}
 	}
-	det := 1 + 2*rho[0]*rho[1]*rho[2] - sq(rho[0]) - sq(rho[1]) - sq(rho[2])
+	det := 1 + 2*rho[0]*rho[1]*rho[2] - geom.Sq(rho[0]) - geom.Sq(rho[1]) - geom.Sq(rho[2])
 	if !(det >= -10*rounding) {
 		return errors.New("covariance: expected a positive semi-definite matrix")
 	}
@@ -250,4 +278,15 @@ func (t *Token) validate() error {
 		return err
 	}
 	return t.validateOutline()
+}
+
+// validateOutline checks what a token states of its own outline.
+func (t *Token) validateOutline() error {
+	if !within(float64(t.Sigma), 0, math.Sqrt(maxVariance)) {
+		return fmt.Errorf("sigma_mm: expected 0 to %g, got %g", math.Sqrt(maxVariance), float64(t.Sigma))
+	}
+	if len(t.Outline) == 0 {
+		return nil
+	}
+	return validOutline(t.Outline)
 }

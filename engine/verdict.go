@@ -34,8 +34,42 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("Outcome(%d)", int8(o))
 }
 
-// Line is a measuring line on the table, from the first object to the second.
-type Line [2]geom.Point
+// Not turns yes into no and no into yes.
+func (o Outcome) Not() Outcome {
+	switch o {
+	case Yes:
+		return No
+	case No:
+		return Yes
+	}
+	return o
+}
+
+// And is yes when both answers are, and no when either is.
+func (o Outcome) And(p Outcome) Outcome {
+	switch {
+	case o == No || p == No:
+		return No
+	case o == Yes && p == Yes:
+		return Yes
+	case o == NoView || p == NoView:
+		return NoView
+	}
+	return Indeterminate
+}
+
+// Or is yes when either answer is, and no when both are.
+func (o Outcome) Or(p Outcome) Outcome {
+	switch {
+	case o == Yes || p == Yes:
+		return Yes
+	case o == Indeterminate || p == Indeterminate:
+		return Indeterminate
+	case o == NoView || p == NoView:
+		return NoView
+	}
+	return No
+}
 
 // RangeVerdict is a measured distance and the range bands it may be.
 type RangeVerdict struct {
@@ -45,7 +79,7 @@ type RangeVerdict struct {
 	Possible []int       // every band that fits the uncertainty, ascending
 	Margin   geom.Length // to what would change the band: contact, which counts the guides, or the band's edge
 	Outcome  Outcome     // Yes when one band is decided, else Indeterminate
-	Lines    []Line      // the measuring line; the two extreme ones for parallel edges
+	Lines    []geom.Line // the measuring line; the two extreme ones for parallel edges
 }
 
 // Arc is a firing arc of a ship.

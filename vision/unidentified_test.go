@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 	"sightline/vision"
 	"sightline/vision/internal/visiontest"
@@ -73,12 +74,12 @@ func TestAnUnnamedBaseIsMeasuredAndBlocksMoves(t *testing.T) {
 			}
 		}
 	}
-	m, err := engine.ParseManeuver("straight 2")
+	m, err := move.ParseManeuver("straight 2")
 	require.NoError(t, err)
-	moved, err := engine.Move(&scenes[0], "A1", m, engine.Options{})
+	moved, err := move.Execute(&scenes[0], "A1", m, engine.Options{})
 	require.NoError(t, err)
 	assert.False(t, moved.FullyExecuted)
 	assert.Equal(t, []string{"?1"}, moved.FirstOverlapped)
-	_, err = engine.Move(&scenes[0], "?1", m, engine.Options{})
+	_, err = move.Execute(&scenes[0], "?1", m, engine.Options{})
 	assert.Error(t, err, "nobody knows where its nose points")
 }

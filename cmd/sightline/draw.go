@@ -12,6 +12,7 @@ import (
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/terminal"
 	"sightline/engine"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
@@ -60,8 +61,8 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	svg, err := draw.SVG(scene, o)
 	switch {
 	// asked rightly, of a table where it is not
-	case errors.Is(err, draw.ErrNotThere), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll),
-		errors.Is(err, engine.ErrQuarters):
+	case errors.Is(err, draw.ErrNotThere), errors.Is(err, move.ErrHuge), errors.Is(err, move.ErrBankRoll),
+		errors.Is(err, move.ErrQuarters):
 		return terminal.Unanswered{Err: fmt.Errorf("%s: %w", file, err)}
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)
@@ -140,19 +141,19 @@ func (c *drawCmd) move() (*draw.Moved, error) {
 	m := &draw.Moved{Ship: c.Ship}
 	switch {
 	case c.Maneuver != "":
-		v, err := engine.ParseManeuver(c.Maneuver)
+		v, err := move.ParseManeuver(c.Maneuver)
 		if err != nil {
 			return nil, fmt.Errorf("--maneuver: %w", err)
 		}
 		m.Maneuver = &v
 	case c.Action != "":
-		v, err := engine.ParseAction(c.Action)
+		v, err := move.ParseAction(c.Action)
 		if err != nil {
 			return nil, fmt.Errorf("--action: %w", err)
 		}
 		m.Action = &v
 	default:
-		v, err := engine.ParseDrop(c.Drop)
+		v, err := move.ParseDrop(c.Drop)
 		if err != nil {
 			return nil, fmt.Errorf("--drop: %w", err)
 		}

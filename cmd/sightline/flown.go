@@ -10,6 +10,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 type flownCmd struct {
@@ -54,7 +55,7 @@ func (c *flownCmd) flown(stdin io.Reader, out io.Writer) error {
 	}
 	slop := flown.Slop{Place: geom.Length(c.SlopMM), Turn: geom.Angle(c.SlopDeg) * geom.Degree}
 	v, err := flown.Flown(before, after, c.Ship, candidates, slop)
-	if errors.Is(err, flown.ErrNoShip) || errors.Is(err, flown.ErrQuarters) || errors.Is(err, engine.ErrHugeMove) {
+	if errors.Is(err, flown.ErrNoShip) || errors.Is(err, flown.ErrQuarters) || errors.Is(err, move.ErrHuge) {
 		return terminal.Unanswered{Err: err}
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
@@ -41,8 +42,8 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		name := sceneName(c.Scene)
 		switch {
-		case errors.Is(err, engine.ErrNoShip), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll),
-			errors.Is(err, engine.ErrQuarters):
+		case errors.Is(err, engine.ErrNoShip), errors.Is(err, move.ErrHuge), errors.Is(err, move.ErrBankRoll),
+			errors.Is(err, move.ErrQuarters):
 			err = terminal.Unanswered{Err: err}
 		}
 		if errors.Is(err, engine.ErrNoShip) {
@@ -62,44 +63,44 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 }
 
 // result asks the one question that was put.
-func (c *moveCmd) result(s *engine.Scene) (engine.MoveResult, error) {
+func (c *moveCmd) result(s *engine.Scene) (move.Result, error) {
 	if !(c.Sigmas > 0) {
-		return engine.MoveResult{}, fmt.Errorf("--sigmas: expected more than 0, got %g", c.Sigmas)
+		return move.Result{}, fmt.Errorf("--sigmas: expected more than 0, got %g", c.Sigmas)
 	}
 	if c.Rules != "" {
 		r, err := engine.ParseRules(c.Rules)
 		if err != nil {
-			return engine.MoveResult{}, fmt.Errorf("--%w", err)
+			return move.Result{}, fmt.Errorf("--%w", err)
 		}
 		s.Rules = r
 	}
 	if c.Maneuver == "" && c.Action == "" && c.Drop == "" {
-		return engine.MoveResult{}, errors.New("expected one of --maneuver, --action and --drop")
+		return move.Result{}, errors.New("expected one of --maneuver, --action and --drop")
 	}
 	o := engine.Options{Sigmas: c.Sigmas}
 	switch {
 	case c.Action != "":
-		a, err := engine.ParseAction(c.Action)
+		a, err := move.ParseAction(c.Action)
 		if err != nil {
-			return engine.MoveResult{}, fmt.Errorf("--%w", err)
+			return move.Result{}, fmt.Errorf("--%w", err)
 		}
-		return engine.Reposition(s, c.Ship, a, o)
+		return move.Reposition(s, c.Ship, a, o)
 	case c.Drop != "":
-		d, err := engine.ParseDrop(c.Drop)
+		d, err := move.ParseDrop(c.Drop)
 		if err != nil {
-			return engine.MoveResult{}, fmt.Errorf("--%w", err)
+			return move.Result{}, fmt.Errorf("--%w", err)
 		}
-		return engine.LayDrop(s, c.Ship, d, o)
+		return move.LayDrop(s, c.Ship, d, o)
 	}
-	m, err := engine.ParseManeuver(c.Maneuver)
+	m, err := move.ParseManeuver(c.Maneuver)
 	if err != nil {
-		return engine.MoveResult{}, fmt.Errorf("--%w", err)
+		return move.Result{}, fmt.Errorf("--%w", err)
 	}
-	return engine.Move(s, c.Ship, m, o)
+	return move.Execute(s, c.Ship, m, o)
 }
 
 // printMove prints a table for people.
-func printMove(out io.Writer, r *engine.MoveResult) error {
+func printMove(out io.Writer, r *move.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %s\n\nPOSE\tX mm\tY mm\tHEADING °\n", r.Ship, r.Maneuver)
 	there := ""
@@ -143,7 +144,7 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 }
 
 // printMoveMeets prints what the ship meets on its way and at its end; there is put behind what holds only if it ends so.
-func printMoveMeets(w io.Writer, r *engine.MoveResult, there string) {
+func printMoveMeets(w io.Writer, r *move.Result, there string) {
 	for _, l := range []struct {
 		name string
 		ids  []string
@@ -160,7 +161,7 @@ func printMoveMeets(w io.Writer, r *engine.MoveResult, there string) {
 }
 
 // printMoveOptions prints the ends to choose from; of a single one printMove has said all.
-func printMoveOptions(w io.Writer, r *engine.MoveResult) {
+func printMoveOptions(w io.Writer, r *move.Result) {
 	if len(r.Options) > 1 || r.Chosen || len(r.Options) == 1 && r.Options[0].Range {
 		fmt.Fprintln(w, "\nOPTION\tX mm\tY mm\tHEADING °\tLEGAL\tWHY")
 	}
@@ -178,7 +179,7 @@ func printMoveOptions(w io.Writer, r *engine.MoveResult) {
 }
 
 // isNotLooked tells what no one saw from what is too close.
-func isNotLooked(undecided string) bool { return undecided == engine.NotLooked }
+func isNotLooked(undecided string) bool { return undecided == move.NotLooked }
 
 // noMat is why nothing is said of the play area.
 const noMat = "the scene has no mat"
@@ -208,7 +209,7 @@ func printPose(w io.Writer, name string, p geom.Pose) {
 	fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\n", name, p.X, p.Y, p.Heading.Degrees())
 }
 
-func printHits(w io.Writer, title string, hits []engine.Hit) {
+func printHits(w io.Writer, title string, hits []move.Hit) {
 	if len(hits) > 0 {
 		fmt.Fprintf(w, "\n%s\tUNDER THE TEMPLATE\tUNDER THE BASE\n", title)
 	}

@@ -13,6 +13,7 @@ import (
 	"sightline/engine/alike"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // dial is a TIE fighter's.
@@ -92,14 +93,14 @@ func (g *game) fly(ids ...string) bool {
 // flyOne moves a ship as its player may: a maneuver of its dial, and often a boost or a barrel roll.
 func (g *game) flyOne(id string) bool {
 	s := &g.truth.Ships[slices.IndexFunc(g.truth.Ships, func(s engine.Ship) bool { return s.ID == id })]
-	r, err := engine.Move(&g.truth, id, g.moves.Maneuvers[g.rng.IntN(len(g.moves.Maneuvers))], engine.Options{})
+	r, err := move.Execute(&g.truth, id, g.moves.Maneuvers[g.rng.IntN(len(g.moves.Maneuvers))], engine.Options{})
 	if err != nil || r.Final.X < 30 || r.Final.Y < 30 || r.Final.X > 884 || r.Final.Y > 884 {
 		return false
 	}
 	s.Pose = r.Final
 	if r.FullyExecuted && g.rng.Float64() < 0.3 {
 		a := g.moves.Actions[g.rng.IntN(len(g.moves.Actions))]
-		after, err := engine.Reposition(&g.truth, id, a, engine.Options{})
+		after, err := move.Reposition(&g.truth, id, a, engine.Options{})
 		if err == nil && after.InFull == engine.Yes {
 			s.Pose = after.Full
 			if after.Chosen {
@@ -215,7 +216,7 @@ func TestASingleShipIsNamedWithinItsReach(t *testing.T) {
 	g := newGame(1, 3, 3)
 	q := alike.Question{Before: &g.seen, Missing: []string{"A1"}, Others: g.seen.Ships[1:],
 		Slop: flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}, Moves: func(string) flown.Candidates { return g.moves }}
-	r, err := engine.Move(&g.seen, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 2}, engine.Options{})
+	r, err := move.Execute(&g.seen, "A1", move.Maneuver{Bearing: move.Straight, Speed: 2}, engine.Options{})
 	require.NoError(t, err)
 	at := g.seen.Ships[0]
 	at.ID, at.Pose = "?1", r.Full

@@ -7,17 +7,18 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // This file is about ships in the way.
 
 // mayBeFull reports whether a ship that seems to be in the way may not have been, and the
 // ship stands near where the maneuver ends in full.
-func (g *guesser) mayBeFull(m engine.Maneuver, full geom.Pose) (bool, error) {
+func (g *guesser) mayBeFull(m move.Maneuver, full geom.Pose) (bool, error) {
 	if g.to.Pose.Sub(full.Point).Norm() > g.near(full)+30 { // a Tallon roll's slide
 		return false, nil
 	}
-	r, err := engine.Move(&g.loose, g.loose.Ships[g.ship].ID, m, engine.Options{Sigmas: surely})
+	r, err := move.Execute(&g.loose, g.loose.Ships[g.ship].ID, m, engine.Options{Sigmas: surely})
 	return r.InFull != engine.No, err
 }
 
@@ -44,15 +45,15 @@ func (g *guesser) crowded(p geom.Pose) bool {
 // onTheWay reports whether the ship stands anywhere near the way of a maneuver, so that
 // it may have been bumped there: turned no further than the template bends, and no further from
 // the line between the two ends than the template's arc.
-func (g *guesser) onTheWay(m engine.Maneuver, full geom.Pose) bool {
+func (g *guesser) onTheWay(m move.Maneuver, full geom.Pose) bool {
 	bend, bulge := 0.0, 0.0
 	switch m.Bearing {
-	case engine.BankTurn, engine.Segnor, engine.ReverseBank:
+	case move.BankTurn, move.Segnor, move.ReverseBank:
 		bend, bulge = math.Pi/4, math.Tan(math.Pi/8)/2
-	case engine.TightTurn, engine.Tallon:
+	case move.TightTurn, move.Tallon:
 		bend, bulge = math.Pi/2, 0.5
 	}
-	if m.Left != (m.Bearing == engine.ReverseBank) { // backing to the left turns the nose to the right
+	if m.Left != (m.Bearing == move.ReverseBank) { // backing to the left turns the nose to the right
 		bend = -bend
 	}
 	turn := wide * math.Sqrt(g.turn*g.turn+g.to.Covariance[8])
@@ -82,7 +83,7 @@ type bump struct {
 // it. So it is laid in many places around the right one. Each end is taken back to the right
 // start, which leaves how far along the template it is; all between two such ends is a
 // place where it may stop.
-func (g *guesser) bumps(m engine.Maneuver) ([]guess, error) {
+func (g *guesser) bumps(m move.Maneuver) ([]guess, error) {
 	ship := &g.exact.Ships[g.ship]
 	defer func() { ship.Pose = g.start }()
 	var ends []bump
@@ -90,7 +91,7 @@ func (g *guesser) bumps(m engine.Maneuver) ([]guess, error) {
 		turned := geom.Angle(at[2] * g.turn)
 		ship.Pose.Point = g.start.Transform(geom.Point{X: at[1] * g.place, Y: at[0] * g.place})
 		ship.Pose.Heading = g.start.Heading + turned
-		r, err := engine.Move(&g.exact, ship.ID, m, engine.Options{})
+		r, err := move.Execute(&g.exact, ship.ID, m, engine.Options{})
 		if err != nil {
 			return nil, err
 		}

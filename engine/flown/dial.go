@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"sightline/engine"
+	"sightline/engine/move"
 )
 
 // Candidates are what a ship may have flown.
 type Candidates struct {
-	Maneuvers []engine.Maneuver
-	Actions   []engine.Action
+	Maneuvers []move.Maneuver
+	Actions   []move.Action
 }
 
 // Every returns every maneuver that is on any ship's dial and every action that moves a
@@ -19,10 +19,10 @@ type Candidates struct {
 // beam ends where a boost or a roll does.
 func Every() Candidates {
 	var c Candidates
-	for b := engine.Stationary; b <= engine.ReverseBank; b++ {
+	for b := move.Stationary; b <= move.ReverseBank; b++ {
 		for speed := range 6 {
 			for _, left := range []bool{true, false} {
-				m := engine.Maneuver{Bearing: b, Speed: speed, Left: left}
+				m := move.Maneuver{Bearing: b, Speed: speed, Left: left}
 				if m.Validate() == nil && onSomeDial(m) && !slices.Contains(c.Maneuvers, m) {
 					c.Maneuvers = append(c.Maneuvers, m)
 				}
@@ -31,7 +31,7 @@ func Every() Candidates {
 	}
 	for _, a := range []string{"boost straight", "boost left", "boost right", "barrel-roll left", "barrel-roll right",
 		"decloak forward", "decloak left", "decloak right"} {
-		action, err := engine.ParseAction(a)
+		action, err := move.ParseAction(a)
 		if err != nil {
 			panic("flown: " + err.Error())
 		}
@@ -42,41 +42,41 @@ func Every() Candidates {
 
 // onSomeDial leaves out what no dial has: a side where a bearing has none, and reversing
 // faster than at speed 1.
-func onSomeDial(m engine.Maneuver) bool {
+func onSomeDial(m move.Maneuver) bool {
 	switch m.Bearing {
-	case engine.Stationary, engine.Straight, engine.Koiogran:
+	case move.Stationary, move.Straight, move.Koiogran:
 		return !m.Left
-	case engine.ReverseStraight:
+	case move.ReverseStraight:
 		return !m.Left && m.Speed == 1
-	case engine.ReverseBank:
+	case move.ReverseBank:
 		return m.Speed == 1
 	}
 	return true
 }
 
 // bearings are the letters of a dial's entries.
-var bearings = map[byte]engine.Maneuver{
-	'F': {Bearing: engine.Straight}, 'O': {Bearing: engine.Stationary}, 'K': {Bearing: engine.Koiogran},
-	'B': {Bearing: engine.BankTurn, Left: true}, 'N': {Bearing: engine.BankTurn},
-	'T': {Bearing: engine.TightTurn, Left: true}, 'Y': {Bearing: engine.TightTurn},
-	'L': {Bearing: engine.Segnor, Left: true}, 'P': {Bearing: engine.Segnor},
-	'E': {Bearing: engine.Tallon, Left: true}, 'R': {Bearing: engine.Tallon},
-	'S': {Bearing: engine.ReverseStraight},
-	'A': {Bearing: engine.ReverseBank, Left: true}, 'D': {Bearing: engine.ReverseBank},
+var bearings = map[byte]move.Maneuver{
+	'F': {Bearing: move.Straight}, 'O': {Bearing: move.Stationary}, 'K': {Bearing: move.Koiogran},
+	'B': {Bearing: move.BankTurn, Left: true}, 'N': {Bearing: move.BankTurn},
+	'T': {Bearing: move.TightTurn, Left: true}, 'Y': {Bearing: move.TightTurn},
+	'L': {Bearing: move.Segnor, Left: true}, 'P': {Bearing: move.Segnor},
+	'E': {Bearing: move.Tallon, Left: true}, 'R': {Bearing: move.Tallon},
+	'S': {Bearing: move.ReverseStraight},
+	'A': {Bearing: move.ReverseBank, Left: true}, 'D': {Bearing: move.ReverseBank},
 }
 
 const dialForm = "speed, bearing (one of FBNTYKLPERSADO) and perhaps a colour (BWRPG), as in 1BB or 2F"
 
 // ParseDial reads a dial as the data of ships write it, entries with commas or blanks between
 // them: "1BB,2FB,4KR". The colour does not count here and may be left out.
-func ParseDial(s string) ([]engine.Maneuver, error) {
+func ParseDial(s string) ([]move.Maneuver, error) {
 	entries := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(entries) == 0 {
 		return nil, fmt.Errorf("dial: expected maneuvers: %s", dialForm)
 	}
-	var all []engine.Maneuver
+	var all []move.Maneuver
 	for _, e := range entries {
-		bad := func(why string) ([]engine.Maneuver, error) {
+		bad := func(why string) ([]move.Maneuver, error) {
 			if len(e) > 20 {
 				e = e[:20] + "…"
 			}

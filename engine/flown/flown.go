@@ -17,12 +17,13 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // The errors about scenes that cannot be compared.
 var (
 	ErrNoShip   = errors.New("no such ship in the scene")
-	ErrQuarters = engine.ErrQuarters
+	ErrQuarters = move.ErrQuarters
 )
 
 // Slop is how people lay templates and set ships down: the standard deviations of the place

@@ -12,6 +12,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 var usual = flown.Slop{Place: 1.5, Turn: 1.5 * geom.Degree}
@@ -47,7 +48,7 @@ func TestEveryManeuverIsToldFromAllOthers(t *testing.T) {
 		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
 			s := alone(rules, base)
 			for _, m := range flown.Every().Maneuvers {
-				r, err := engine.Move(&s, "A1", m, engine.Options{})
+				r, err := move.Execute(&s, "A1", m, engine.Options{})
 				require.NoError(t, err)
 				end := r.Full
 				end.X, end.Heading = end.X+1, (end.Heading + geom.Degree).Normalized()
@@ -78,9 +79,9 @@ func TestActionsAreFound(t *testing.T) {
 		{"decloak forward", "straight 2", engine.Small, []string{"decloak forward"}},
 	} {
 		s := alone(engine.Rules25, c.base)
-		a, err := engine.ParseAction(c.action)
+		a, err := move.ParseAction(c.action)
 		require.NoError(t, err)
-		r, err := engine.Reposition(&s, "A1", a, engine.Options{})
+		r, err := move.Reposition(&s, "A1", a, engine.Options{})
 		require.NoError(t, err)
 		v := asked(t, s, with(s, r.Full), flown.Every())
 		assert.Equal(t, engine.Yes, v.Outcome, c.action)
@@ -109,8 +110,8 @@ func TestABumpIsFound(t *testing.T) {
 	s := alone(engine.Rules25, engine.Small)
 	s.Ships[0].Pose = at(450, 300, 0)
 	s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(385, 400, 150)})
-	bank := engine.Maneuver{Bearing: engine.BankTurn, Speed: 2, Left: true}
-	r, err := engine.Move(&s, "A1", bank, engine.Options{})
+	bank := move.Maneuver{Bearing: move.BankTurn, Speed: 2, Left: true}
+	r, err := move.Execute(&s, "A1", bank, engine.Options{})
 	require.NoError(t, err)
 	require.False(t, r.FullyExecuted)
 	dial, err := flown.ParseDial("2BW,2FW,2KR,3TW")
@@ -128,7 +129,7 @@ func TestABumpIsFound(t *testing.T) {
 	ahead.Ships = append(ahead.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Large, Pose: at(450, 430, 0)})
 	dial, err = flown.ParseDial("2F 3F 1F 3B")
 	require.NoError(t, err)
-	r, err = engine.Move(&ahead, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 2}, engine.Options{})
+	r, err = move.Execute(&ahead, "A1", move.Maneuver{Bearing: move.Straight, Speed: 2}, engine.Options{})
 	require.NoError(t, err)
 	v = asked(t, ahead, with(ahead, r.Final), flown.Candidates{Maneuvers: dial})
 	assert.Equal(t, engine.Indeterminate, v.Outcome, v.String())
@@ -145,13 +146,13 @@ func TestATallonRollMayBeStoppedAtOneOfItsPlaces(t *testing.T) {
 	s := alone(engine.Rules25, engine.Small)
 	s.Ships[0].Pose = at(450, 300, 0)
 	s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(532.5, 430, 90)})
-	any := engine.Maneuver{Bearing: engine.Tallon, Speed: 2}
+	any := move.Maneuver{Bearing: move.Tallon, Speed: 2}
 	left := any
-	left.Slide = engine.SlideLeft
-	stopped, err := engine.Move(&s, "A1", left, engine.Options{})
+	left.Slide = move.SlideLeft
+	stopped, err := move.Execute(&s, "A1", left, engine.Options{})
 	require.NoError(t, err)
 	require.False(t, stopped.FullyExecuted)
-	free, err := engine.Move(&s, "A1", any, engine.Options{})
+	free, err := move.Execute(&s, "A1", any, engine.Options{})
 	require.NoError(t, err)
 	require.True(t, free.FullyExecuted, "at one of the places")
 	dial, err := flown.ParseDial("2YW 2RR")
@@ -170,7 +171,7 @@ func TestABumpThatHangsOnAHairIsFoundEitherWay(t *testing.T) {
 	s := alone(engine.Rules20, engine.Small)
 	s.Ships[0].Pose = at(450, 300, 0)
 	s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(490.2, 450, 0)}) // 0.2 mm to the right of the end
-	passes := flown.Candidates{Maneuvers: []engine.Maneuver{{Bearing: engine.Straight, Speed: 3}, {Bearing: engine.BankTurn, Speed: 3}}}
+	passes := flown.Candidates{Maneuvers: []move.Maneuver{{Bearing: move.Straight, Speed: 3}, {Bearing: move.BankTurn, Speed: 3}}}
 	v := asked(t, s, with(s, at(450, 460, 0)), passes)
 	assert.Equal(t, "straight 3", v.Best.Name)
 	assert.False(t, v.Best.Partial)
@@ -182,7 +183,7 @@ func TestABumpThatHangsOnAHairIsFoundEitherWay(t *testing.T) {
 
 func TestWhatFitsNothingIsSaidWithTheNearest(t *testing.T) {
 	s := alone(engine.Rules25, engine.Small)
-	r, err := engine.Move(&s, "A1", engine.Maneuver{Bearing: engine.BankTurn, Speed: 2, Left: true}, engine.Options{})
+	r, err := move.Execute(&s, "A1", move.Maneuver{Bearing: move.BankTurn, Speed: 2, Left: true}, engine.Options{})
 	require.NoError(t, err)
 	short := r.Full
 	short.Point = short.Transform(geom.Point{Y: -6})
@@ -247,7 +248,7 @@ func TestScenesThatCannotBeCompared(t *testing.T) {
 	}
 	huge := alone(engine.Rules25, engine.Huge195)
 	_, err := flown.Flown(&huge, &huge, "A1", flown.Every(), usual)
-	assert.ErrorIs(t, err, engine.ErrHugeMove)
+	assert.ErrorIs(t, err, move.ErrHuge)
 	_, err = flown.Flown(&s, &s, "A1", flown.Every(), flown.Slop{Place: -1})
 	assert.ErrorContains(t, err, "slop: expected 0 or more")
 	_, err = flown.Flown(&s, &s, "A1", flown.Every(), flown.Slop{})

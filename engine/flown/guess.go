@@ -6,6 +6,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // guess is where a candidate may end: anywhere between two poses, which are the same
@@ -29,13 +30,13 @@ type candidate struct {
 
 // ways returns the way along which a maneuver comes to its end, against the ship's heading
 // there: executed in full, and backed up.
-func ways(m engine.Maneuver) (full, partial geom.Angle) {
+func ways(m move.Maneuver) (full, partial geom.Angle) {
 	switch m.Bearing {
-	case engine.ReverseStraight, engine.ReverseBank:
+	case move.ReverseStraight, move.ReverseBank:
 		return math.Pi, math.Pi
-	case engine.Koiogran, engine.Segnor:
+	case move.Koiogran, move.Segnor:
 		return math.Pi, 0
-	case engine.Tallon:
+	case move.Tallon:
 		if m.Left {
 			return math.Pi / 2, 0
 		}
@@ -127,9 +128,9 @@ const (
 
 // maneuver executes a maneuver: as it is, and, where a ship may be in the way, from all
 // places where the template may have been laid.
-func (g *guesser) maneuver(m engine.Maneuver) (candidate, error) {
+func (g *guesser) maneuver(m move.Maneuver) (candidate, error) {
 	c := candidate{name: m.String()}
-	r, err := engine.Move(&g.exact, g.exact.Ships[g.ship].ID, m, engine.Options{})
+	r, err := move.Execute(&g.exact, g.exact.Ships[g.ship].ID, m, engine.Options{})
 	if err != nil {
 		return c, err
 	}
@@ -137,7 +138,7 @@ func (g *guesser) maneuver(m engine.Maneuver) (candidate, error) {
 	inFull, partial := ways(m)
 	if r.FullyExecuted {
 		c.ends = fullEnds(&r, inFull)
-		if m.Bearing == engine.Stationary || !g.crowded(r.Full) {
+		if m.Bearing == move.Stationary || !g.crowded(r.Full) {
 			return c, nil
 		}
 	} else {
@@ -169,11 +170,11 @@ func (g *guesser) maneuver(m engine.Maneuver) (candidate, error) {
 // chosen returns a maneuver at each of the places that the player chooses from: a Tallon roll
 // of 2.0 and 2.5 may be stopped at one of them, though another is free. In the first edition it
 // avoids other ships where it can (G133).
-func (g *guesser) chosen(m engine.Maneuver) []engine.Maneuver {
-	all := []engine.Maneuver{m}
-	if m.Bearing == engine.Tallon && g.exact.Rules != engine.Rules1e {
+func (g *guesser) chosen(m move.Maneuver) []move.Maneuver {
+	all := []move.Maneuver{m}
+	if m.Bearing == move.Tallon && g.exact.Rules != engine.Rules1e {
 		all = nil
-		for s := engine.SlideLeft; s <= engine.SlideRight; s++ {
+		for s := move.SlideLeft; s <= move.SlideRight; s++ {
 			m.Slide = s
 			all = append(all, m)
 		}
@@ -183,7 +184,7 @@ func (g *guesser) chosen(m engine.Maneuver) []engine.Maneuver {
 
 // fullEnds returns where a move ends that is executed in full: at one place, or where the
 // player chooses.
-func fullEnds(r *engine.MoveResult, way geom.Angle) []guess {
+func fullEnds(r *move.Result, way geom.Angle) []guess {
 	if !r.Chosen {
 		return []guess{{a: r.Full, b: r.Full, way: way}}
 	}
@@ -202,17 +203,17 @@ func fullEnds(r *engine.MoveResult, way geom.Angle) []guess {
 
 // action performs an action. What forbids its ends is left out of account: the rules may
 // have been broken, and the ship stands there all the same.
-func (g *guesser) action(a engine.Action) (candidate, error) {
+func (g *guesser) action(a move.Action) (candidate, error) {
 	c := candidate{name: a.String(), action: true}
-	r, err := engine.Reposition(&g.exact, g.exact.Ships[g.ship].ID, a, engine.Options{})
+	r, err := move.Reposition(&g.exact, g.exact.Ships[g.ship].ID, a, engine.Options{})
 	if err != nil {
 		return c, err
 	}
 	way := geom.Angle(0)
 	switch {
-	case a.To == engine.ToLeft && a.Kind != engine.Boost:
+	case a.To == move.ToLeft && a.Kind != move.Boost:
 		way = -math.Pi / 2
-	case a.To == engine.ToRight && a.Kind != engine.Boost:
+	case a.To == move.ToRight && a.Kind != move.Boost:
 		way = math.Pi / 2
 	}
 	c.full, c.ends = r.Full, fullEnds(&r, way)

@@ -15,6 +15,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // simulated is a table of ships whose true poses are known, and how it was measured.
@@ -81,14 +82,14 @@ func (s *simulated) person(c flown.Candidates, slop flown.Slop, askew float64) (
 	during := s.truth
 	during.Ships = slices.Clone(s.truth.Ships)
 	during.Ships[0].Pose = shaken(s.rng, during.Ships[0].Pose, laid*place, laid*turn)
-	var r engine.MoveResult
+	var r move.Result
 	var err error
 	if n := s.rng.IntN(len(c.Maneuvers) + len(c.Actions)); n < len(c.Maneuvers) {
 		name = c.Maneuvers[n].String()
-		r, err = engine.Move(&during, "S1", c.Maneuvers[n], engine.Options{})
+		r, err = move.Execute(&during, "S1", c.Maneuvers[n], engine.Options{})
 	} else {
 		name = c.Actions[n-len(c.Maneuvers)].String()
-		r, err = engine.Reposition(&during, "S1", c.Actions[n-len(c.Maneuvers)], engine.Options{})
+		r, err = move.Reposition(&during, "S1", c.Actions[n-len(c.Maneuvers)], engine.Options{})
 		if r.InFull != engine.Yes {
 			return after, name, false, false
 		}
@@ -98,7 +99,7 @@ func (s *simulated) person(c flown.Candidates, slop flown.Slop, askew float64) (
 	}
 	end := r.Final
 	if r.Chosen {
-		var legal []engine.MoveOption
+		var legal []move.Option
 		for _, o := range r.Options {
 			if o.Legal == engine.Yes {
 				legal = append(legal, o)

@@ -2,6 +2,14 @@ package geom
 
 import "math"
 
+// Tie is how near two exactly known lengths, in mm, must be to count as equal: 1e-9 mm is
+// a thousand times the rounding of coordinates of some metres, and a millionth
+// of what any table can show.
+const Tie = 1e-9
+
+// Sq returns x squared.
+func Sq(x float64) float64 { return x * x }
+
 // Point is a place on the table, or a vector between two places, in millimetres
 // of the table frame.
 type Point struct{ X, Y float64 }
@@ -30,6 +38,9 @@ func (p Point) Distance(q Point) Length { return Length(p.Sub(q).Norm()) }
 
 // Lerp returns the point that lies the fraction t of the way from p to q.
 func (p Point) Lerp(q Point, t float64) Point { return p.Add(q.Sub(p).Mul(t)) }
+
+// Line is a straight line from one point to another.
+type Line [2]Point
 
 // Pixel is a place in a picture: x right, y down, pixel centres at integers
 // (see the package comment). It is a type of its own so that pixels and table

@@ -6,6 +6,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // The wire form of a move.
@@ -65,7 +66,7 @@ type wireMove struct {
 // out where the player chooses among the options, and margin_mm where nothing is
 // there to be met. fully_executed claims no more than in_full knows: it is true where that
 // is yes, and false where it is no, too_close or no_view.
-func MarshalMove(r engine.MoveResult) ([]byte, error) {
+func MarshalMove(r move.Result) ([]byte, error) {
 	w := wireMove{
 		Version: wireVersion, Ship: r.Ship, Maneuver: r.Maneuver, Full: newWirePose(r.Full),
 		FullyExecuted: r.InFull == engine.Yes, InFull: r.InFull.String(), Outcome: r.Outcome.String(),
@@ -90,7 +91,7 @@ func MarshalMove(r engine.MoveResult) ([]byte, error) {
 	return json.Marshal(w)
 }
 
-func newWireOption(o *engine.MoveOption) wireOption {
+func newWireOption(o *move.Option) wireOption {
 	w := wireOption{Name: o.Name, Final: newWirePose(o.Final), Legal: o.Legal.String(), Why: o.Why}
 	if o.Range {
 		to, x0, x1 := newWirePose(o.FinalTo), float64(o.From), float64(o.To)
@@ -103,7 +104,7 @@ func newWireOption(o *engine.MoveOption) wireOption {
 
 func newWirePose(p geom.Pose) wirePose { return wirePose{p.X, p.Y, wireDegrees(p.Heading)} }
 
-func wireHits(hs []engine.Hit) []wireHit {
+func wireHits(hs []move.Hit) []wireHit {
 	w := make([]wireHit, len(hs))
 	for i, h := range hs {
 		w[i] = wireHit{h.ID, h.Template.String(), h.Base.String()}

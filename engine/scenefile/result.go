@@ -3,6 +3,7 @@ package scenefile
 import (
 	"encoding/json"
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 // The wire form of results. Every list is written as one, never as null.
@@ -188,7 +189,7 @@ func newWireDistance(r *engine.RangeVerdict) wireDistance {
 	return wireDistance{float64(r.Distance), float64(r.Sigma), r.Band, listed(r.Possible), float64(r.Margin)}
 }
 
-func wireLines(lines []engine.Line) [][2][2]float64 {
+func wireLines(lines []geom.Line) [][2][2]float64 {
 	w := make([][2][2]float64, len(lines))
 	for i, l := range lines {
 		w[i] = [2][2]float64{{l[0].X, l[0].Y}, {l[1].X, l[1].Y}}

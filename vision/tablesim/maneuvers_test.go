@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
+	"sightline/engine/move"
 )
 
 // Every move of the scripted game is a maneuver that is executed in full, clear of other
@@ -14,9 +15,9 @@ import (
 func TestTheScriptedManeuversAreLegal(t *testing.T) {
 	scene, _ := scriptAt(0)
 	for i, k := range scriptManeuvers {
-		m, err := engine.ParseManeuver(k[1])
+		m, err := move.ParseManeuver(k[1])
 		require.NoError(t, err)
-		got, err := engine.Move(&scene, k[0], m, engine.Options{})
+		got, err := move.Execute(&scene, k[0], m, engine.Options{})
 		require.NoError(t, err)
 		assert.Equal(t, engine.Yes, got.InFull, "%d: %v %v", i, k, got.Undecided)
 		assert.Equal(t, engine.No, got.Flees, "%d: %v", i, k)

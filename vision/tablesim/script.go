@@ -8,6 +8,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // The scripted game. Ten ships stand so that the interesting answers are all on
@@ -128,10 +129,10 @@ func flown(ships []engine.Ship, maneuvers [][2]string) (out []scriptMove) {
 	}
 	for _, k := range maneuvers {
 		ship := at[k[0]]
-		m, err := engine.ParseManeuver(k[1])
+		m, err := move.ParseManeuver(k[1])
 		if err == nil {
-			var end engine.MoveResult
-			end, err = engine.Move(&engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{ship}}, ship.ID, m, engine.Options{})
+			var end move.Result
+			end, err = move.Execute(&engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{ship}}, ship.ID, m, engine.Options{})
 			ship.Pose = end.Full
 		}
 		if err != nil {

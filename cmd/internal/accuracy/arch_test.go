@@ -24,6 +24,7 @@ import (
 	"sightline/calibration/watch"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 	"sightline/vision"
 	"sightline/vision/fiducial"
@@ -114,9 +115,9 @@ func onScenes(t *testing.T) map[string]any {
 		doc, err := scenefile.MarshalResult(result)
 		answers[fmt.Sprintf("measure %d", i)] = plain(t, doc, err)
 		for _, text := range []string{"bank left 2", "turn right 3", "straight 4"} {
-			m, err := engine.ParseManeuver(text)
+			m, err := move.ParseManeuver(text)
 			require.NoError(t, err)
-			moved, err := engine.Move(s, s.Ships[0].ID, m, engine.Options{})
+			moved, err := move.Execute(s, s.Ships[0].ID, m, engine.Options{})
 			if err != nil { // a huge ship, say: the same everywhere
 				answers[fmt.Sprintf("move %d %s", i, text)] = err.Error()
 				continue

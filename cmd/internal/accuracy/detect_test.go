@@ -100,7 +100,7 @@ const (
 )
 
 // inGoodView reports whether a picture shows the bare mat all along some lines, and no blind part of it.
-func inGoodView(lines []engine.Line, got *vision.Located) bool {
+func inGoodView(lines []geom.Line, got *vision.Located) bool {
 	var ends geom.Polygon
 	for _, l := range lines {
 		ends = append(ends, l[0], l[1])

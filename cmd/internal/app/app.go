@@ -26,7 +26,7 @@ import (
 	"sightline/cmd/internal/projector"
 	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
-	"sightline/engine"
+	"sightline/engine/move"
 	"sightline/hardware"
 	"sightline/vision"
 	"sightline/vision/capture"
@@ -217,7 +217,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		News: news, Now: time.Now, Log: o.Log, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})
 	main.Renamed = func(was, is string) { table.Rename(was, is) }
-	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []engine.Maneuver { return table.Dial(ship) } // when it runs
+	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []move.Maneuver { return table.Dial(ship) } // when it runs
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)
 	learner := newLearner(main.Frames, hub, known, p.learnt, time.Now, o.Log)

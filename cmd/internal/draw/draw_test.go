@@ -15,6 +15,7 @@ import (
 	"sightline/cmd/internal/draw"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 func table() engine.Scene {
@@ -172,27 +173,27 @@ func TestEmptyAndFarTablesAreDrawnToo(t *testing.T) {
 func xmlNumber(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 func TestMovesAreDrawnWhereTheyEnd(t *testing.T) {
-	straight := engine.Maneuver{Bearing: engine.Straight, Speed: 1}
+	straight := move.Maneuver{Bearing: move.Straight, Speed: 1}
 	for _, c := range []struct {
 		name string
 		move draw.Moved
 		want []string
 	}{
-		{"a maneuver that is blocked", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Straight, Speed: 4}},
+		{"a maneuver that is blocked", draw.Moved{Ship: "A1", Maneuver: &move.Maneuver{Bearing: move.Straight, Speed: 4}},
 			[]string{`class="template"`, `class="ghost"`, `class="final"`, "A1: straight 4, not fully executed; overlaps B1; ends touching B1",
 				"rock1: template yes"}},
 		{"a maneuver", draw.Moved{Ship: "A1", Maneuver: &straight}, []string{`class="template"`, `class="final" transform="translate(400 `,
 			"A1: straight 1"}},
-		{"a reverse bank", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.ReverseBank, Speed: 1, Left: true}},
+		{"a reverse bank", draw.Moved{Ship: "A1", Maneuver: &move.Maneuver{Bearing: move.ReverseBank, Speed: 1, Left: true}},
 			[]string{`class="template"`, "A1: reverse bank left 1"}},
-		{"a stationary maneuver", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{}}, []string{"A1: stationary"}},
-		{"a choice of places", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Tallon, Speed: 1}}, []string{`class="option"`,
+		{"a stationary maneuver", draw.Moved{Ship: "A1", Maneuver: &move.Maneuver{}}, []string{"A1: stationary"}},
+		{"a choice of places", draw.Moved{Ship: "A1", Maneuver: &move.Maneuver{Bearing: move.Tallon, Speed: 1}}, []string{`class="option"`,
 			"middle: legal"}},
-		{"a roll", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.BarrelRoll, To: engine.ToLeft}}, []string{`class="option"`,
+		{"a roll", draw.Moved{Ship: "A1", Action: &move.Action{Kind: move.BarrelRoll, To: move.ToLeft}}, []string{`class="option"`,
 			"A1: barrel-roll left"}},
-		{"a boost", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.Boost, To: engine.ToLeft}}, []string{`class="template"`,
+		{"a boost", draw.Moved{Ship: "A1", Action: &move.Action{Kind: move.Boost, To: move.ToLeft}}, []string{`class="template"`,
 			"A1: boost left"}},
-		{"a drop", draw.Moved{Ship: "A1", Drop: &engine.Drop{Template: engine.Template{Speed: 1}}}, []string{`class="template"`, ">bomb<"}},
+		{"a drop", draw.Moved{Ship: "A1", Drop: &move.Drop{Template: move.Template{Speed: 1}}}, []string{`class="template"`, ">bomb<"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := table()

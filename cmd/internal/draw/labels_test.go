@@ -12,6 +12,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 func TestLongNotesAreWrapped(t *testing.T) {
@@ -47,11 +48,11 @@ func TestEveryOptionIsDrawnByItsLegality(t *testing.T) {
 				{ID: "A", Base: engine.Small}, {ID: "B", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: -82, Y: 47}}},
 				{ID: "C", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 120, Y: 40}}},
 			}}
-			a, err := engine.ParseAction(words)
+			a, err := move.ParseAction(words)
 			require.NoError(t, err)
 			svg, err := SVG(&s, Options{Move: &Moved{Ship: "A", Action: &a}})
 			require.NoError(t, err)
-			r, err := engine.Reposition(&s, "A", a, engine.Options{})
+			r, err := move.Reposition(&s, "A", a, engine.Options{})
 			require.NoError(t, err)
 			for _, o := range r.Options {
 				class := optionClass(&o)

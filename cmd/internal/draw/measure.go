@@ -100,7 +100,7 @@ func names(ids []string) string {
 }
 
 // measuringLines draws one line, or the band between the two extreme ones.
-func (d *drawing) measuringLines(class string, lines []engine.Line) {
+func (d *drawing) measuringLines(class string, lines []geom.Line) {
 	if len(lines) > 1 {
 		d.path("span "+class, d.polygon(lines[0][0], lines[0][1], lines[1][1], lines[1][0]))
 	}

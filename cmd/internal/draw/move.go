@@ -8,21 +8,22 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // Moved is a move to show: a ship and one of the three.
 type Moved struct {
 	Ship     string
-	Maneuver *engine.Maneuver
-	Action   *engine.Action
-	Drop     *engine.Drop
+	Maneuver *move.Maneuver
+	Action   *move.Action
+	Drop     *move.Drop
 }
 
 // moveDrawn is a move with what the engine says of it.
 type moveDrawn struct {
 	Moved
 	ship   *engine.Ship
-	result engine.MoveResult
+	result move.Result
 }
 
 // move asks the engine about the move that is to be drawn; nil when there is none.
@@ -38,11 +39,11 @@ func (d *drawing) move() (*moveDrawn, error) {
 	var err error
 	switch {
 	case v.Maneuver != nil:
-		v.result, err = engine.Move(d.scene, v.Ship, *v.Maneuver, o)
+		v.result, err = move.Execute(d.scene, v.Ship, *v.Maneuver, o)
 	case v.Action != nil:
-		v.result, err = engine.Reposition(d.scene, v.Ship, *v.Action, o)
+		v.result, err = move.Reposition(d.scene, v.Ship, *v.Action, o)
 	case v.Drop != nil:
-		v.result, err = engine.LayDrop(d.scene, v.Ship, *v.Drop, o)
+		v.result, err = move.LayDrop(d.scene, v.Ship, *v.Drop, o)
 	default:
 		err = errors.New("move: expected a maneuver, an action or a drop")
 	}
@@ -142,7 +143,7 @@ func (d *drawing) options(v *moveDrawn) {
 }
 
 // slide draws the area that a base covers on a slide, with the ends that are legal.
-func (d *drawing) slide(v *moveDrawn, o *engine.MoveOption) {
+func (d *drawing) slide(v *moveDrawn, o *move.Option) {
 	from, to := d.corners(v.ship.Base, o.Final), d.corners(v.ship.Base, o.FinalTo)
 	// The base slides along its own length: the front of the one end to the back of the other.
 	d.path("sweep "+optionClass(o), d.polygon(to[0], to[1], from[2], from[3]))
@@ -172,7 +173,7 @@ func legality(o engine.Outcome) string {
 	return words(o.String())
 }
 
-func optionClass(o *engine.MoveOption) string {
+func optionClass(o *move.Option) string {
 	switch o.Legal {
 	case engine.No:
 		return "illegal"

@@ -8,6 +8,7 @@ import (
 
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
+	"sightline/engine/move"
 )
 
 // Measuring is what the players of a table agreed on about measuring. The program keeps
@@ -180,16 +181,16 @@ func (s *State) abilityFirst(d *Declaration) error {
 }
 
 // CanonicalMove returns a move as the engine writes it.
-func CanonicalMove(doing Doing, move string) (string, error) {
+func CanonicalMove(doing Doing, asked string) (string, error) {
 	switch doing {
 	case DoManeuver:
-		m, err := engine.ParseManeuver(move)
+		m, err := move.ParseManeuver(asked)
 		return m.String(), err
 	case DoAction:
-		a, err := engine.ParseAction(move)
+		a, err := move.ParseAction(asked)
 		return a.String(), err
 	}
-	d, err := engine.ParseDrop(move)
+	d, err := move.ParseDrop(asked)
 	return d.String(), err
 }
 

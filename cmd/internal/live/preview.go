@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/vision/token"
 )
 
@@ -26,7 +27,7 @@ type MoveRequest struct {
 // MovePreview is what would come of a move.
 type MovePreview struct {
 	MoveRequest
-	Result engine.MoveResult
+	Result move.Result
 	Ends   []MoveEnd
 	Chosen int // of Ends: the one that After rests on; -1: none
 
@@ -127,32 +128,32 @@ func (s *State) preview(scene *engine.Scene, t MoveRequest, after bool) (MovePre
 }
 
 // moved asks the engine.
-func moved(s *engine.Scene, t MoveRequest, o engine.Options) (engine.MoveResult, error) {
+func moved(s *engine.Scene, t MoveRequest, o engine.Options) (move.Result, error) {
 	switch t.Doing {
 	case DoManeuver:
-		m, err := engine.ParseManeuver(t.Move)
+		m, err := move.ParseManeuver(t.Move)
 		if err != nil {
-			return engine.MoveResult{}, err
+			return move.Result{}, err
 		}
-		return engine.Move(s, t.Ship, m, o)
+		return move.Execute(s, t.Ship, m, o)
 	case DoAction:
-		a, err := engine.ParseAction(t.Move)
+		a, err := move.ParseAction(t.Move)
 		if err != nil {
-			return engine.MoveResult{}, err
+			return move.Result{}, err
 		}
-		return engine.Reposition(s, t.Ship, a, o)
+		return move.Reposition(s, t.Ship, a, o)
 	case DoDrop:
-		d, err := engine.ParseDrop(t.Move)
+		d, err := move.ParseDrop(t.Move)
 		if err != nil {
-			return engine.MoveResult{}, err
+			return move.Result{}, err
 		}
-		return engine.LayDrop(s, t.Ship, d, o)
+		return move.LayDrop(s, t.Ship, d, o)
 	}
-	return engine.MoveResult{}, fmt.Errorf("expected a maneuver, an action or a drop, got %q", sentence.Shorten(string(t.Doing)))
+	return move.Result{}, fmt.Errorf("expected a maneuver, an action or a drop, got %q", sentence.Shorten(string(t.Doing)))
 }
 
 // endsOf lists where a move may end.
-func endsOf(r *engine.MoveResult) []MoveEnd {
+func endsOf(r *move.Result) []MoveEnd {
 	if len(r.Options) == 0 {
 		legal := engine.Yes
 		if r.Outcome == engine.Indeterminate {

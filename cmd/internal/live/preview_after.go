@@ -6,6 +6,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // AfterMove is what can be measured after a move.
@@ -70,7 +71,7 @@ func (s *State) touchAfter(t *MovePreview) *Touch {
 	switch {
 	case s.Play == nil:
 		return nil
-	case t.Result.Maneuver == engine.Maneuver{Bearing: engine.Stationary}.String():
+	case t.Result.Maneuver == move.Maneuver{Bearing: move.Stationary}.String():
 		return s.Play.Touch
 	}
 	return s.Play.Touch.moved(t.Ship)
@@ -98,7 +99,7 @@ func weaponArc(a engine.Arc) bool {
 // keeps the touch that was there (G99).
 func (t *MovePreview) overlapsNone() bool {
 	r := &t.Result
-	stationary := r.Maneuver == engine.Maneuver{Bearing: engine.Stationary}.String()
+	stationary := r.Maneuver == move.Maneuver{Bearing: move.Stationary}.String()
 	return t.Doing == DoAction || r.InFull == engine.Yes && t.Ends[t.Chosen].Legal == engine.Yes && !stationary
 }
 
@@ -117,13 +118,13 @@ func (t *MovePreview) inContact() (pairs [][2]string) {
 }
 
 // touchDoubted reports whether it is too close to call which ships a move ends touching.
-func touchDoubted(r *engine.MoveResult) bool {
+func touchDoubted(r *move.Result) bool {
 	return slices.ContainsFunc(r.Undecided, func(u string) bool { return strings.HasPrefix(u, "touching ") })
 }
 
 // carried is the covariance of a ship's pose after a move: a turned start swings the
 // end round, and a ship that was stopped by others stands as surely as those do.
-func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *engine.MoveResult) geom.Cov3 {
+func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *move.Result) geom.Cov3 {
 	out := ship.Covariance.Transported(end.Sub(ship.Pose.Point))
 	if r.FullyExecuted {
 		return out

@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/vision"
 )
 
@@ -37,7 +38,7 @@ func TestTheEndOfAMoveIsAsSureAsItsStart(t *testing.T) {
 		ship.Pose.Y += math.Sqrt(a.Covariance[4]) * rng.NormFloat64()
 		ship.Pose.Heading += geom.Angle(math.Sqrt(a.Covariance[8]) * rng.NormFloat64())
 		s.Ships = []engine.Ship{ship}
-		r, err := engine.Move(&s, "A1", engine.Maneuver{Bearing: engine.TightTurn, Speed: 3, Left: true}, engine.Options{})
+		r, err := move.Execute(&s, "A1", move.Maneuver{Bearing: move.TightTurn, Speed: 3, Left: true}, engine.Options{})
 		require.NoError(t, err)
 		d := r.Final.Sub(tried.Result.Final.Point)
 		sum = sum.Add(d)

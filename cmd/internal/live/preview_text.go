@@ -8,6 +8,7 @@ import (
 
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
+	"sightline/engine/move"
 )
 
 // MoveLine is one sentence about a move with its outcome: Yes is good news or a plain
@@ -147,7 +148,7 @@ func (t *MovePreview) restricted(act string) *Restriction {
 }
 
 // notLooked is the engine's word for obstacles that are not watched.
-const notLooked = engine.NotLooked
+const notLooked = move.NotLooked
 
 func isUnder(u string) bool { return strings.HasPrefix(u, "the device under ") }
 
@@ -163,7 +164,7 @@ func legalText(e *MoveEnd) string {
 	return words
 }
 
-func hitText(h *engine.Hit) (outcome engine.Outcome, format string, id any) {
+func hitText(h *move.Hit) (outcome engine.Outcome, format string, id any) {
 	switch {
 	case h.Template == engine.Yes && h.Base == engine.Yes:
 		return engine.No, "%s lies under the template and under the base.", h.ID
@@ -176,7 +177,7 @@ func hitText(h *engine.Hit) (outcome engine.Outcome, format string, id any) {
 }
 
 // NearestText says which question is nearest to its limit; "" when none is near.
-func NearestText(r *engine.MoveResult, sigmas float64) string {
+func NearestText(r *move.Result, sigmas float64) string {
 	if r.Nearest == "" || !(math.Abs(float64(r.Margin)) < 1e6) {
 		return ""
 	}

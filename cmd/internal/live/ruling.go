@@ -9,6 +9,7 @@ import (
 
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 // Ruling is a ruling, as pages and overlays show it.
@@ -19,10 +20,10 @@ type Ruling struct {
 	From, To string
 	Pilots   [2]string // of the two: "Wedge Antilles", "A1 or A2" of a base without a name; "" where no game names one
 	Arc      engine.Arc
-	Title    string        // what holds, in a few words: "Range 2, in the front arc"
-	Text     string        // the same as a sentence, with who ruled
-	Measured string        // what was measured, in the words of Title
-	Lines    []engine.Line // the measuring lines that it rests on
+	Title    string      // what holds, in a few words: "Range 2, in the front arc"
+	Text     string      // the same as a sentence, with who ruled
+	Measured string      // what was measured, in the words of Title
+	Lines    []geom.Line // the measuring lines that it rests on
 	// Decision: whether the measurement holds, left something open or was overruled;
 	// Reason says why.
 	Decision           Decision
@@ -169,7 +170,7 @@ func checkOverruled(s *State, r *RuleRequest, bad func(string, ...any) error) er
 }
 
 // rulingLines are the lines that a ruling rests on: of the attack, where there is one.
-func rulingLines(s *State) []engine.Line {
+func rulingLines(s *State) []geom.Line {
 	if s.Pair == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // Uncounted is a ship of the table that stands nowhere for sure: a hand covers it, it is
@@ -77,13 +78,13 @@ func (t *MovePreview) doubt(s *engine.Scene) {
 }
 
 // best returns whether any of the options is legal; NoView where there are none.
-func best(options []engine.MoveOption) engine.Outcome {
+func best(options []move.Option) engine.Outcome {
 	if len(options) == 0 {
 		return engine.NoView
 	}
 	out := engine.No
 	for _, rank := range [...]engine.Outcome{engine.NoView, engine.Indeterminate, engine.Yes} {
-		if slices.ContainsFunc(options, func(o engine.MoveOption) bool { return o.Legal == rank }) {
+		if slices.ContainsFunc(options, func(o move.Option) bool { return o.Legal == rank }) {
 			out = rank
 		}
 	}

@@ -27,7 +27,7 @@ type Verdict struct {
 	Margin                geom.Length
 
 	By, Ships []string // obstacles and ships that it is because of
-	Lines     []engine.Line
+	Lines     []geom.Line
 	Rules     []string // "2.5 G178"
 }
 

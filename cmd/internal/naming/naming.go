@@ -10,6 +10,7 @@ import (
 	"sightline/engine/alike"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/vision"
 	"sightline/vision/token"
 )
@@ -20,7 +21,7 @@ var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
 // Names remembers where ships stood that were found by their cards. The zero value remembers none. It belongs to one goroutine.
 type Names struct {
 	// Dial returns the maneuvers of a ship's dial; none, or nil: every ship may fly every maneuver.
-	Dial func(ship string) []engine.Maneuver
+	Dial func(ship string) []move.Maneuver
 
 	// Memory keeps the names while the program does not run; nil: nothing does.
 	Memory *Memory

@@ -21,7 +21,7 @@ import (
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/naming"
-	"sightline/engine"
+	"sightline/engine/move"
 	"sightline/vision"
 	"sightline/vision/capture"
 	"sightline/vision/exposure"
@@ -54,7 +54,7 @@ type Options struct {
 	Exposure func(l exposure.Light, busy bool) exposure.State
 
 	// Dial returns the maneuvers of a ship's dial, which tell ships that look alike; nil, or none: every maneuver.
-	Dial func(ship string) []engine.Maneuver
+	Dial func(ship string) []move.Maneuver
 	// Names keeps the names of ships without our tokens while the program does not run; nil: nothing does.
 	Names *naming.Memory
 

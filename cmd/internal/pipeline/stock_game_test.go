@@ -23,6 +23,7 @@ import (
 	"sightline/cmd/internal/naming"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/fiducial"
@@ -58,7 +59,7 @@ type stockGame struct {
 	sim   *tablesim.Table
 	truth *engine.Scene
 	rng   *rand.Rand
-	dial  []engine.Maneuver
+	dial  []move.Maneuver
 	alike []string
 	shown []vision.Frame // the table as it is, each with other noise
 	n     int
@@ -75,7 +76,7 @@ func newStockGame(t *testing.T, seed uint64, k int, own, sketched bool) *stockGa
 	g := &stockGame{rng: rand.New(rand.NewPCG(seed, 16))}
 	for _, m := range []string{"turn left 1", "bank left 1", "turn right 1", "bank right 1", "bank left 2", "straight 2", "bank right 2",
 		"turn left 3", "straight 3", "turn right 3", "koiogran 3", "straight 4", "koiogran 4", "straight 5"} { // much as a TIE fighter's
-		maneuver, err := engine.ParseManeuver(m)
+		maneuver, err := move.ParseManeuver(m)
 		require.NoError(t, err)
 		g.dial = append(g.dial, maneuver)
 	}
@@ -149,7 +150,7 @@ func (g *stockGame) watched(t *testing.T, change func(*benchParts)) {
 	memory, err := naming.OpenMemory(filepath.Join(t.TempDir(), naming.File), time.Now(), slog.New(slog.NewTextHandler(io.Discard, nil)))
 	require.NoError(t, err)
 	g.bench = newBench(t, func(_ *bench, p *benchParts) {
-		p.Dial = func(string) []engine.Maneuver { return g.dial }
+		p.Dial = func(string) []move.Maneuver { return g.dial }
 		p.Tracking, p.Names = track.TrackerOptions{}, memory
 		p.NewChange = func(t calibration.Table) (*track.ChangeDetector, error) {
 			return track.NewChangeDetector(t, track.ChangeOptions{Quiet: 2})
@@ -383,7 +384,7 @@ func (g *stockGame) carry(ids []string, do func()) {
 func (g *stockGame) fly(id string) bool {
 	for range 60 {
 		m := g.dial[g.rng.IntN(len(g.dial))]
-		r, err := engine.Move(g.truth, id, m, engine.Options{})
+		r, err := move.Execute(g.truth, id, m, engine.Options{})
 		if err != nil || math.Min(r.Final.X, r.Final.Y) < 35 || math.Max(r.Final.X, r.Final.Y) > float64(g.truth.MatWidth)-35 {
 			continue
 		}

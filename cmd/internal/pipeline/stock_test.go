@@ -12,6 +12,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/vision"
 	"sightline/vision/look"
 	"sightline/vision/track"
@@ -105,11 +106,11 @@ func (s *stockTable) see(t *testing.T, named ...live.PlacedShip) (out map[string
 // carry moves a base as a maneuver does, out of sight.
 func (s *stockTable) carry(t *testing.T, i int, maneuver string) {
 	t.Helper()
-	m, err := engine.ParseManeuver(maneuver)
+	m, err := move.ParseManeuver(maneuver)
 	require.NoError(t, err)
 	alone := engine.Scene{MatWidth: 914, MatHeight: 914, Rules: engine.Rules25,
 		Ships: []engine.Ship{{ID: "A1", Player: 1, Base: engine.Small, Pose: s.bases[i].Pose}}}
-	r, err := engine.Move(&alone, "A1", m, engine.Options{})
+	r, err := move.Execute(&alone, "A1", m, engine.Options{})
 	require.NoError(t, err)
 	s.bases[i].Pose = r.Full
 }

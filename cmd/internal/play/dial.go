@@ -3,12 +3,12 @@ package play
 import (
 	"strings"
 
-	"sightline/engine"
 	"sightline/engine/flown"
+	"sightline/engine/move"
 )
 
 // Dial returns the maneuvers of a ship's dial; none where no game is played or the ship's data have none.
-func (t *Table) Dial(ship string) []engine.Maneuver {
+func (t *Table) Dial(ship string) []move.Maneuver {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.game == nil {

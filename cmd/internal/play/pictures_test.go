@@ -15,6 +15,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/vision/locate"
 	"sightline/vision/tablesim"
 )
@@ -100,8 +101,8 @@ func (p *picturedGame) move(i int) string {
 	all := flown.Every().Maneuvers
 	for range 30 {
 		m := all[p.rng.IntN(len(all))]
-		r, err := engine.Move(&p.table.Scene, s.ID, m, engine.Options{})
-		if err != nil || m.Bearing == engine.Stationary || r.InFull != engine.Yes || r.Flees != engine.No || r.Chosen {
+		r, err := move.Execute(&p.table.Scene, s.ID, m, engine.Options{})
+		if err != nil || m.Bearing == move.Stationary || r.InFull != engine.Yes || r.Flees != engine.No || r.Chosen {
 			continue
 		}
 		s.Pose = r.Final

@@ -73,7 +73,7 @@ func newTable(t *testing.T) *table {
 		Locating: 100 * time.Millisecond}}
 	w.at.Located.Scene.Ships = []engine.Ship{ship("A1", 300, 300), ship("B1", 420, 600)}
 	w.at.Pair = &engine.PairVerdict{}
-	w.at.Pair.Range.Lines = []engine.Line{{{X: 310, Y: 318}, {X: 415, Y: 580}}}
+	w.at.Pair.Range.Lines = []geom.Line{{{X: 310, Y: 318}, {X: 415, Y: 580}}}
 	for _, s := range w.at.Located.Scene.Ships {
 		w.at.Tracks = append(w.at.Tracks, vision.Track{Ship: s, State: vision.Still})
 	}
@@ -362,7 +362,7 @@ func TestNoLineComesNearABase(t *testing.T) {
 		s.Choice.From = "c"
 		s.Pair = &engine.PairVerdict{}
 		for range 3 {
-			s.Pair.Range.Lines = append(s.Pair.Range.Lines, engine.Line{{X: matSide * rng.Float64(), Y: matSide * rng.Float64()},
+			s.Pair.Range.Lines = append(s.Pair.Range.Lines, geom.Line{{X: matSide * rng.Float64(), Y: matSide * rng.Float64()},
 				{X: matSide * rng.Float64(), Y: matSide * rng.Float64()}})
 		}
 		const worst = 0.8

@@ -6,16 +6,17 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/flown"
+	"sightline/engine/move"
 )
 
 // This file is about which maneuver a ship may fly: the colours of its dial, and SLAM.
 
 // stressed is what a stressed ship of the first edition flies that revealed a red maneuver
 // (G143).
-var stressed = engine.Maneuver{Bearing: engine.Straight, Speed: 2}
+var stressed = move.Maneuver{Bearing: move.Straight, Speed: 2}
 
 // dial returns the maneuvers on a ship's dial; nil: they are not known.
-func (p *Piece) dial() []engine.Maneuver {
+func (p *Piece) dial() []move.Maneuver {
 	all, err := flown.ParseDial(strings.Join(p.Dial, ","))
 	if err != nil {
 		return nil
@@ -56,7 +57,7 @@ func (f *Flown) speeds() (all []int) {
 		return nil
 	}
 	for _, name := range append([]string{f.Move}, f.Others...) {
-		m, err := engine.ParseManeuver(name)
+		m, err := move.ParseManeuver(name)
 		if err != nil {
 			return nil // perhaps an action: then its maneuver was not seen
 		}
@@ -74,7 +75,7 @@ func (j *judging) difficulty() {
 	if j.f.Outcome != engine.Yes.String() {
 		return
 	}
-	m, err := engine.ParseManeuver(j.f.Move)
+	m, err := move.ParseManeuver(j.f.Move)
 	if dial := p.dial(); err == nil && dial != nil && !slices.Contains(dial, m) {
 		if first && m == stressed {
 			j.say("straight 2 is not on its dial; a stressed ship that revealed a red maneuver flies it (1e G143)")
@@ -100,7 +101,7 @@ func (j *judging) slams() bool {
 
 // slam returns the maneuvers of its dial that a ship may fly by SLAM: of the speed of its
 // maneuver of this round (G144), which a further one does not change (G145).
-func (p *Piece) slam() []engine.Maneuver {
+func (p *Piece) slam() []move.Maneuver {
 	all := p.dial()
 	if all == nil {
 		all = flown.Every().Maneuvers
@@ -108,7 +109,7 @@ func (p *Piece) slam() []engine.Maneuver {
 	if len(p.Speeds) == 0 {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(m engine.Maneuver) bool { return !slices.Contains(p.Speeds, m.Speed) })
+	return slices.DeleteFunc(slices.Clone(all), func(m move.Maneuver) bool { return !slices.Contains(p.Speeds, m.Speed) })
 }
 
 // slammed says whether a further maneuver has the speed that SLAM asks for.

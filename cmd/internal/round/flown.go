@@ -9,6 +9,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 // Sort says what a change of a ship's place was.
@@ -180,7 +181,7 @@ func (j *judging) neither() bool {
 }
 
 // maneuvers are those of the ship's dial, or every one where that is not known.
-func (j *judging) maneuvers() []engine.Maneuver {
+func (j *judging) maneuvers() []move.Maneuver {
 	all := flown.Every().Maneuvers
 	if dial := j.piece.dial(); dial != nil {
 		all = dial
@@ -198,11 +199,11 @@ func (j *judging) first() bool {
 }
 
 // may reports whether a ship's data let it perform an action; where they list none, all.
-func (p *Piece) may(a engine.Action) bool {
+func (p *Piece) may(a move.Action) bool {
 	if len(p.Actions) == 0 {
 		return true
 	}
-	name := map[engine.ActionKind]string{engine.Boost: "boost", engine.BarrelRoll: "barrel roll", engine.Decloak: "cloak"}[a.Kind]
+	name := map[move.ActionKind]string{move.Boost: "boost", move.BarrelRoll: "barrel roll", move.Decloak: "cloak"}[a.Kind]
 	return p.has(name)
 }
 
@@ -298,8 +299,8 @@ func (j *judging) orTwice() {
 
 // then names a maneuver in full with the action after it that ends where the ship rests; "":
 // none does.
-func (j *judging) then(m engine.Maneuver) string {
-	r, err := engine.Move(j.before, j.id, m, engine.Options{})
+func (j *judging) then(m move.Maneuver) string {
+	r, err := move.Execute(j.before, j.id, m, engine.Options{})
 	if err != nil || !r.FullyExecuted || r.Chosen {
 		return ""
 	}
@@ -311,9 +312,9 @@ func (j *judging) then(m engine.Maneuver) string {
 	ship.Covariance[4] += float64(j.slop.Place * j.slop.Place)
 	ship.Covariance[8] += float64(j.slop.Turn * j.slop.Turn)
 	ship.Pose = r.Final
-	var actions []engine.Action
+	var actions []move.Action
 	for _, a := range flown.Every().Actions {
-		if a.Kind != engine.Decloak && j.piece.may(a) {
+		if a.Kind != move.Decloak && j.piece.may(a) {
 			actions = append(actions, a)
 		}
 	}
@@ -366,7 +367,7 @@ func (j *judging) boosted(also []string) {
 	if i < 0 || j.piece == nil || !j.neither() && (!j.piece.Moved || j.g.Phase != Activation) {
 		return
 	}
-	m, err := engine.ParseManeuver(j.f.Move)
+	m, err := move.ParseManeuver(j.f.Move)
 	if j.first() || j.neither() || err == nil && j.slams() && slices.Contains(j.piece.slam(), m) {
 		j.f.Outcome, j.f.Others = engine.Indeterminate.String(), append(j.f.Others, also[i])
 		j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...))
@@ -420,11 +421,11 @@ func (j *judging) met() {
 		return
 	}
 	if j.f.Sort == Maneuver {
-		m, err := engine.ParseManeuver(j.f.Move)
+		m, err := move.ParseManeuver(j.f.Move)
 		if err != nil {
 			return
 		}
-		r, err := engine.Move(j.before, j.id, m, engine.Options{})
+		r, err := move.Execute(j.before, j.id, m, engine.Options{})
 		if err != nil {
 			return
 		}
@@ -437,11 +438,11 @@ func (j *judging) met() {
 		}
 		return
 	}
-	a, err := engine.ParseAction(j.f.Move)
+	a, err := move.ParseAction(j.f.Move)
 	if err != nil {
 		return
 	}
-	r, err := engine.Reposition(j.before, j.id, a, engine.Options{})
+	r, err := move.Reposition(j.before, j.id, a, engine.Options{})
 	if err != nil {
 		return
 	}
@@ -452,7 +453,7 @@ func (j *judging) met() {
 	}
 }
 
-func (j *judging) hits(all []engine.Hit) {
+func (j *judging) hits(all []move.Hit) {
 	for _, h := range all {
 		switch {
 		case h.Template == engine.Yes || h.Base == engine.Yes:
@@ -487,7 +488,7 @@ func (j *judging) flees(to *engine.Ship) {
 
 // outside reports whether a ship stands over the mat's edge, and over which.
 func outside(s *engine.Scene, ship *engine.Ship) (engine.Outcome, string) {
-	r, err := engine.Move(s, ship.ID, engine.Maneuver{Bearing: engine.Stationary}, engine.Options{})
+	r, err := move.Execute(s, ship.ID, move.Maneuver{Bearing: move.Stationary}, engine.Options{})
 	if err != nil || r.Flees == engine.NoView {
 		return engine.No, ""
 	}

@@ -16,6 +16,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 )
 
 var update = flag.Bool("update", false, "write the logs of the scripted games again")
@@ -97,14 +98,14 @@ func (s *simulated) ship(id string) *engine.Ship { return shipIn(&s.truth, id) }
 // fly moves a ship as a person does, a maneuver or an action.
 func (s *simulated) fly(id, what string) {
 	s.t.Helper()
-	var r engine.MoveResult
-	m, err := engine.ParseManeuver(what)
+	var r move.Result
+	m, err := move.ParseManeuver(what)
 	if err == nil {
-		r, err = engine.Move(&s.truth, id, m, engine.Options{})
+		r, err = move.Execute(&s.truth, id, m, engine.Options{})
 	} else {
-		a, e := engine.ParseAction(what)
+		a, e := move.ParseAction(what)
 		require.NoError(s.t, e)
-		r, err = engine.Reposition(&s.truth, id, a, engine.Options{})
+		r, err = move.Reposition(&s.truth, id, a, engine.Options{})
 	}
 	require.NoError(s.t, err)
 	end := r.Final

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"sightline/engine"
+	"sightline/engine/move"
 )
 
 // This file keeps the first edition's relation between ships that touch: one overlapped the
@@ -47,7 +48,7 @@ func (j *judging) touch() {
 		return
 	}
 	sure, may := j.overlapped()
-	still := j.f.Sort == Maneuver && j.f.Outcome == engine.Yes.String() && j.f.Move == engine.Maneuver{Bearing: engine.Stationary}.String()
+	still := j.f.Sort == Maneuver && j.f.Outcome == engine.Yes.String() && j.f.Move == move.Maneuver{Bearing: move.Stationary}.String()
 	for _, pair := range j.g.Touch {
 		switch other, own := j.other(pair); {
 		case !own || still:

@@ -138,7 +138,7 @@ func (p heldProjector) lines(state *live.State) (out []outlineJSON) {
 	if state.Pair == nil {
 		return nil
 	}
-	draw := func(key string, lines []engine.Line) {
+	draw := func(key string, lines []geom.Line) {
 		if len(lines) == 2 {
 			a, b := lines[0], lines[1]
 			out = append(out, p.shape("band", key, true, []geom.Point{a[0], a[1], b[1], b[0]}, token.BaseTop))

@@ -6,6 +6,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
+	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
 
@@ -90,7 +91,7 @@ func moveLinesOf(t *live.MovePreview) (out []moveLineJSON) {
 
 // deviceAt is the outline of a dropped device, where it lies.
 func deviceAt(t *live.MovePreview) (out [][][2]float64) {
-	d, err := engine.ParseDrop(t.Move)
+	d, err := move.ParseDrop(t.Move)
 	if err != nil {
 		return [][][2]float64{}
 	}

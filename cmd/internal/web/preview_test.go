@@ -14,6 +14,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/move"
 	"sightline/vision"
 )
 
@@ -50,7 +51,7 @@ func TestAManeuverIsTriedBeforeItIsMade(t *testing.T) {
 
 	// The end is the engine's, and so are the ranges after it.
 	scene := knownScene()
-	moved, err := engine.Move(&scene, "A1", engine.Maneuver{Bearing: engine.BankTurn, Speed: 1, Left: true}, engine.Options{})
+	moved, err := move.Execute(&scene, "A1", move.Maneuver{Bearing: move.BankTurn, Speed: 1, Left: true}, engine.Options{})
 	require.NoError(t, err)
 	end := at(got, "ends").([]any)[0]
 	assert.InDelta(t, moved.Final.X, at(end, "x_mm"), 0.001)
@@ -90,7 +91,7 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 			b1 := &s.Ships[3]
 			for y := 415.0; y < 440; y += 0.1 { // the guides count: where exactly is the engine's affair
 				b1.Pose = geom.Pose{Point: geom.Point{X: 300, Y: y}}
-				r, err := engine.Move(s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
+				r, err := move.Execute(s, "A1", move.Maneuver{Bearing: move.Straight, Speed: 1}, engine.Options{})
 				if err == nil && r.FullyExecuted && r.Outcome == engine.Indeterminate {
 					return
 				}
@@ -100,7 +101,7 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 			b1 := &s.Ships[3]
 			for y := 440.0; y > 415; y -= 0.1 {
 				b1.Pose = geom.Pose{Point: geom.Point{X: 300, Y: y}}
-				r, err := engine.Move(s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
+				r, err := move.Execute(s, "A1", move.Maneuver{Bearing: move.Straight, Speed: 1}, engine.Options{})
 				if err == nil && !r.FullyExecuted && r.Outcome == engine.Indeterminate {
 					return
 				}

@@ -405,7 +405,7 @@ func panelOf(state *live.State, w live.AnswerText) panelJSON {
 	return p
 }
 
-func linesOf(lines []engine.Line) [][2][2]float64 {
+func linesOf(lines []geom.Line) [][2][2]float64 {
 	out := [][2][2]float64{}
 	for _, l := range lines {
 		out = append(out, [2][2]float64{pointOf(l[0]), pointOf(l[1])})

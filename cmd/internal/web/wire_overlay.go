@@ -279,7 +279,7 @@ func (p *projector) closed(polygon []geom.Point) polyline {
 }
 
 // lines projects measuring lines.
-func (p *projector) lines(in []engine.Line) []polyline {
+func (p *projector) lines(in []geom.Line) []polyline {
 	out := []polyline{}
 	for _, l := range in {
 		if line, ok := p.points(dense(l[:])); ok {

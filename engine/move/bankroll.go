@@ -1,10 +1,11 @@
-package engine
+package move
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
+	"sightline/engine"
 	"sightline/engine/geom"
 )
 
@@ -42,15 +43,15 @@ func (m *mover) bankRoll(a Action) {
 	middle := b.roll(0)
 	m.result.Full, m.result.Chosen = middle.turnedAt(0), true
 	m.result.Template = b.outline(0)
-	best := No
-	if m.scene.Rules == Rules1e {
+	best := engine.No
+	if m.scene.Rules == engine.Rules1e {
 		best = m.bankSlides(&b)
 	} else {
 		for i, name := range [...]string{"forward", "middle", "backward"} {
-			best = worse(best, m.option(name, middle.turnedAt(float64(slideStep)*float64(1-i)), middle.area, true))
+			best = best.Or(m.option(name, middle.turnedAt(float64(slideStep)*float64(1-i)), middle.area, true))
 		}
 	}
-	m.result.FullyExecuted, m.result.InFull = best == Yes, best
+	m.result.FullyExecuted, m.result.InFull = best == engine.Yes, best
 	m.rollMeets(middle.area, m.result.Full)
 }
 
@@ -109,23 +110,23 @@ func (b *bankRoll) outline(a float64) []geom.Point { return templateOutline(b.li
 // everything in the way smaller by half that step, whatever is free at some place
 // is free at the nearest place looked at. A gap narrower than that is too close to
 // call.
-func (m *mover) bankSlides(b *bankRoll) Outcome {
-	best := No
+func (m *mover) bankSlides(b *bankRoll) engine.Outcome {
+	best := engine.No
 	for i := range bankRollPlaces {
-		best = worse(best, m.bankSlide(b, b.half*(2*float64(i)/(bankRollPlaces-1)-1)))
+		best = best.Or(m.bankSlide(b, b.half*(2*float64(i)/(bankRollPlaces-1)-1)))
 	}
 	steps := int(math.Ceil(2 * b.half / bankRollStep))
-	for i := 0; best == No && i <= steps; i++ {
+	for i := 0; best == engine.No && i <= steps; i++ {
 		a := b.half * (2*float64(i)/math.Max(1, float64(steps)) - 1)
-		if _, legal := m.slide(b.roll(a)); legal != No {
+		if _, legal := m.slide(b.roll(a)); legal != engine.No {
 			best = m.bankSlide(b, a)
 		}
 	}
-	for i := 0; best == No && i <= steps; i++ {
+	for i := 0; best == engine.No && i <= steps; i++ {
 		r := b.roll(b.half * (2*float64(i)/math.Max(1, float64(steps)) - 1))
 		r.shrink = bankRollStep / 2
-		if _, legal := m.slide(r); legal != No {
-			best = Indeterminate
+		if _, legal := m.slide(r); legal != engine.No {
+			best = engine.Indeterminate
 		}
 	}
 	m.slideMargin(best)
@@ -133,7 +134,7 @@ func (m *mover) bankSlides(b *bankRoll) Outcome {
 }
 
 // bankSlide lists the slides at one place of the template.
-func (m *mover) bankSlide(b *bankRoll, a float64) Outcome {
+func (m *mover) bankSlide(b *bankRoll, a float64) engine.Outcome {
 	options, legal := m.slide(b.roll(a))
 	for i := range options {
 		options[i].Name = fmt.Sprintf("template at %+.1f mm, slide", a)
@@ -152,7 +153,7 @@ func (m *mover) stillTemplate(r *roll, grow float64) []blockedRun {
 			continue
 		}
 		over := m.ofParts(t, func(g geom.Polygon) margin { return m.underThing(r.area, t, g) })
-		if over.gap < grow*over.slack-r.shrink-tie {
+		if over.gap < grow*over.slack-r.shrink-geom.Tie {
 			all = append(all, blockedRun{interval{math.Inf(-1), math.Inf(1)}, "has the template over " + t.id})
 		}
 	}

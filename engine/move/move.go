@@ -1,4 +1,11 @@
-package engine
+// Package move executes maneuvers, actions and drops of a [engine.Scene]: where a ship
+// ends, what stops it there, and what it meets on the way.
+//
+// The way of a move through the package: a [Maneuver], an [Action] or a [Drop] lays a
+// [Template]; a path carries the base along its line, and back to the first place that is
+// free of other ships; margins say what the base and the template meet, and how sure that
+// is; [Result] says it all. [Execute], [Reposition] and [LayDrop] begin.
+package move
 
 import (
 	"cmp"
@@ -7,21 +14,24 @@ import (
 	"math"
 	"slices"
 
+	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
+	"sightline/engine/internal/uncertain"
 )
 
-// ErrHugeMove is the error for moving a huge ship. The rules texts leave its moves to
+// ErrHuge is the error for moving a huge ship. The rules texts leave its moves to
 // sheets of its own, and no source gives the lengths and angles of the huge maneuver
 // template of the first edition or of the second's maneuver tool. Standing still is
 // known, and so are drops.
-var ErrHugeMove = errors.New("huge ships move by templates of their own, whose dimensions no source gives: only stationary and " +
+var ErrHuge = errors.New("huge ships move by templates of their own, whose dimensions no source gives: only stationary and " +
 	"drops are known")
 
 // ErrQuarters is the error for moving a ship of which only the base's edges were seen.
 var ErrQuarters = errors.New("which way its nose points was not seen")
 
-// MoveResult says where a maneuver, an action or a drop ends and what it meets.
-type MoveResult struct {
+// Result says where a maneuver, an action or a drop ends and what it meets.
+type Result struct {
 	Ship     string
 	Maneuver string // as it was asked
 
@@ -36,11 +46,11 @@ type MoveResult struct {
 	// slides, it is the one at the middle of the ship's side.
 	Template []geom.Point
 
-	FullyExecuted   bool     // the likelier, where InFull is neither Yes nor No
-	InFull          Outcome  // whether it is executed in full; of an action or a Tallon roll, whether it can be
-	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
-	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
-	Touching        []string // ships in contact at the final pose (G100, G101, G109)
+	FullyExecuted   bool           // the likelier, where InFull is neither Yes nor No
+	InFull          engine.Outcome // whether it is executed in full; of an action or a Tallon roll, whether it can be
+	Outcome         engine.Outcome // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
+	FirstOverlapped []string       // ships at the full pose (G113); for a drop, ships over the device (G185)
+	Touching        []string       // ships in contact at the final pose (G100, G101, G109)
 	// Ships that the rules treat as overlapped: the touched ones in 1e (G112), the first
 	// ones after (G113), in 2.5 only the friendly ones if there are any (G114).
 	Overlapped   []string
@@ -48,8 +58,8 @@ type MoveResult struct {
 	Obstacles    []Hit    // from the nearest at the start outward (G168)
 	Devices      []Hit
 
-	Flees Outcome  // NoView when the mat's size is not known
-	Edges []string // the mat's edges that it crosses for sure: left, right, near, far (G201)
+	Flees engine.Outcome // NoView when the mat's size is not known
+	Edges []string       // the mat's edges that it crosses for sure: left, right, near, far (G201)
 
 	// Outside says how much of a dropped device lies outside the play area, which is
 	// ignored (G184): "no", "partly", "wholly" (then it has no effect), "too_close", or
@@ -62,26 +72,26 @@ type MoveResult struct {
 	Nearest       string   // that question in words; "" where there is none
 	Undecided     []string // the questions that are too close, in words; or NotLooked
 
-	Options []MoveOption
+	Options []Option
 }
 
 // Hit is an obstacle or a device that a move meets with the template, with the
 // base at its end, or both (G162, G181).
 type Hit struct {
 	ID             string
-	Template, Base Outcome
+	Template, Base engine.Outcome
 }
 
-// MoveOption is one of the end positions that the rules allow a player to choose
+// Option is one of the end positions that the rules allow a player to choose
 // from, or, in the first edition, an interval of them.
-type MoveOption struct {
+type Option struct {
 	Name  string
 	Final geom.Pose
-	Legal Outcome
+	Legal engine.Outcome
 	Why   string // what forbids it, or what is too close
 
 	Obstacles, Devices []Hit // met by the template and by the base there
-	Flees              Outcome
+	Flees              engine.Outcome
 
 	// Range: every place from From to To, in mm along the slide, is an end
 	// position; Final is the one at From, FinalTo the one at To.
@@ -119,17 +129,16 @@ type footprint struct {
 	n     int
 }
 
-func newFootprint(p *Profile, b Base, at geom.Pose, guides bool) footprint {
+func newFootprint(p *engine.Profile, b engine.Base, at geom.Pose, withGuides bool) footprint {
 	w, l := p.Size(b)
 	x, y := float64(w/2), float64(l/2)
 	f := footprint{n: 1}
 	f.parts[0] = quadAt(at, -x, x, -y, y)
-	if !guides {
+	if !withGuides || !p.Guides {
 		return f
 	}
-	boxes, n := p.guides(b)
-	for _, g := range boxes[:n] {
-		f.parts[f.n] = quadAt(at, g.x0, g.x1, g.y0, g.y1)
+	for _, g := range pieces.Guides(y, float64(engine.GuideReach(b))) {
+		f.parts[f.n] = quadAt(at, g.X0, g.X1, g.Y0, g.Y1)
 		f.n++
 	}
 	return f
@@ -138,7 +147,7 @@ func newFootprint(p *Profile, b Base, at geom.Pose, guides bool) footprint {
 // guided returns the footprint with rectangular guides, as it is, or with slender ones.
 func (f footprint) guided(slender bool) footprint {
 	for i := 1; slender && i < f.n; i++ {
-		f.parts[i] = f.parts[i].slender(i > 2)
+		f.parts[i] = pieces.Slender(f.parts[i], i > 2)
 	}
 	return f
 }
@@ -202,8 +211,8 @@ type neighbour struct {
 	player int
 	radius float64 // of the circle around it, guides included
 	shape  footprint
-	loose  pointError // in any direction
-	body
+	loose  uncertain.PointError // in any direction
+	uncertain.Body
 }
 
 // thing is an obstacle or a device on the table.
@@ -214,43 +223,34 @@ type thing struct {
 	at       geom.Point
 	outlines []geom.Polygon
 	start    float64 // distance from the moving ship at the start
-	loose    pointError
+	loose    uncertain.PointError
 }
 
 // mover is one ship about to move.
 type mover struct {
-	scene   *Scene
-	profile Profile
+	scene   *engine.Scene
+	profile engine.Profile
 	k       float64
-	ship    *Ship
+	ship    *engine.Ship
 	w, l    float64 // of its base
 	start   footprint
 	others  []neighbour
 	things  []thing
-	result  MoveResult
+	result  Result
 	loose   bool    // some pose on the table, or the scale, is uncertain
 	pulled  bool    // by a tractor beam: obstacles forbid nothing (G160)
 	nearest float64 // how near the question of Margin is to being undecided
 }
 
 // newMover makes a scene ready for moving one ship.
-func newMover(s *Scene, id string, o Options) (*mover, error) {
-	m := &mover{scene: s, k: o.Sigmas, nearest: math.Inf(1)}
-	if m.k == 0 {
-		m.k = DefaultSigmas
-	}
-	if !(m.k > 0 && m.k <= maxSigmas) {
-		return nil, fmt.Errorf("engine: sigmas: expected more than 0 and at most %d, got %g", maxSigmas, o.Sigmas)
-	}
-	if err := s.Validate(); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
-	}
+func newMover(s *engine.Scene, id string, o engine.Options) (*mover, error) {
+	m := &mover{scene: s, nearest: math.Inf(1)}
 	var err error
-	if m.profile, err = s.dimensions(); err != nil {
+	if m.k, m.profile, err = s.Ready(o); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	if m.ship = s.ship(id); m.ship == nil {
-		return nil, fmt.Errorf("engine: move %q: %w", id, ErrNoShip)
+	if m.ship = s.Ship(id); m.ship == nil {
+		return nil, fmt.Errorf("engine: move %q: %w", id, engine.ErrNoShip)
 	}
 	if m.ship.Quarters {
 		return nil, fmt.Errorf("engine: move %q: its heading is known to a %s turn only: %w", id, halfOrQuarter(m.ship.Base), ErrQuarters)
@@ -267,26 +267,26 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 	}
 	for i := range s.Obstacles {
 		o := &s.Obstacles[i]
-		m.add(o.ID, true, o.Pose, o.Sigma, []tokenPart{{outline: o.Outline}})
+		m.add(o.ID, true, o.Pose, o.Sigma, []pieces.Part{{Outline: o.Outline}})
 	}
 	for i := range s.Devices {
 		t := &s.Devices[i]
-		parts := slices.Clone(t.parts())
+		parts := slices.Clone(pieces.Parts(t.Kind, t.Outline))
 		for j := range parts {
-			if in := s.insideMat(t.Pose, parts[j].outline); in != nil {
-				parts[j].outline = in
+			if in := pieces.InsideMat(float64(s.MatWidth), float64(s.MatHeight), t.Pose, parts[j].Outline); in != nil {
+				parts[j].Outline = in
 			}
 		}
-		m.add(t.ID, obstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
+		m.add(t.ID, pieces.ObstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
 	}
 	slices.SortStableFunc(m.things, func(a, b thing) int { return cmp.Compare(a.start, b.start) })
-	m.result = MoveResult{Ship: id, Outcome: Yes, Flees: No, Margin: geom.Length(math.Inf(1))}
+	m.result = Result{Ship: id, Outcome: engine.Yes, Flees: engine.No, Margin: geom.Length(math.Inf(1))}
 	return m, nil
 }
 
 // halfOrQuarter names the turn after which a base's edges look the same.
-func halfOrQuarter(b Base) string {
-	if b.huge() {
+func halfOrQuarter(b engine.Base) string {
+	if b.Huge() {
 		return "half"
 	}
 	return "quarter"
@@ -296,34 +296,35 @@ func halfOrQuarter(b Base) string {
 const guidesOut = 2.0
 
 // neighbour makes another ship ready to be run into.
-func (m *mover) neighbour(o *Ship) neighbour {
+func (m *mover) neighbour(o *engine.Ship) neighbour {
 	covariance := o.Covariance
-	if o.Quarters && !o.Base.huge() { // its guides may stand on the other two sides
-		covariance[0] += sq(guidesOut / m.k)
-		covariance[4] += sq(guidesOut / m.k)
+	if o.Quarters && !o.Base.Huge() { // its guides may stand on the other two sides
+		covariance[0] += geom.Sq(guidesOut / m.k)
+		covariance[4] += geom.Sq(guidesOut / m.k)
 		m.loose = true
 	}
-	n := neighbour{id: o.ID, player: o.Player, body: body{o.Pose.Point, covariance}, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
-	n.loose = n.worstPoint(m.k, n.shape.parts[0][:]...)
+	n := neighbour{id: o.ID, player: o.Player, Body: uncertain.Body{At: o.Pose.Point, Cov: covariance}}
+	n.shape = newFootprint(&m.profile, o.Base, o.Pose, true)
+	n.loose = n.WorstPoint(m.k, n.shape.parts[0][:]...)
 	for i := range n.shape.n {
 		for _, p := range n.shape.parts[i] {
-			n.radius = max(n.radius, p.Sub(n.at).Norm())
+			n.radius = max(n.radius, p.Sub(n.At).Norm())
 		}
 	}
 	return n
 }
 
 // add appends something that lies on the table. Dropped cargo is an obstacle (G43).
-func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, parts []tokenPart) {
+func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, parts []pieces.Part) {
 	const widest = 61 * geom.Millimeter // no known device reaches further from its centre
-	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), loose: pointError{variance: float64(sigma * sigma)}}
+	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), loose: uncertain.PointError{Variance: float64(sigma * sigma)}}
 	if t.unknown = len(parts) == 0; t.unknown {
 		r := float64(widest)
-		parts = []tokenPart{{outline: []geom.Point{{X: r, Y: r}, {X: -r, Y: r}, {X: -r, Y: -r}, {X: r, Y: -r}}}}
+		parts = []pieces.Part{{Outline: []geom.Point{{X: r, Y: r}, {X: -r, Y: r}, {X: -r, Y: -r}, {X: r, Y: -r}}}}
 	}
 	for _, p := range parts {
-		g := make(geom.Polygon, len(p.outline))
-		for i, q := range p.outline {
+		g := make(geom.Polygon, len(p.Outline))
+		for i, q := range p.Outline {
 			g[i] = at.Transform(q)
 		}
 		t.outlines = append(t.outlines, g)
@@ -336,31 +337,31 @@ func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, p
 // something else may be off at the asked number of standard deviations. The
 // moving ship carries the error of its pose before the move: what is placed by a
 // template is as wrong as the base that the template was laid to.
-func (m *mover) slack(other pointError, at geom.Point, points ...geom.Point) float64 {
+func (m *mover) slack(other uncertain.PointError, at geom.Point, points ...geom.Point) float64 {
 	own := m.own()
-	l := other.and(own.worstPoint(m.k, points...))
+	l := other.And(own.WorstPoint(m.k, points...))
 	scaled := m.scene.ScaleSigma * at.Sub(m.ship.Pose.Point).Norm()
-	return m.k*math.Sqrt(l.variance+scaled*scaled) + l.secondOrder
+	return m.k*math.Sqrt(l.Variance+scaled*scaled) + l.SecondOrder
 }
 
 // overlapping decides from a signed gap whether interiors meet: contact is not an
 // overlap.
-func overlapping(gap, slack float64) Outcome {
+func overlapping(gap, slack float64) engine.Outcome {
 	switch {
-	case slack == 0 && gap < -tie, slack > 0 && gap+slack < 0:
-		return Yes
+	case slack == 0 && gap < -geom.Tie, slack > 0 && gap+slack < 0:
+		return engine.Yes
 	case slack == 0, gap-slack > 0:
-		return No
+		return engine.No
 	}
-	return Indeterminate
+	return engine.Indeterminate
 }
 
 // note takes a question into the account of margins.
-func (m *mover) note(what string, o Outcome, gap, slack float64) {
-	if o == NoView {
+func (m *mover) note(what string, o engine.Outcome, gap, slack float64) {
+	if o == engine.NoView {
 		return
 	}
-	if o == Indeterminate {
+	if o == engine.Indeterminate {
 		m.doubt(what)
 	}
 	if v := math.Abs(gap) - slack; v < m.nearest {
@@ -371,7 +372,7 @@ func (m *mover) note(what string, o Outcome, gap, slack float64) {
 
 // doubt notes that something is too close to call.
 func (m *mover) doubt(what string) {
-	m.result.Outcome = Indeterminate
+	m.result.Outcome = engine.Indeterminate
 	if !slices.Contains(m.result.Undecided, what) {
 		m.result.Undecided = append(m.result.Undecided, what)
 	}
@@ -428,18 +429,18 @@ type stop struct {
 	at   float64 // of the following mark
 }
 
-// Move executes a maneuver with a ship of the scene and says where it ends and
+// Execute executes a maneuver with a ship of the scene and says where it ends and
 // what it meets there and on the way.
-func Move(s *Scene, ship string, a Maneuver, o Options) (MoveResult, error) {
+func Execute(s *engine.Scene, ship string, a Maneuver, o engine.Options) (Result, error) {
 	if err := a.Validate(); err != nil {
-		return MoveResult{}, fmt.Errorf("engine: %w", err)
+		return Result{}, fmt.Errorf("engine: %w", err)
 	}
 	m, err := newMover(s, ship, o)
 	if err != nil {
-		return MoveResult{}, err
+		return Result{}, err
 	}
 	if m.huge() && a.Bearing != Stationary {
-		return MoveResult{}, fmt.Errorf("engine: move %q: %w", ship, ErrHugeMove)
+		return Result{}, fmt.Errorf("engine: move %q: %w", ship, ErrHuge)
 	}
 	m.result.Maneuver = a.String()
 	switch a.Bearing {
@@ -453,16 +454,16 @@ func Move(s *Scene, ship string, a Maneuver, o Options) (MoveResult, error) {
 	return m.done(), nil
 }
 
-func (m *mover) huge() bool { return m.ship.Base.huge() }
+func (m *mover) huge() bool { return m.ship.Base.Huge() }
 
 // done hands the result out. Where obstacles were not looked for, none being met
 // says nothing.
-func (m *mover) done() MoveResult {
+func (m *mover) done() Result {
 	r := m.result
 	if m.scene.ObstaclesUnseen || m.unknownNear(r.Full, r.Final) {
 		r.Undecided = append(r.Undecided, NotLooked)
-		if r.Outcome == Yes {
-			r.Outcome = NoView
+		if r.Outcome == engine.Yes {
+			r.Outcome = engine.NoView
 		}
 	}
 	return r
@@ -474,14 +475,14 @@ func (m *mover) done() MoveResult {
 func (m *mover) unknownNear(to ...geom.Pose) bool {
 	w, l := m.ship.Base.Size()
 	reach := math.Hypot(float64(w), float64(l))/2 + 30
-	return m.scene.notKnown(func(u geom.Polygon) bool {
+	return m.scene.AnyDoubtful(func(u geom.Polygon) bool {
 		return slices.ContainsFunc(to, func(p geom.Pose) bool {
 			return p != (geom.Pose{}) && geom.Gap(geom.Polygon{m.ship.Pose.Point, p.Point}, u) <= reach
 		})
 	})
 }
 
-// NotLooked stands among MoveResult.Undecided where obstacles were not looked for: nothing
+// NotLooked stands among Result.Undecided where obstacles were not looked for: nothing
 // was too close then, there was no view.
 const NotLooked = "obstacles were not looked for"
 
@@ -489,9 +490,9 @@ func (m *mover) stand() {
 	p := m.ship.Pose
 	p.Heading = p.Heading.Normalized()
 	m.result.Full, m.result.Final, m.result.FullyExecuted = p, p, true
-	m.result.InFull = Yes
+	m.result.InFull = engine.Yes
 	c := path{line: centreLine{side: 1}, frame: p, l: m.l}
-	m.end(&c, []stop{{p, 0}}, settled{}, false, No)
+	m.end(&c, []stop{{p, 0}}, settled{}, false, engine.No)
 }
 
 // execute moves along a template and back where another ship is in the way.
@@ -513,52 +514,28 @@ func (m *mover) run(c *path) {
 
 // overlapsAt decides whether the base at a pose overlaps other ships, guides
 // included, and lists those that it does (G103, G118). note: it is an answer.
-func (m *mover) overlapsAt(p geom.Pose, note bool) Outcome {
+func (m *mover) overlapsAt(p geom.Pose, note bool) engine.Outcome {
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
-	all := No
+	all := engine.No
 	for i := range m.others {
 		o := &m.others[i]
 		over := m.against(&base, o)
 		hit := over.outcome()
 		if note {
 			m.note("overlapping "+o.id, hit, over.gap, over.slack)
-			if over.gap < -tie {
+			if over.gap < -geom.Tie {
 				m.result.FirstOverlapped = append(m.result.FirstOverlapped, o.id)
 			}
 		}
-		all = worse(all, hit)
+		all = all.Or(hit)
 	}
 	return all
 }
 
-// worse combines answers to "is anything hit": Yes before too close before No.
-func worse(a, b Outcome) Outcome {
-	switch {
-	case a == Yes || b == Yes:
-		return Yes
-	case a == Indeterminate || b == Indeterminate:
-		return Indeterminate
-	case a == NoView || b == NoView:
-		return NoView
-	}
-	return No
-}
-
-// unless answers what is so unless the answer is yes.
-func unless(o Outcome) Outcome {
-	switch o {
-	case Yes:
-		return No
-	case No:
-		return Yes
-	}
-	return o
-}
-
 // finish decides where a move ends, whether or not its full pose overlaps other ships
 // (G103 to G111), and looks at what lies there.
-func (m *mover) finish(c *path, full stop, hit Outcome) {
-	m.result.FullyExecuted, m.result.InFull = len(m.result.FirstOverlapped) == 0, unless(hit)
+func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
+	m.result.FullyExecuted, m.result.InFull = len(m.result.FirstOverlapped) == 0, hit.Not()
 	var stops []stop
 	var end settled
 	at := func(s float64) stop { return stop{c.pose(s), s} }
@@ -567,12 +544,12 @@ func (m *mover) finish(c *path, full stop, hit Outcome) {
 	} else {
 		stops = append(stops, at(m.retreat(c, 0)))
 	}
-	if m.loose && hit != No { // anywhere from the first place that may be free to the first that surely is
+	if m.loose && hit != engine.No { // anywhere from the first place that may be free to the first that surely is
 		far, near := m.retreat(c, -1), m.retreat(c, 1)
-		if hit == Indeterminate && !m.result.FullyExecuted {
+		if hit == engine.Indeterminate && !m.result.FullyExecuted {
 			stops = append(stops, full)
 		}
-		if hit == Yes {
+		if hit == engine.Yes {
 			end = m.settle(c, stops[0].at, near, far)
 		}
 		for i := range 5 {
@@ -599,7 +576,7 @@ func (m *mover) baseAt(p geom.Pose) []geom.Point {
 // along an edge comes to an end.
 func (m *mover) retreat(c *path, sure float64) float64 {
 	speed, turn := c.line.rates(c.l)
-	reach := math.Hypot(m.w, m.l)/2 + float64(GuideReach(m.ship.Base))
+	reach := math.Hypot(m.w, m.l)/2 + float64(engine.GuideReach(m.ship.Base))
 	widest := 0.0
 	for i := range m.others {
 		widest = max(widest, m.others[i].radius)
@@ -612,7 +589,7 @@ func (m *mover) retreat(c *path, sure float64) float64 {
 	prev := s
 	for i := 1; ; i++ {
 		f := free(s)
-		if f >= -tie {
+		if f >= -geom.Tie {
 			break
 		}
 		if i%2000 == 0 {
@@ -654,15 +631,15 @@ func (m *mover) retreat(c *path, sure float64) float64 {
 func (m *mover) clearance(c *path, s, sure float64) float64 {
 	p := c.pose(s)
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
-	reach := math.Hypot(m.w, m.l)/2 + float64(GuideReach(m.ship.Base))
+	reach := math.Hypot(m.w, m.l)/2 + float64(engine.GuideReach(m.ship.Base))
 	best := math.Inf(1)
 	for i := range m.others {
 		o := &m.others[i]
 		slack := 0.0
 		if sure != 0 {
-			slack = m.slack(o.loose, o.at, base.parts[0][:]...)
+			slack = m.slack(o.loose, o.At, base.parts[0][:]...)
 		}
-		if d := o.at.Sub(p.Point).Norm() - o.radius - reach; d > slack {
+		if d := o.At.Sub(p.Point).Norm() - o.radius - reach; d > slack {
 			best = min(best, d-slack)
 			continue
 		}
@@ -680,7 +657,7 @@ func (m *mover) clearance(c *path, s, sure float64) float64 {
 // end looks at everything around the place where the move ends. The first of the
 // stops is the likeliest; where there are more, an answer is decided only when it
 // is the same at all of them, or at the first as far as end says how that is off.
-func (m *mover) end(c *path, stops []stop, end settled, partial bool, hit Outcome) {
+func (m *mover) end(c *path, stops []stop, end settled, partial bool, hit engine.Outcome) {
 	trails := make([]sweptArea, len(stops))
 	for i, s := range stops {
 		trails[i] = c.swept(s.at)
@@ -689,7 +666,7 @@ func (m *mover) end(c *path, stops []stop, end settled, partial bool, hit Outcom
 	for i := range m.others {
 		o := &m.others[i]
 		through := m.each(len(stops), "moving through "+o.id, func(i int) margin { return m.throughShip(&trails[i], o) })
-		if through == Yes {
+		if through == engine.Yes {
 			m.result.MovedThrough = append(m.result.MovedThrough, o.id)
 		}
 	}
@@ -711,8 +688,8 @@ func (m *mover) through(a *sweptArea, shape footprint, o *neighbour) margin {
 	for j := range shape.n {
 		gap = min(gap, a.gap(shape.parts[j][:]))
 	}
-	return judged(gap, m.slack(o.loose, o.at, a.corners()...), func() margin {
-		d := m.errorAgainst(m.own(), o.body, 0)
+	return judged(gap, m.slack(o.loose, o.At, a.corners()...), func() margin {
+		d := m.errorAgainst(m.own(), o.Body, 0)
 		over, free := margin{}, farAway
 		for j := range shape.n {
 			part := geom.Polygon(shape.parts[j][:])
@@ -734,7 +711,7 @@ func (m *mover) through(a *sweptArea, shape footprint, o *neighbour) margin {
 // meet lists what a move meets.
 func (m *mover) meet(t *thing, h Hit) {
 	switch {
-	case h.Template == No && h.Base == No:
+	case h.Template == engine.No && h.Base == engine.No:
 	case t.obstacle:
 		m.result.Obstacles = append(m.result.Obstacles, h)
 	default:
@@ -743,12 +720,12 @@ func (m *mover) meet(t *thing, h Hit) {
 }
 
 // each asks a question about overlap at every stop and combines the answers.
-func (m *mover) each(n int, what string, ask func(int) margin) Outcome {
+func (m *mover) each(n int, what string, ask func(int) margin) engine.Outcome {
 	first := ask(0)
 	all := first.outcome()
-	for i := 1; i < n && all != Indeterminate; i++ {
+	for i := 1; i < n && all != engine.Indeterminate; i++ {
 		if ask(i).outcome() != all {
-			all = Indeterminate
+			all = engine.Indeterminate
 		}
 	}
 	m.note(what, all, first.gap, first.slack)
@@ -792,16 +769,16 @@ func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
 }
 
 // ask is each for a thing about which perhaps only its reach is known.
-func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) Outcome {
+func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) engine.Outcome {
 	if !t.unknown {
 		return m.each(n, what, ask)
 	}
 	for i := range n {
-		if ask(i).outcome() != No {
-			return NoView
+		if ask(i).outcome() != engine.No {
+			return engine.NoView
 		}
 	}
-	return No
+	return engine.No
 }
 
 // touch lists the ships in contact at the end. In the first edition ships touch
@@ -809,40 +786,40 @@ func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) Outcome 
 // about (G17). hit says whether the full pose overlaps ships. Where there are several
 // stops, the ship surely touches another only if it is surely stopped, and if no third
 // ship may be the one that stops it.
-func (m *mover) touch(stops []stop, partial bool, hit Outcome) {
+func (m *mover) touch(stops []stop, partial bool, hit engine.Outcome) {
 	met := func(i int, o *neighbour) margin {
 		base := newFootprint(&m.profile, m.ship.Base, stops[i].pose, true)
 		return margin{base.gap(&o.shape), m.against(&base, o).slack}
 	}
-	overlaps := partial || len(stops) > 1 || m.scene.Rules != Rules1e
+	overlaps := partial || len(stops) > 1 || m.scene.Rules != engine.Rules1e
 	var may []string
 	for i := range m.others {
 		o := &m.others[i]
 		v := met(0, o)
-		if v.gap <= contactTie && (partial || m.scene.Rules != Rules1e) {
+		if v.gap <= pieces.ContactTie && (partial || m.scene.Rules != engine.Rules1e) {
 			m.result.Touching = append(m.result.Touching, o.id)
 		}
-		if v.gap > contactTie && partial {
-			m.note("touching "+o.id, No, v.gap, 0)
+		if v.gap > pieces.ContactTie && partial {
+			m.note("touching "+o.id, engine.No, v.gap, 0)
 		}
 		near := v.slack > 0 && math.Abs(v.gap) <= v.slack
 		for j := 0; j < len(stops) && len(stops) > 1 && !near; j++ {
 			w := met(j, o)
-			near = w.gap <= w.slack+contactTie
+			near = w.gap <= w.slack+pieces.ContactTie
 		}
 		if near && overlaps {
 			may = append(may, o.id)
 		}
 	}
-	if hit != Yes || len(may) > 1 {
+	if hit != engine.Yes || len(may) > 1 {
 		for _, id := range may {
 			m.doubt("touching " + id)
 		}
 	}
 	switch m.result.Overlapped = m.result.FirstOverlapped; {
-	case m.scene.Rules == Rules1e && partial:
+	case m.scene.Rules == engine.Rules1e && partial:
 		m.result.Overlapped = m.result.Touching
-	case m.scene.Rules == Rules25:
+	case m.scene.Rules == engine.Rules25:
 		m.result.Overlapped = m.friendsOf(m.result.FirstOverlapped)
 	}
 }
@@ -852,7 +829,7 @@ func (m *mover) touch(stops []stop, partial bool, hit Outcome) {
 // known may be either, and stays.
 func (m *mover) friendsOf(ids []string) []string {
 	own := m.ship.Player
-	player := func(id string) int { return m.scene.ship(id).Player }
+	player := func(id string) int { return m.scene.Ship(id).Player }
 	if own == 0 || !slices.ContainsFunc(ids, func(id string) bool { return player(id) == own }) {
 		return ids
 	}
@@ -863,10 +840,10 @@ func (m *mover) friendsOf(ids []string) []string {
 // area where the move ends (G117, G197 to G201).
 func (m *mover) flee(stops []stop, end settled) {
 	if m.scene.MatWidth <= 0 || m.scene.MatHeight <= 0 {
-		m.result.Flees = NoView
+		m.result.Flees = engine.NoView
 		return
 	}
-	var outs [4]Outcome
+	var outs [4]engine.Outcome
 	worst := farAway
 	if end.ok {
 		stops = stops[:1]
@@ -884,17 +861,17 @@ func (m *mover) flee(stops []stop, end settled) {
 					worst = v
 				}
 			} else if o != outs[e] {
-				o = Indeterminate
+				o = engine.Indeterminate
 			}
 			outs[e] = o
 		}
 	}
-	all := No
+	all := engine.No
 	for e, name := range edgeNames {
-		if outs[e] == Yes {
+		if outs[e] == engine.Yes {
 			m.result.Edges = append(m.result.Edges, name)
 		}
-		all = worse(all, outs[e])
+		all = all.Or(outs[e])
 	}
 	m.result.Flees = all
 	m.note("fleeing", all, worst.gap, worst.slack)
@@ -904,8 +881,8 @@ var edgeNames = [4]string{"left", "right", "near", "far"}
 
 // beyond returns the margins of a base to the mat's four edges, negative where it
 // reaches beyond one, guides left out.
-func (m *mover) beyond(p geom.Pose, own body) [4]margin {
-	d := relativeError{k: m.k, bodies: [2]body{own}}
+func (m *mover) beyond(p geom.Pose, own uncertain.Body) [4]margin {
+	d := margins{uncertain.RelativeError{K: m.k, Bodies: [2]uncertain.Body{own}}}
 	return d.edges(m.baseAt(p), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 }
 
@@ -913,31 +890,31 @@ func (m *mover) beyond(p geom.Pose, own body) [4]margin {
 // from the front ones (G182, G195).
 // Ships that it lies under are named as overlapped (G185); a part outside the
 // play area is left out of account (G184), as Outside says, and nothing flees.
-func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
+func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, error) {
 	if err := d.Template.Validate(); err != nil {
-		return MoveResult{}, fmt.Errorf("engine: %w", err)
+		return Result{}, fmt.Errorf("engine: %w", err)
 	}
 	m, err := newMover(s, ship, o)
 	if err != nil {
-		return MoveResult{}, err
+		return Result{}, err
 	}
 	kind := d.Device
 	if kind == "" {
 		kind = "bomb"
 	}
-	parts := TokenOutlines(kind)
+	parts := pieces.Outlines(kind)
 	if parts == nil {
-		return MoveResult{}, fmt.Errorf("engine: drop: no size is known of %q", shortName(kind))
+		return Result{}, fmt.Errorf("engine: drop: no size is known of %q", pieces.ShortName(kind))
 	}
 	t := d.Template
 	t.Left = t.Left == d.Launch // the ship's left is to the right of who looks back
 	c := m.newPath(t, !d.Launch)
 	at := devicePose(&c, parts[0])
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
-	m.result.InFull = Yes // nothing stops a device
+	m.result.InFull = engine.Yes // nothing stops a device
 	m.outside(at, parts)
 	for _, p := range parts {
-		if p = s.insideMat(at, p); p == nil {
+		if p = pieces.InsideMat(float64(s.MatWidth), float64(s.MatHeight), at, p); p == nil {
 			continue
 		}
 		g := make(geom.Polygon, len(p))
@@ -954,11 +931,11 @@ func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 	w, h := float64(m.scene.MatWidth), float64(m.scene.MatHeight)
 	if w <= 0 || h <= 0 {
-		m.result.Outside = NoView.String()
+		m.result.Outside = engine.NoView.String()
 		return
 	}
 	mat := geom.Polygon{{}, {X: w}, {X: w, Y: h}, {Y: h}}
-	d := relativeError{k: m.k, bodies: [2]body{m.own()}}
+	d := margins{uncertain.RelativeError{K: m.k, Bodies: [2]uncertain.Body{m.own()}}}
 	var all geom.Polygon
 	in, out := margin{}, farAway // of the parts that reach into the play area the firmest, of the others the loosest
 	for _, p := range parts {
@@ -979,30 +956,30 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 	if in != (margin{}) {
 		inside = in
 	}
-	over, worst := No, farAway
+	over, worst := engine.No, farAway
 	for e, v := range d.edges(all, w, h) {
 		o := v.outcome()
-		if o == Yes {
+		if o == engine.Yes {
 			m.result.Edges = append(m.result.Edges, edgeNames[e])
 		}
-		if over = worse(over, o); v.gap < worst.gap {
+		if over = over.Or(o); v.gap < worst.gap {
 			worst = v
 		}
 	}
 	m.note("the device beyond the edge", over, worst.gap, worst.slack)
 	some := inside.outcome()
-	if over != No {
+	if over != engine.No {
 		m.note("any of the device inside the play area", some, inside.gap, inside.slack)
 	}
 	switch {
-	case over == No:
+	case over == engine.No:
 		m.result.Outside = "no"
-	case over == Yes && some == No:
+	case over == engine.Yes && some == engine.No:
 		m.result.Outside = "wholly"
-	case over == Yes && some == Yes:
+	case over == engine.Yes && some == engine.Yes:
 		m.result.Outside = "partly"
 	default:
-		m.result.Outside = Indeterminate.String()
+		m.result.Outside = engine.Indeterminate.String()
 	}
 }
 
@@ -1029,14 +1006,14 @@ func (m *mover) under(g geom.Polygon) {
 		o := &m.others[i]
 		under := ofGuides(func(slender bool) margin {
 			shape := o.shape.guided(slender)
-			return judged(shape.outlineGap(g), m.slack(o.loose, o.at, g...), func() margin {
-				d := m.errorAgainst(m.own(), o.body, 0)
+			return judged(shape.outlineGap(g), m.slack(o.loose, o.At, g...), func() margin {
+				d := m.errorAgainst(m.own(), o.Body, 0)
 				return d.footprint(&shape, g)
 			})
 		})
 		hit := under.outcome()
 		m.note("the device under "+o.id, hit, under.gap, under.slack)
-		if hit == Yes && !slices.Contains(m.result.FirstOverlapped, o.id) {
+		if hit == engine.Yes && !slices.Contains(m.result.FirstOverlapped, o.id) {
 			m.result.FirstOverlapped = append(m.result.FirstOverlapped, o.id)
 		}
 	}
@@ -1048,15 +1025,15 @@ func (m *mover) under(g geom.Polygon) {
 		on := m.ofParts(t, func(outline geom.Polygon) margin {
 			gap := convexGap(g, outline)
 			return judged(gap, m.slack(t.loose, t.at, g...), func() margin {
-				d := m.errorAgainst(m.own(), body{at: t.at}, t.loose.variance)
+				d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.loose.Variance)
 				return d.convex(g, outline, gap)
 			})
 		})
 		hit := on.outcome()
 		m.note("the device on "+t.id, hit, on.gap, on.slack)
 		same := func(h Hit) bool { return h.ID == t.id }
-		if hit != No && !slices.ContainsFunc(m.result.Obstacles, same) {
-			m.result.Obstacles = append(m.result.Obstacles, Hit{t.id, No, hit})
+		if hit != engine.No && !slices.ContainsFunc(m.result.Obstacles, same) {
+			m.result.Obstacles = append(m.result.Obstacles, Hit{t.id, engine.No, hit})
 		}
 	}
 }

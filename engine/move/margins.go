@@ -1,9 +1,11 @@
-package engine
+package move
 
 import (
 	"math"
 
+	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/uncertain"
 )
 
 // This file says how sure the questions of a move are. Two things overlap when one
@@ -22,7 +24,7 @@ type margin struct{ gap, slack float64 }
 func (a margin) firm() float64 { return math.Abs(a.gap) - a.slack }
 
 // outcome decides whether interiors meet: contact is not an overlap.
-func (a margin) outcome() Outcome { return overlapping(a.gap, a.slack) }
+func (a margin) outcome() engine.Outcome { return overlapping(a.gap, a.slack) }
 
 // looser returns the margin that is decided by less.
 func looser(a, b margin) margin {
@@ -42,20 +44,23 @@ func firmer(a, b margin) margin {
 
 var farAway = margin{gap: math.Inf(1)}
 
+// margins measures the margins between two bodies whose poses are uncertain.
+type margins struct{ uncertain.RelativeError }
+
 // reach returns how far the point p is from the segment ab, in the direction in
 // which it would come there most easily: the one of the smallest distance counted
 // in standard deviations.
-func (d *relativeError) reach(p, a, b geom.Point) margin {
-	c, bend := d.at(p)
+func (d *margins) reach(p, a, b geom.Point) margin {
+	c, bend := d.At(p)
 	det := c.XX*c.YY - c.XY*c.XY
 	u, e := a.Sub(p), b.Sub(a)
 	if det <= 1e-12*(c.XX+c.YY)*(c.XX+c.YY) { // one direction at most is uncertain
 		on, _ := geom.ClosestOnSegment(p, a, b)
 		n := on.Sub(p)
 		if l := n.Norm(); l > 0 {
-			return margin{l, d.along(n.Mul(1/l), p)}
+			return margin{l, d.Along(n.Mul(1/l), p)}
 		}
-		return margin{0, d.k * math.Sqrt(c.XX+c.YY)}
+		return margin{0, d.K * math.Sqrt(c.XX+c.YY)}
 	}
 	// The metric of the inverse covariance.
 	inv := func(v geom.Point) geom.Point {
@@ -67,15 +72,15 @@ func (d *relativeError) reach(p, a, b geom.Point) margin {
 	n := inv(u)
 	l := n.Norm()
 	if l == 0 {
-		return margin{0, d.k*math.Sqrt(c.XX+c.YY) + bend}
+		return margin{0, d.K*math.Sqrt(c.XX+c.YY) + bend}
 	}
 	gap := u.Dot(n) / l
-	return margin{gap, d.k*math.Sqrt(gap/l) + bend}
+	return margin{gap, d.K*math.Sqrt(gap/l) + bend}
 }
 
 // apart returns the margin of two outlines that do not overlap: the pair of a point
 // and an edge that would meet most easily.
-func (d *relativeError) apart(a, g geom.Polygon) margin {
+func (d *margins) apart(a, g geom.Polygon) margin {
 	best := farAway
 	for range 2 {
 		for _, p := range a {
@@ -90,7 +95,7 @@ func (d *relativeError) apart(a, g geom.Polygon) margin {
 
 // overlapped returns the margin of two rectangles that overlap: they come apart
 // when all corners of the one get past one side of the other.
-func (d *relativeError) overlapped(q, r *quad) margin {
+func (d *margins) overlapped(q, r *quad) margin {
 	best := margin{math.Inf(-1), 0}
 	for range 2 {
 		for i := range q {
@@ -98,7 +103,7 @@ func (d *relativeError) overlapped(q, r *quad) margin {
 			n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
 			side := margin{}
 			for j, v := range r {
-				if in := (margin{n.Dot(v.Sub(q[i])), d.along(n, v)}); j == 0 || in.gap+in.slack < side.gap+side.slack {
+				if in := (margin{n.Dot(v.Sub(q[i])), d.Along(n, v)}); j == 0 || in.gap+in.slack < side.gap+side.slack {
 					side = in
 				}
 			}
@@ -115,7 +120,7 @@ func (d *relativeError) overlapped(q, r *quad) margin {
 }
 
 // footprints returns the margin of two bases.
-func (d *relativeError) footprints(f, g *footprint) margin {
+func (d *margins) footprints(f, g *footprint) margin {
 	over, free := margin{}, farAway
 	for i := range f.n {
 		for j := range g.n {
@@ -137,20 +142,20 @@ func (d *relativeError) footprints(f, g *footprint) margin {
 }
 
 // depth returns how firmly a point that is inside a convex polygon stays inside it.
-func (d *relativeError) depth(a geom.Polygon, p geom.Point) margin {
+func (d *margins) depth(a geom.Polygon, p geom.Point) margin {
 	best := margin{math.Inf(-1), 0}
 	for i, q := range a {
 		e := a[(i+1)%len(a)].Sub(q)
 		e = e.Mul(1 / e.Norm())
 		n := geom.Point{X: e.Y, Y: -e.X} // outward
-		best = looser(best, margin{-e.Cross(p.Sub(q)), d.along(n, p)})
+		best = looser(best, margin{-e.Cross(p.Sub(q)), d.Along(n, p)})
 	}
 	return best
 }
 
 // swallowed returns how firmly a point stays inside a simple polygon; a margin that
 // decides nothing when it is outside.
-func (d *relativeError) swallowed(g geom.Polygon, p geom.Point) margin {
+func (d *margins) swallowed(g geom.Polygon, p geom.Point) margin {
 	if !g.Contains(p) {
 		return margin{0, math.Inf(1)}
 	}
@@ -168,7 +173,7 @@ const chordPoints = 16
 
 // convex returns the margin of a convex polygon and a simple one, whose nominal
 // signed distance is gap.
-func (d *relativeError) convex(a, g geom.Polygon, gap float64) margin {
+func (d *margins) convex(a, g geom.Polygon, gap float64) margin {
 	if gap >= 0 {
 		return d.apart(a, g)
 	}
@@ -205,7 +210,7 @@ func chord(a geom.Polygon, p, q geom.Point) (t0, t1 float64, ok bool) {
 }
 
 // footprint returns the margin of a base and an outline.
-func (d *relativeError) footprint(f *footprint, g geom.Polygon) margin {
+func (d *margins) footprint(f *footprint, g geom.Polygon) margin {
 	over, free := margin{}, farAway
 	for i := range f.n {
 		a := geom.Polygon(f.parts[i][:])
@@ -233,7 +238,7 @@ const (
 
 // swept returns the margin of a template's area and an outline, whose nominal signed
 // distance is gap.
-func (d *relativeError) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
+func (d *margins) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
 	switch {
 	case math.IsInf(gap, 1):
 		return farAway
@@ -266,7 +271,7 @@ func (d *relativeError) swept(a *sweptArea, g geom.Polygon, gap float64) margin 
 
 // sweptDepth returns how firmly a point of the table that is inside a bent
 // template's area stays inside it.
-func (d *relativeError) sweptDepth(a *sweptArea, p geom.Point) margin {
+func (d *margins) sweptDepth(a *sweptArea, p geom.Point) margin {
 	q := a.local(p)
 	c := geom.Point{X: a.line.radius}
 	out := q.Sub(c)
@@ -275,20 +280,20 @@ func (d *relativeError) sweptDepth(a *sweptArea, p geom.Point) margin {
 		return margin{0, math.Inf(1)}
 	}
 	dir := func(v geom.Point) geom.Point { return a.table(v).Sub(a.table(geom.Point{})) }
-	best := margin{-(float64(templateHalf) - math.Abs(r-a.line.radius)), d.along(dir(out.Mul(1/r)), p)}
-	best = looser(best, margin{-q.Y, d.along(dir(geom.Point{Y: 1}), p)})
-	return looser(best, margin{-a.rear.Sub(q).Dot(a.ahead), d.along(dir(a.ahead), p)})
+	best := margin{-(float64(templateHalf) - math.Abs(r-a.line.radius)), d.Along(dir(out.Mul(1/r)), p)}
+	best = looser(best, margin{-q.Y, d.Along(dir(geom.Point{Y: 1}), p)})
+	return looser(best, margin{-a.rear.Sub(q).Dot(a.ahead), d.Along(dir(a.ahead), p)})
 }
 
 // edges returns how far points reach beyond the edges of the mat, each with its
 // slack: for "beyond" the point that does so most surely, for "not beyond" the one
 // that most likely does.
-func (d *relativeError) edges(points []geom.Point, w, h float64) (out [4]margin) {
+func (d *margins) edges(points []geom.Point, w, h float64) (out [4]margin) {
 	for e, n := range [4]geom.Point{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}} {
 		limit := [4]float64{0, w, 0, h}[e]
 		sure, maybe := margin{math.Inf(-1), 0}, margin{math.Inf(-1), 0}
 		for _, p := range points {
-			m := margin{n.Dot(p) - limit, d.along(n, p)}
+			m := margin{n.Dot(p) - limit, d.Along(n, p)}
 			if m.gap-m.slack > sure.gap-sure.slack {
 				sure = m
 			}
@@ -315,19 +320,23 @@ func judged(gap, bound float64, refine func() margin) margin {
 
 // own returns how a base may be off that ended there by the template: as the base
 // that the template was laid to.
-func (m *mover) own() body { return body{m.ship.Pose.Point, m.ship.Covariance} }
+func (m *mover) own() uncertain.Body {
+	return uncertain.Body{At: m.ship.Pose.Point, Cov: m.ship.Covariance}
+}
 
 // errorAgainst returns how something at a place on the table may be off against the moving
 // ship, whose own error is own.
-func (m *mover) errorAgainst(own, that body, free float64) relativeError {
-	return relativeError{k: m.k, bodies: [2]body{own, that}, outline: free, scaled: that.at.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma)}
+func (m *mover) errorAgainst(own, that uncertain.Body, free float64) margins {
+	return margins{uncertain.RelativeError{
+		K: m.k, Bodies: [2]uncertain.Body{own, that}, Outline: free, Scaled: that.At.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma),
+	}}
 }
 
 // ofGuides asks about rectangular guides. Where these overlap for sure and not
 // everything is exact, the slack reaches as far as slender ones leave it open.
 func ofGuides(ask func(slender bool) margin) margin {
 	v := ask(false)
-	if v.slack > 0 && v.outcome() == Yes {
+	if v.slack > 0 && v.outcome() == engine.Yes {
 		w := ask(true)
 		v.slack = max(v.slack, w.gap+w.slack-v.gap)
 	}
@@ -338,8 +347,8 @@ func ofGuides(ask func(slender bool) margin) margin {
 func (m *mover) against(base *footprint, o *neighbour) margin {
 	return ofGuides(func(slender bool) margin {
 		base, other := base.guided(slender), o.shape.guided(slender)
-		return judged(base.gap(&other), m.slack(o.loose, o.at, base.parts[0][:]...), func() margin {
-			d := m.errorAgainst(m.own(), o.body, 0)
+		return judged(base.gap(&other), m.slack(o.loose, o.At, base.parts[0][:]...), func() margin {
+			d := m.errorAgainst(m.own(), o.Body, 0)
 			return d.footprints(&base, &other)
 		})
 	})
@@ -347,17 +356,17 @@ func (m *mover) against(base *footprint, o *neighbour) margin {
 
 // onThing returns the margin of a base, which may be off as own says, and an outline
 // of something on the table.
-func (m *mover) onThing(base *footprint, own body, bend float64, t *thing, g geom.Polygon) margin {
+func (m *mover) onThing(base *footprint, own uncertain.Body, bend float64, t *thing, g geom.Polygon) margin {
 	bound := math.Inf(1)
 	if m.exact(t) {
 		bound = 0
-	} else if own.cov == m.ship.Covariance {
+	} else if own.Cov == m.ship.Covariance {
 		bound = m.slack(t.loose, t.at, base.parts[0][:]...)
 	}
 	return ofGuides(func(slender bool) margin {
 		base := base.guided(slender)
 		return judged(base.outlineGap(g), bound, func() margin {
-			d := m.errorAgainst(own, body{at: t.at}, t.loose.variance)
+			d := m.errorAgainst(own, uncertain.Body{At: t.at}, t.loose.Variance)
 			r := d.footprint(&base, g)
 			r.slack += bend
 			return r
@@ -367,14 +376,14 @@ func (m *mover) onThing(base *footprint, own body, bend float64, t *thing, g geo
 
 // exact reports whether nothing is uncertain between the ship and a thing.
 func (m *mover) exact(t *thing) bool {
-	return m.ship.Covariance == (geom.Cov3{}) && t.loose == (pointError{}) && m.scene.ScaleSigma == 0
+	return m.ship.Covariance == (geom.Cov3{}) && t.loose == (uncertain.PointError{}) && m.scene.ScaleSigma == 0
 }
 
 // underThing returns the margin of a template and an outline.
 func (m *mover) underThing(a *sweptArea, t *thing, g geom.Polygon) margin {
 	gap := a.gap(g)
 	return judged(gap, m.slack(t.loose, t.at, a.corners()...), func() margin {
-		d := m.errorAgainst(m.own(), body{at: t.at}, t.loose.variance)
+		d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.loose.Variance)
 		return d.swept(a, g, gap)
 	})
 }
@@ -384,7 +393,7 @@ func (m *mover) underThing(a *sweptArea, t *thing, g geom.Polygon) margin {
 // carried along the way to first order.
 type settled struct {
 	ok   bool
-	own  body
+	own  uncertain.Body
 	bend float64 // beyond first order
 }
 
@@ -414,11 +423,11 @@ func (m *mover) settle(c *path, s, near, far float64) settled {
 	}
 	// How the pair's distance changes with the two poses and the scale.
 	own := m.own()
-	wa, wb := geom.PointJacobian(touch.n, touch.at.Sub(own.at)), geom.PointJacobian(touch.n, touch.at.Sub(o.at))
-	d := m.errorAgainst(own, o.body, 0)
-	pull := touch.n.Dot(d.scaled)
-	others := o.cov.Variance(&wb) + pull*pull
-	reach := m.k * math.Sqrt(own.cov.Variance(&wa)+others) / slope
+	wa, wb := geom.PointJacobian(touch.n, touch.at.Sub(own.At)), geom.PointJacobian(touch.n, touch.at.Sub(o.At))
+	d := m.errorAgainst(own, o.Body, 0)
+	pull := touch.n.Dot(d.Scaled)
+	others := o.Cov.Variance(&wb) + pull*pull
+	reach := m.k * math.Sqrt(own.Cov.Variance(&wa)+others) / slope
 	if math.Abs(far-s-reach) > 0.25*reach+1e-3 || math.Abs(s-near-reach) > 0.25*reach+1e-3 {
 		return settled{}
 	}
@@ -426,7 +435,7 @@ func (m *mover) settle(c *path, s, near, far float64) settled {
 	p0, p1 := c.pose(s-h), c.pose(s+h)
 	turn := float64((p1.Heading - p0.Heading).Signed()) / (2 * h)
 	v := p1.Sub(p0.Point).Mul(1 / (2 * h))
-	r := own.at.Sub(c.pose(s).Point)
+	r := own.At.Sub(c.pose(s).Point)
 	way := [3]float64{v.X + r.Y*turn, v.Y - r.X*turn, turn}
 	// final = (1 - way·wa/slope)·own + way/slope·others
 	var f [3]geom.Jacobian
@@ -434,14 +443,14 @@ func (m *mover) settle(c *path, s, near, far float64) settled {
 		f[i][i] = 1
 		f[i].Add(wa, -way[i]/slope)
 	}
-	cov := own.cov.Propagated(&f)
+	cov := own.Cov.Propagated(&f)
 	for i := range 3 {
 		for j := range 3 {
 			cov[3*i+j] += way[i] * way[j] * others / (slope * slope)
 		}
 	}
 	speed, rate := c.line.rates(c.l)
-	return settled{ok: true, own: body{own.at, cov}, bend: reach * reach * speed * rate / 2}
+	return settled{ok: true, own: uncertain.Body{At: own.At, Cov: cov}, bend: reach * reach * speed * rate / 2}
 }
 
 // contact is where two bases meet or nearly do: the direction from the first to the

@@ -1,4 +1,4 @@
-package engine
+package move
 
 import (
 	"cmp"
@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
+	"sightline/engine/internal/uncertain"
 )
 
 // This file is about ends that a player chooses: three places in 2.0 and 2.5, a
@@ -31,7 +34,7 @@ func (m *mover) tallon(a Maneuver) {
 	m.result.Full = turned(0)
 	half := m.l/2 - float64(templateHalf) // 1e: the template's end stays within the base's side (G131)
 	places := map[Slide]float64{SlideLeft: -float64(slideStep), SlideMiddle: 0, SlideRight: float64(slideStep)}
-	if m.scene.Rules == Rules1e {
+	if m.scene.Rules == engine.Rules1e {
 		half = math.Max(0, half)
 		places = map[Slide]float64{SlideLeft: -half, SlideMiddle: 0, SlideRight: half}
 	}
@@ -43,31 +46,31 @@ func (m *mover) tallon(a Maneuver) {
 	}
 	r := &roll{turnedAt: turned}
 	area := c.swept(c.line.length)
-	best := No
-	if m.scene.Rules == Rules1e {
+	best := engine.No
+	if m.scene.Rules == engine.Rules1e {
 		r.half = half
 		best = m.slides(r)
 	} else {
 		for s := SlideLeft; s <= SlideRight; s++ {
-			best = worse(best, m.option(slideNames[s], turned(places[s]), &area, false))
+			best = best.Or(m.option(slideNames[s], turned(places[s]), &area, false))
 		}
 	}
-	if best != No {
-		m.result.Chosen, m.result.FullyExecuted, m.result.InFull = true, best == Yes, best
-		if best == Indeterminate {
+	if best != engine.No {
+		m.result.Chosen, m.result.FullyExecuted, m.result.InFull = true, best == engine.Yes, best
+		if best == engine.Indeterminate {
 			m.doubt("whether any place is free")
 		}
-		m.end(&c, []stop{{m.result.Full, c.line.length}}, settled{}, false, No)
+		m.end(&c, []stop{{m.result.Full, c.line.length}}, settled{}, false, engine.No)
 		return
 	}
 	// No place is free: the overlap at the middle one is what the ship meets.
 	m.settleTallon(&c, m.overlapsAt(m.result.Full, true))
-	m.result.FullyExecuted, m.result.InFull = false, No
+	m.result.FullyExecuted, m.result.InFull = false, engine.No
 }
 
 // settleTallon ends a Tallon roll at the place that was chosen, or, overlapping
 // there, as a turn that was not fully executed.
-func (m *mover) settleTallon(c *path, hit Outcome) {
+func (m *mover) settleTallon(c *path, hit engine.Outcome) {
 	full := stop{c.full(), c.line.length}
 	m.finish(c, full, hit)
 }
@@ -89,16 +92,16 @@ type roll struct {
 //
 // The mat's edge forbids an end in every edition: the first edition says so (G153,
 // G161); the core rules of 2.0 and 2.5 are silent, and fleeing is for maneuvers.
-func Reposition(s *Scene, ship string, a Action, o Options) (MoveResult, error) {
+func Reposition(s *engine.Scene, ship string, a Action, o engine.Options) (Result, error) {
 	if !a.valid() {
-		return MoveResult{}, fmt.Errorf("engine: action: expected %s", actionForms)
+		return Result{}, fmt.Errorf("engine: action: expected %s", actionForms)
 	}
 	m, err := newMover(s, ship, o)
 	if err != nil {
-		return MoveResult{}, err
+		return Result{}, err
 	}
 	if m.huge() {
-		return MoveResult{}, fmt.Errorf("engine: move %q: %w", ship, ErrHugeMove)
+		return Result{}, fmt.Errorf("engine: move %q: %w", ship, ErrHuge)
 	}
 	m.result.Maneuver = a.String()
 	m.pulled = a.Kind == Tractor
@@ -107,8 +110,8 @@ func Reposition(s *Scene, ship string, a Action, o Options) (MoveResult, error) 
 		m.boost(a)
 	case a.Bend == NoBend:
 		m.barrelRoll(a)
-	case m.ship.Base != Small:
-		return MoveResult{}, fmt.Errorf("engine: move %q: %w", ship, ErrBankRoll)
+	case m.ship.Base != engine.Small:
+		return Result{}, fmt.Errorf("engine: move %q: %w", ship, ErrBankRoll)
 	default:
 		m.bankRoll(a)
 	}
@@ -133,17 +136,17 @@ func (m *mover) boost(a Action) {
 	area := c.swept(c.line.length)
 	name := strings.Fields(a.String())[1]
 	legal := m.option(name, full.pose, &area, true)
-	m.result.FullyExecuted, m.result.InFull = legal == Yes, legal
-	m.end(&c, []stop{full}, settled{}, false, No)
+	m.result.FullyExecuted, m.result.InFull = legal == engine.Yes, legal
+	m.end(&c, []stop{full}, settled{}, false, engine.No)
 	m.result.Touching = nil
-	if m.scene.Rules != Rules1e {
-		m.touch([]stop{full}, false, No)
+	if m.scene.Rules != engine.Rules1e {
+		m.touch([]stop{full}, false, engine.No)
 	}
 }
 
 // decloakSpeed returns the speed of the template to decloak with.
 func (m *mover) decloakSpeed() int {
-	if m.scene.Rules != Rules1e && m.ship.Base != Small {
+	if m.scene.Rules != engine.Rules1e && m.ship.Base != engine.Small {
 		return 1
 	}
 	return 2
@@ -161,7 +164,7 @@ func (m *mover) barrelRoll(a Action) {
 		side = -1
 	}
 	across, along := float64(straightUnit)*float64(speed), 2*float64(templateHalf)
-	if m.ship.Base != Small { // the long side lies against the base
+	if m.ship.Base != engine.Small { // the long side lies against the base
 		across, along = along, across
 	}
 	p := m.ship.Pose
@@ -180,16 +183,16 @@ func (m *mover) barrelRoll(a Action) {
 	m.result.Full, m.result.Chosen = r.turnedAt(0), true
 	q := r.template(0)
 	m.result.Template = q[:]
-	var best Outcome
-	if m.scene.Rules == Rules1e {
+	var best engine.Outcome
+	if m.scene.Rules == engine.Rules1e {
 		best = m.slides(r)
 	} else {
-		best = No
+		best = engine.No
 		for i, name := range [...]string{"forward", "middle", "backward"} {
-			best = worse(best, m.option(name, r.turnedAt(along/2*float64(1-i)), &area, true))
+			best = best.Or(m.option(name, r.turnedAt(along/2*float64(1-i)), &area, true))
 		}
 	}
-	m.result.FullyExecuted, m.result.InFull = best == Yes, best
+	m.result.FullyExecuted, m.result.InFull = best == engine.Yes, best
 	m.rollMeets(&area, m.result.Full)
 }
 
@@ -214,21 +217,21 @@ func (m *mover) rollMeets(area *sweptArea, middle geom.Pose) {
 
 // reasons collects what forbids an end pose.
 type reasons struct {
-	all   Outcome // Yes: forbidden
+	all   engine.Outcome // Yes: forbidden
 	sure  []string
 	doubt []string
 }
 
-func (r *reasons) add(o Outcome, why string) {
+func (r *reasons) add(o engine.Outcome, why string) {
 	switch o {
-	case Yes:
+	case engine.Yes:
 		r.sure = append(r.sure, why)
-	case Indeterminate:
+	case engine.Indeterminate:
 		r.doubt = append(r.doubt, why)
 	default:
 		return
 	}
-	r.all = worse(r.all, o)
+	r.all = r.all.Or(o)
 }
 
 // why says what forbids an end pose, or what may.
@@ -242,24 +245,13 @@ func (r *reasons) why() string {
 	return ""
 }
 
-// legal turns "forbidden" into "legal".
-func (r *reasons) legal() Outcome {
-	switch r.all {
-	case Yes:
-		return No
-	case No:
-		return Yes
-	}
-	return r.all
-}
-
 // option looks at one end pose and adds it to the options: other ships forbid it,
 // and for a reposition obstacles under the base or the template and the mat's
 // edge (G152 to G155, G157); a template over a ship does not. area is the
 // template's.
-func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition bool) Outcome {
-	r := reasons{all: No}
-	v := MoveOption{Name: name, Final: p}
+func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition bool) engine.Outcome {
+	r := reasons{all: engine.No}
+	v := Option{Name: name, Final: p}
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
 	for i := range m.others {
 		o := &m.others[i]
@@ -271,7 +263,7 @@ func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition boo
 	for i := range m.things {
 		t := &m.things[i]
 		h := m.hit(t, []sweptArea{*area}, []stop{{pose: p}}, settled{})
-		if h.Template == No && h.Base == No {
+		if h.Template == engine.No && h.Base == engine.No {
 			continue
 		}
 		if !t.obstacle {
@@ -284,12 +276,12 @@ func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition boo
 			r.add(h.Template, "has the template over "+t.id)
 		}
 	}
-	v.Flees = NoView
+	v.Flees = engine.NoView
 	if m.scene.MatWidth > 0 && m.scene.MatHeight > 0 {
-		v.Flees = No
+		v.Flees = engine.No
 		worst := farAway
 		for _, edge := range m.beyond(p, m.own()) {
-			v.Flees = worse(v.Flees, edge.outcome())
+			v.Flees = v.Flees.Or(edge.outcome())
 			if edge.gap < worst.gap {
 				worst = edge
 			}
@@ -299,7 +291,7 @@ func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition boo
 			r.add(v.Flees, "leaves the play area")
 		}
 	}
-	v.Legal, v.Why = r.legal(), r.why()
+	v.Legal, v.Why = r.all.Not(), r.why()
 	if reposition {
 		m.unseenMayForbid(&v)
 	}
@@ -309,9 +301,9 @@ func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition boo
 
 // unseenMayForbid takes back that an end is legal where no one looked for the
 // obstacles that could forbid it.
-func (m *mover) unseenMayForbid(o *MoveOption) {
-	if (m.scene.ObstaclesUnseen || m.unknownNear(o.Final, o.FinalTo)) && !m.pulled && o.Legal == Yes {
-		o.Legal, o.Why = NoView, NotLooked
+func (m *mover) unseenMayForbid(o *Option) {
+	if (m.scene.ObstaclesUnseen || m.unknownNear(o.Final, o.FinalTo)) && !m.pulled && o.Legal == engine.Yes {
+		o.Legal, o.Why = engine.NoView, NotLooked
 	}
 }
 
@@ -329,7 +321,7 @@ type blockedRun struct {
 // G147, G149). The limits are exact: they are where a corner of the one meets an
 // edge of the other, not samples. With uncertain poses everything is made larger
 // by the slack for what surely is legal and smaller for what surely is not.
-func (m *mover) slides(r *roll) Outcome {
+func (m *mover) slides(r *roll) engine.Outcome {
 	options, best := m.slide(r)
 	m.result.Options = append(m.result.Options, options...)
 	m.slideMargin(best)
@@ -337,7 +329,7 @@ func (m *mover) slides(r *roll) Outcome {
 }
 
 // slide returns the intervals of a slide and whether any of them is legal.
-func (m *mover) slide(r *roll) ([]MoveOption, Outcome) {
+func (m *mover) slide(r *roll) ([]Option, engine.Outcome) {
 	half := r.half
 	if r.template != nil {
 		half *= 2 // the template slides on the start, and the ship on the template
@@ -351,23 +343,23 @@ func (m *mover) slide(r *roll) ([]MoveOption, Outcome) {
 	cuts = append(cuts, reach.lo, reach.hi)
 	cuts = slices.DeleteFunc(cuts, func(x float64) bool { return x < reach.lo || x > reach.hi })
 	slices.Sort(cuts)
-	cuts = slices.CompactFunc(cuts, func(a, b float64) bool { return math.Abs(b-a) < tie })
+	cuts = slices.CompactFunc(cuts, func(a, b float64) bool { return math.Abs(b-a) < geom.Tie })
 
-	var options []MoveOption
-	best := No
+	var options []Option
+	best := engine.No
 	add := func(x0, x1 float64) {
 		at := (x0 + x1) / 2
-		o := MoveOption{Name: "slide", Range: true, From: geom.Length(x0), To: geom.Length(x1),
-			Final: r.turnedAt(x0), FinalTo: r.turnedAt(x1), Legal: Yes}
+		o := Option{Name: "slide", Range: true, From: geom.Length(x0), To: geom.Length(x1),
+			Final: r.turnedAt(x0), FinalTo: r.turnedAt(x1), Legal: engine.Yes}
 		if why := reasonsAt(must, at, x0 == x1); why != "" {
-			o.Legal, o.Why = No, why
+			o.Legal, o.Why = engine.No, why
 		} else if why := reasonsAt(may, at, x0 == x1); why != "" {
-			o.Legal, o.Why = Indeterminate, "may be that it "+why
+			o.Legal, o.Why = engine.Indeterminate, "may be that it "+why
 		}
 		if r.reposition {
 			m.unseenMayForbid(&o)
 		}
-		best = worse(best, o.Legal)
+		best = best.Or(o.Legal)
 		if n := len(options); n > 0 {
 			if last := &options[n-1]; last.Legal == o.Legal && last.Why == o.Why {
 				last.To, last.FinalTo = o.To, o.FinalTo
@@ -390,7 +382,7 @@ func (m *mover) slide(r *roll) ([]MoveOption, Outcome) {
 
 // slideMargin states how much the answer "there is a place" can bear: half of the
 // widest legal interval, or nothing when none is.
-func (m *mover) slideMargin(best Outcome) {
+func (m *mover) slideMargin(best engine.Outcome) {
 	widest := 0.0
 	for _, o := range m.result.Options {
 		if o.Legal == best {
@@ -400,7 +392,7 @@ func (m *mover) slideMargin(best Outcome) {
 	if widest < float64(m.result.Margin) {
 		m.result.Margin, m.result.Sigma, m.nearest = geom.Length(widest), 0, widest
 	}
-	if best == Indeterminate {
+	if best == engine.Indeterminate {
 		m.doubt("whether any place is free")
 	}
 }
@@ -412,7 +404,7 @@ func reasonsAt(bs []blockedRun, x float64, closed bool) string {
 	for _, b := range bs {
 		lo, hi := b.lo, b.hi
 		if closed {
-			lo, hi = lo+tie, hi-tie
+			lo, hi = lo+geom.Tie, hi-geom.Tie
 		}
 		if lo < x && x < hi && !slices.Contains(whys, b.why) {
 			whys = append(whys, b.why)
@@ -430,12 +422,12 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	base := newFootprint(&m.profile, m.ship.Base, p0, true)
 	far := append(m.baseAt(r.turnedAt(reach.lo)), m.baseAt(r.turnedAt(reach.hi))...)
 	var all []blockedRun
-	add := func(why string, that body, free float64, outlines ...geom.Polygon) {
+	add := func(why string, that uncertain.Body, free float64, outlines ...geom.Polygon) {
 		dx, dy := m.growth(m.errorAgainst(m.own(), that, free), p0, far)
 		for i := range base.n {
 			x := grow*dx - r.shrink
 			if i > 0 && grow < 0 && dx+dy > 0 { // where a slender guide has its full length it blocks for sure
-				x -= float64(GuideOuter-GuideInner-guideTip) / 2
+				x -= float64(pieces.GuideOuter-pieces.GuideInner-pieces.GuideTip) / 2
 			}
 			if q, ok := base.parts[i].grown(x, grow*dy-r.shrink); ok {
 				for _, g := range outlines {
@@ -448,9 +440,9 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	}
 	for i := range m.others {
 		o := &m.others[i]
-		shape := o.shape.guided(grow < 0 && m.slack(o.loose, o.at, far...) > 0)
+		shape := o.shape.guided(grow < 0 && m.slack(o.loose, o.At, far...) > 0)
 		for j := range o.shape.n {
-			add("overlaps "+o.id, o.body, 0, shape.parts[j][:])
+			add("overlaps "+o.id, o.Body, 0, shape.parts[j][:])
 		}
 	}
 	if !r.reposition {
@@ -458,7 +450,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	}
 	for i := range m.things {
 		if t := &m.things[i]; t.obstacle && !m.pulled {
-			add("overlaps "+t.id, body{at: t.at}, t.loose.variance, t.outlines...)
+			add("overlaps "+t.id, uncertain.Body{At: t.at}, t.loose.Variance, t.outlines...)
 		}
 	}
 	all = append(all, m.offMat(r, dir, far, grow)...)
@@ -470,10 +462,10 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 
 // growth returns how far the points of a base may be off along its two sides, the
 // largest of all of them.
-func (m *mover) growth(d relativeError, p geom.Pose, points []geom.Point) (dx, dy float64) {
+func (m *mover) growth(d margins, p geom.Pose, points []geom.Point) (dx, dy float64) {
 	for _, q := range points {
-		dx = math.Max(dx, d.along(p.Right(), q))
-		dy = math.Max(dy, d.along(p.Forward(), q))
+		dx = math.Max(dx, d.Along(p.Right(), q))
+		dy = math.Max(dy, d.Along(p.Forward(), q))
 	}
 	return dx, dy
 }
@@ -484,15 +476,15 @@ func (m *mover) offMat(r *roll, dir geom.Point, far []geom.Point, grow float64) 
 	if m.scene.MatWidth <= 0 || m.scene.MatHeight <= 0 {
 		return nil
 	}
-	loose := relativeError{k: m.k, bodies: [2]body{m.own()}}
+	loose := margins{uncertain.RelativeError{K: m.k, Bodies: [2]uncertain.Body{m.own()}}}
 	dx, dy := m.growth(loose, geom.Pose{}, far)
 	var all []blockedRun
-	exact := relativeError{k: m.k}
+	exact := margins{uncertain.RelativeError{K: m.k}}
 	out := exact.edges(m.baseAt(r.turnedAt(0)), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 	for e, rate := range [4]float64{-dir.X, dir.X, -dir.Y, dir.Y} {
 		d := grow*[4]float64{dx, dx, dy, dy}[e] - r.shrink - out[e].gap
 		switch inf := math.Inf(1); {
-		case math.Abs(rate) < 1e-12 && d > tie:
+		case math.Abs(rate) < 1e-12 && d > geom.Tie:
 			all = append(all, blockedRun{interval{-inf, inf}, "leaves the play area"})
 		case rate > 1e-12:
 			all = append(all, blockedRun{interval{-d / rate, inf}, "leaves the play area"})
@@ -516,7 +508,7 @@ func (m *mover) noTemplate(r *roll, reach interval, dir geom.Point, grow float64
 			continue
 		}
 		a, b := r.template(-half), r.template(half)
-		dx, dy := m.growth(m.errorAgainst(m.own(), body{at: t.at}, t.loose.variance), m.ship.Pose, append(a[:], b[:]...))
+		dx, dy := m.growth(m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.loose.Variance), m.ship.Pose, append(a[:], b[:]...))
 		grown, ok := q.grown(grow*dx, grow*dy)
 		if !ok {
 			continue
@@ -549,12 +541,12 @@ func (m *mover) noTemplate(r *roll, reach interval, dir geom.Point, grow float64
 		if b.hi <= covered || b.lo >= half {
 			continue
 		}
-		if b.lo >= covered-tie {
+		if b.lo >= covered-geom.Tie {
 			free(covered, math.Max(covered, b.lo))
 		}
 		covered = math.Max(covered, b.hi)
 	}
-	if covered <= half+tie {
+	if covered <= half+geom.Tie {
 		free(math.Min(covered, half), half)
 	}
 	if why != "" {
@@ -610,7 +602,7 @@ func edgeBlock(r *quad, a, b geom.Point) (interval, bool) {
 	if a.Y > b.Y {
 		a, b = b, a
 	}
-	const thin = tie / 10 // a side along the slide does not meet an edge that it lies on
+	const thin = geom.Tie / 10 // a side along the slide does not meet an edge that it lies on
 	lo, hi := math.Max(y0+thin, a.Y), math.Min(y1-thin, b.Y)
 	if lo > hi {
 		return interval{}, false
@@ -636,7 +628,7 @@ func edgeBlock(r *quad, a, b geom.Point) (interval, bool) {
 			look(p.Y)
 		}
 	}
-	return out, out.hi-out.lo > tie
+	return out, out.hi-out.lo > geom.Tie
 }
 
 // chord returns where the line at the height y enters and leaves the rectangle.

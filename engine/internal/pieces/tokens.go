@@ -1,32 +1,32 @@
-package engine
+// Package pieces knows the outlines of the game's pieces: tokens by their kind, and the guides
+// of ships' bases.
+package pieces
 
 import (
-	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"sightline/engine/geom"
 )
 
-// tokenPart is one piece of a token: its outline in the token's own frame, and
+// Part is one card of a token: its outline in the token's own frame, and
 // what is appended to the token's id to name it.
-type tokenPart struct {
-	name    string
-	outline []geom.Point
+type Part struct {
+	Name    string
+	Outline []geom.Point
 }
 
 // Outlines of the cardboard tokens, guides included (rules/dimensions 1.6): the
 // rectangles around them, width across the heading by length along it. The only
 // source measured them on pictures; a scene that knows better gives the outline.
 // Tokens of several cards are one part each (G192, G193).
-var tokenParts = map[string][]tokenPart{}
+var tokenParts = map[string][]Part{}
 
 func init() {
 	one := func(w, l float64, kinds ...string) {
 		for _, k := range kinds {
-			tokenParts[k] = []tokenPart{{"", box(0, w, l)}}
+			tokenParts[k] = []Part{{"", box(0, w, l)}}
 		}
 	}
 	one(30.8, 32.6, "bomb", "seismic_charge", "proton_bomb", "ion_bomb", "thermal_detonator", "bomblet", "concussion_bomb",
@@ -34,7 +34,7 @@ func init() {
 	one(68.0, 69.4, "mine", "proximity_mine")
 	one(43.9, 81.4, "conner_net")
 	one(39.6, 39.6, "cluster_mine")
-	tokenParts["cluster_mines"] = []tokenPart{
+	tokenParts["cluster_mines"] = []Part{
 		{"", box(0, 42.8, 42.1)}, {".left", box(-40, 39.6, 39.6)}, {".right", box(40, 39.6, 39.6)},
 	}
 	one(50.3, 47.8, "probe_droid")
@@ -53,52 +53,42 @@ func box(x, w, l float64) []geom.Point {
 	return []geom.Point{{X: x + w/2, Y: l / 2}, {X: x - w/2, Y: l / 2}, {X: x - w/2, Y: -l / 2}, {X: x + w/2, Y: -l / 2}}
 }
 
-// TokenOutlines returns the outlines of a device or a marker of a kind in its own
+// Outlines returns the outlines of a device or a marker of a kind in its own
 // frame, guides included, one per card that it is made of; nil for a kind whose
 // size is not known. Lower-case names, words joined by _, - or a space.
-func TokenOutlines(kind string) [][]geom.Point {
+func Outlines(kind string) [][]geom.Point {
 	var all [][]geom.Point
-	for _, p := range tokenParts[tokenKind(kind)] {
-		all = append(all, append([]geom.Point(nil), p.outline...))
+	for _, p := range tokenParts[Normalized(kind)] {
+		all = append(all, append([]geom.Point(nil), p.Outline...))
 	}
 	return all
 }
 
-// TokenKinds lists the kinds that TokenOutlines knows, in alphabetical order.
-func TokenKinds() []string { return slices.Sorted(maps.Keys(tokenParts)) }
+// Kinds lists the kinds that Outlines knows, in alphabetical order.
+func Kinds() []string { return slices.Sorted(maps.Keys(tokenParts)) }
 
-func tokenKind(kind string) string {
+// Normalized returns a kind as the table of kinds writes it: words joined by _.
+func Normalized(kind string) string {
 	if strings.ContainsAny(kind, "- ") {
 		return strings.NewReplacer("-", "_", " ", "_").Replace(kind)
 	}
 	return kind
 }
 
-// validateOutline checks what a token states of its own outline.
-func (t *Token) validateOutline() error {
-	if !within(float64(t.Sigma), 0, math.Sqrt(maxVariance)) {
-		return fmt.Errorf("sigma_mm: expected 0 to %g, got %g", math.Sqrt(maxVariance), float64(t.Sigma))
+// Parts returns what a token of a kind is made of, given the outline that it states; none
+// where it states none and its kind is not known.
+func Parts(kind string, outline []geom.Point) []Part {
+	if len(outline) > 0 {
+		return []Part{{Outline: outline}}
 	}
-	if len(t.Outline) == 0 {
-		return nil
-	}
-	return validOutline(t.Outline)
+	return tokenParts[Normalized(kind)]
 }
 
-// parts returns what a token on the table is made of.
-func (t *Token) parts() []tokenPart {
-	if len(t.Outline) > 0 {
-		return []tokenPart{{outline: t.Outline}}
-	}
-	return tokenParts[tokenKind(t.Kind)]
-}
-
-// insideMat cuts a device's outline, in its own frame, to what of it is inside the
-// play area: the rest is ignored (G184); nil when nothing is. Outlines that are
+// InsideMat cuts a device's outline, in its own frame, to what of it is inside the
+// play area of w by h mm: the rest is ignored (G184); nil when nothing is. Outlines that are
 // wholly inside stay as they are, and so do those that are not convex, whose parts
 // could fall apart; the kinds known here are all convex.
-func (s *Scene) insideMat(at geom.Pose, outline []geom.Point) []geom.Point {
-	w, h := float64(s.MatWidth), float64(s.MatHeight)
+func InsideMat(w, h float64, at geom.Pose, outline []geom.Point) []geom.Point {
 	if w <= 0 || h <= 0 {
 		return outline
 	}
@@ -116,9 +106,9 @@ func (s *Scene) insideMat(at geom.Pose, outline []geom.Point) []geom.Point {
 	}
 	for e, n := range [4]geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
 		c := [4]float64{0, -w, 0, -h}[e]
-		cut = clipTo(cut, n, c)
+		cut = Clip(cut, n, c)
 	}
-	if len(cut) < 3 || geom.Polygon(cut).Area() < tie {
+	if len(cut) < 3 || geom.Polygon(cut).Area() < geom.Tie {
 		return nil
 	}
 	for i, p := range cut {
@@ -127,8 +117,8 @@ func (s *Scene) insideMat(at geom.Pose, outline []geom.Point) []geom.Point {
 	return cut
 }
 
-// clipTo cuts a convex polygon to the half plane n·x ≥ c.
-func clipTo(g []geom.Point, n geom.Point, c float64) []geom.Point {
+// Clip cuts a convex polygon to the half plane n·x ≥ c.
+func Clip(g []geom.Point, n geom.Point, c float64) []geom.Point {
 	var out []geom.Point
 	for i, a := range g {
 		b := g[(i+1)%len(g)]
@@ -154,15 +144,15 @@ func convexOutline(g []geom.Point) bool {
 	return !(left && right)
 }
 
-// isObstacle reports whether a device is also an obstacle: dropped cargo is a
+// IsObstacle reports whether a device is also an obstacle: dropped cargo is a
 // debris cloud (G43), and a cloud of electro-chaff obstructs like one of gas.
 // Bombs, mines and scenario features are not (G41, G42).
-func isObstacle(kind string) bool { return obstacleKind(kind) != "" }
+func IsObstacle(kind string) bool { return ObstacleKind(kind) != "" }
 
-// obstacleKind returns the kind of obstacle that something on the table counts
+// ObstacleKind returns the kind of obstacle that something on the table counts
 // as; "" for none.
-func obstacleKind(kind string) string {
-	switch tokenKind(kind) {
+func ObstacleKind(kind string) string {
+	switch Normalized(kind) {
 	case "asteroid":
 		return "asteroid"
 	case "debris", "cargo", "rigged_cargo", "spare_parts":

@@ -1,9 +1,10 @@
-package engine
+package move
 
 import (
 	"fmt"
 	"math"
 
+	"sightline/engine"
 	"sightline/engine/geom"
 )
 
@@ -32,7 +33,7 @@ const (
 )
 
 // line returns the template's centre line in the given profile.
-func (t Template) line(p *Profile) centreLine {
+func (t Template) line(p *engine.Profile) centreLine {
 	side := 1.0
 	if t.Left {
 		side = -1
@@ -85,7 +86,7 @@ func (p centreLine) at(s float64) (geom.Point, float64) {
 	}
 	phi := math.Min(s, p.length) / p.radius
 	sin, cos := math.Sincos(phi)
-	q := geom.Point{X: 2 * p.radius * sq(math.Sin(phi/2)), Y: p.radius * sin}
+	q := geom.Point{X: 2 * p.radius * geom.Sq(math.Sin(phi/2)), Y: p.radius * sin}
 	if s > p.length {
 		q = q.Add(geom.Point{X: sin, Y: cos}.Mul(s - p.length))
 	}

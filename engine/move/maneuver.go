@@ -1,8 +1,9 @@
-package engine
+package move
 
 import (
 	"errors"
 	"fmt"
+	"sightline/engine/internal/pieces"
 	"strconv"
 	"strings"
 )
@@ -132,7 +133,7 @@ func spoken(s string) []string {
 // middle", "reverse bank left 1", "stationary".
 func ParseManeuver(s string) (Maneuver, error) {
 	bad := func(why string) (Maneuver, error) {
-		return Maneuver{}, fmt.Errorf("maneuver %q: %s; expected %s", shortName(s), why, maneuverForms)
+		return Maneuver{}, fmt.Errorf("maneuver %q: %s; expected %s", pieces.ShortName(s), why, maneuverForms)
 	}
 	words := spoken(s)
 	if len(words) == 0 {
@@ -185,17 +186,9 @@ func ParseManeuver(s string) (Maneuver, error) {
 		return bad("too many words")
 	}
 	if err := m.Validate(); err != nil {
-		return Maneuver{}, fmt.Errorf("maneuver %q: %w", shortName(s), err)
+		return Maneuver{}, fmt.Errorf("maneuver %q: %w", pieces.ShortName(s), err)
 	}
 	return m, nil
-}
-
-// shortName keeps what a user wrote short enough for one line of error.
-func shortName(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }
 
 // ActionKind is a movement that is not a maneuver (G156).
@@ -298,7 +291,7 @@ func ParseAction(s string) (Action, error) {
 	asked := strings.Join(spoken(s), " ")
 	if strings.HasPrefix(asked, "slam") {
 		return Action{}, fmt.Errorf("action %q: a SLAM executes a maneuver of the speed that the ship has executed: ask for that "+
-			"maneuver", shortName(s))
+			"maneuver", pieces.ShortName(s))
 	}
 	for k := BarrelRoll; k <= Tractor; k++ {
 		for to := ToLeft; to <= Forward; to++ {
@@ -309,7 +302,7 @@ func ParseAction(s string) (Action, error) {
 			}
 		}
 	}
-	return Action{}, fmt.Errorf("action %q: expected %s", shortName(s), actionForms)
+	return Action{}, fmt.Errorf("action %q: expected %s", pieces.ShortName(s), actionForms)
 }
 
 // Drop is a device dropped along a template from the rear guides (G182, G195), or
@@ -349,12 +342,12 @@ func ParseDrop(s string) (Drop, error) {
 	}
 	m, err := ParseManeuver(strings.Join(words[:n], " "))
 	if err != nil || m.Bearing < Straight || m.Bearing > TightTurn {
-		return Drop{}, fmt.Errorf("drop %q: expected %s", shortName(s), dropForms)
+		return Drop{}, fmt.Errorf("drop %q: expected %s", pieces.ShortName(s), dropForms)
 	}
 	d := Drop{Template: m.template(), Device: strings.Join(words[n:], "_"), Launch: launch}
 	if d.Device != "" {
-		if TokenOutlines(d.Device) == nil {
-			return Drop{}, fmt.Errorf("drop %q: no such device %q", shortName(s), shortName(d.Device))
+		if pieces.Outlines(d.Device) == nil {
+			return Drop{}, fmt.Errorf("drop %q: no such device %q", pieces.ShortName(s), pieces.ShortName(d.Device))
 		}
 	}
 	return d, nil

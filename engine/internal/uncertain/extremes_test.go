@@ -1,4 +1,4 @@
-package engine
+package uncertain
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"sightline/engine/geom"
 )
 
 // Lines that may be the closest lie side by side; whatever order they are found in, the
@@ -15,12 +17,12 @@ func TestTheOutermostLinesAreKeptInWhateverOrderTheyCome(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
 		n := 2 + rng.IntN(5)
-		lines := make([]Line, n)
+		lines := make([]geom.Line, n)
 		for i := range lines {
 			s := float64(i) / float64(n-1) * (1 + 1e-15*rng.NormFloat64())
-			lines[i] = Line{{X: 3, Y: 4}, {X: 200 + 30*s, Y: 100 - 12*s}}
+			lines[i] = geom.Line{{X: 3, Y: 4}, {X: 200 + 30*s, Y: 100 - 12*s}}
 		}
-		width := apart(lines[0], lines[n-1])
+		width := Apart(lines[0], lines[n-1])
 		rng.Shuffle(n, func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		var e extremes
 		for _, l := range lines {
@@ -28,6 +30,6 @@ func TestTheOutermostLinesAreKeptInWhateverOrderTheyCome(t *testing.T) {
 		}
 		kept, differ := e.pair()
 		assert.True(t, differ)
-		require.InDelta(t, width, apart(kept[0], kept[1]), 1e-9, "%v of %v", kept, lines)
+		require.InDelta(t, width, Apart(kept[0], kept[1]), 1e-9, "%v of %v", kept, lines)
 	}
 }

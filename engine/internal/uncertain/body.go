@@ -1,0 +1,149 @@
+// Package uncertain measures between things on the table whose poses are known up to a
+// covariance.
+//
+// A [Body] is a rigid thing with its pose and covariance, a [Shape] a polygon that a body
+// carries, an [Outline] one of any number of corners. A [Propagator] measures between the
+// shapes of two bodies: gaps, distances, separations, each with its [geom.Interval].
+// [RelativeError] is what measuring and moving both take from the two covariances.
+package uncertain
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// Body is a rigid thing on the table whose pose is known up to a covariance.
+type Body struct {
+	At  geom.Point
+	Cov geom.Cov3
+}
+
+// PointError is how far the points of something may be from where they seem, in any
+// direction: a variance in mm² and, beyond first order, what turning adds in mm.
+type PointError struct{ Variance, SecondOrder float64 }
+
+// And returns the error of the one against the other.
+func (e PointError) And(o PointError) PointError {
+	return PointError{e.Variance + o.Variance, e.SecondOrder + o.SecondOrder}
+}
+
+// WorstPoint returns the error of the points of a body: the largest variance in any
+// direction of any of them.
+//
+// Taking the largest direction and not the one in which a gap is measured makes a
+// move's sigma a little too large where a covariance is lopsided, and never too
+// small: near contact the corner that decides may change, and with it the
+// direction.
+func (b Body) WorstPoint(k float64, points ...geom.Point) PointError {
+	var e PointError
+	if b.Cov == (geom.Cov3{}) {
+		return e
+	}
+	for _, p := range points {
+		offset := p.Sub(b.At)
+		e.Variance = max(e.Variance, b.Cov.At(offset).Largest())
+		e.SecondOrder = max(e.SecondOrder, b.Cov.SecondOrderBound(offset.Norm(), k))
+	}
+	return e
+}
+
+// RelativeError is how two bodies may be off against each other.
+type RelativeError struct {
+	K       float64 // standard deviations that decide
+	Bodies  [2]Body
+	Outline float64    // variance of an outline in mm², alike in all directions
+	Scaled  geom.Point // how far a standard deviation of the shared scale moves them apart
+}
+
+// At returns the covariance of the distance between two points that lie at p, one on
+// each body, and what turning adds beyond first order.
+func (e *RelativeError) At(p geom.Point) (c geom.Cov2, secondOrder float64) {
+	c = geom.Cov2{XX: e.Outline + geom.Sq(e.Scaled.X), XY: e.Scaled.X * e.Scaled.Y, YY: e.Outline + geom.Sq(e.Scaled.Y)}
+	for i := range e.Bodies {
+		b := &e.Bodies[i]
+		if b.Cov == (geom.Cov3{}) {
+			continue
+		}
+		offset := p.Sub(b.At)
+		c = c.Add(b.Cov.At(offset))
+		secondOrder += b.Cov.SecondOrderBound(offset.Norm(), e.K)
+	}
+	return c, secondOrder
+}
+
+// Along returns how far a point at p may be off in the direction u.
+func (e *RelativeError) Along(u, p geom.Point) float64 {
+	c, secondOrder := e.At(p)
+	return e.K*math.Sqrt(max(0, c.Along(u))) + secondOrder
+}
+
+// Gradient is how a length changes with the two poses.
+type Gradient [2]geom.Jacobian
+
+// Plus returns the gradient with f times another added.
+func (w Gradient) Plus(o *Gradient, f float64) Gradient {
+	for i := range w {
+		w[i].Add(o[i], f)
+	}
+	return w
+}
+
+// SlipGradient returns how far a point of the first body at p moves along u against the
+// point of the second body there.
+func (e *RelativeError) SlipGradient(u, p geom.Point) Gradient {
+	return Gradient{geom.PointJacobian(u, p.Sub(e.Bodies[0].At)), geom.PointJacobian(u.Mul(-1), p.Sub(e.Bodies[1].At))}
+}
+
+// Variance returns wᵀΣw.
+func (e *RelativeError) Variance(w *Gradient) float64 {
+	return e.Bodies[0].Cov.Variance(&w[0]) + e.Bodies[1].Cov.Variance(&w[1])
+}
+
+// Covariance returns aᵀΣb for two gradients.
+func (e *RelativeError) Covariance(a, b *Gradient) float64 {
+	return e.Bodies[0].Cov.Covariance(&a[0], &b[0]) + e.Bodies[1].Cov.Covariance(&a[1], &b[1])
+}
+
+// VarianceBound bounds the variance, in any direction, of the distance between points
+// of the two bodies that are no more than these levers from their centres.
+func (e *RelativeError) VarianceBound(lever0, lever1 float64) float64 {
+	return e.Bodies[0].Cov.VarianceBound(lever0) + e.Bodies[1].Cov.VarianceBound(lever1)
+}
+
+// lengthError is how a length may be off.
+type lengthError struct {
+	variance    float64 // to first order, in mm²
+	secondOrder float64 // a bound of what that leaves out, in mm
+}
+
+// lengthGradient returns how a length along u between p on the body a and q on b, the other of the
+// two, changes with the poses.
+func (e *RelativeError) lengthGradient(u geom.Point, a, b int, p, q geom.Point) (w Gradient) {
+	w[a] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, p.Sub(e.Bodies[a].At))
+	w[b] = geom.PointJacobian(u, q.Sub(e.Bodies[b].At))
+	return w
+}
+
+// lengthError returns the error of such a length.
+//
+// Beyond first order, turning a lever of component l along u by θ shortens it by l·θ²/2,
+// at the turn θ that belongs to the worst case k sigmas away.
+func (e *RelativeError) lengthError(u geom.Point, a, b int, p, q geom.Point) (l lengthError) {
+	x, y := &e.Bodies[a], &e.Bodies[b]
+	rp, rq := p.Sub(x.At), q.Sub(y.At)
+	va, ta := x.Cov.VarianceAndTurn(-u.X, -u.Y, geom.Point{X: -u.X, Y: -u.Y}.Cross(rp))
+	vb, tb := y.Cov.VarianceAndTurn(u.X, u.Y, u.Cross(rq))
+	l.variance = max(0, va+vb)
+	if l.variance > 0 {
+		l.secondOrder = geom.Sq(e.K) * (math.Abs(u.Dot(rp))*ta*ta + math.Abs(u.Dot(rq))*tb*tb) / (2 * l.variance)
+	}
+	return l
+}
+
+// interval returns the interval of the length at k standard deviations; scale is the
+// standard deviation of the error of scale.
+func (l *lengthError) interval(k, val, scale float64) geom.Interval {
+	d := k*math.Sqrt(l.variance+geom.Sq(scale)) + l.secondOrder
+	return geom.Interval{Lo: val - d, Val: val, Hi: val + d}
+}
