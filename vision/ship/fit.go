@@ -99,14 +99,15 @@ type rimFit struct {
 	cov    geom.Cov3
 	cells  [4][token.MaxCells]cellState
 	shown  [4][token.MaxCells]shows
-	keys   [4]int     // cells of each side next to which the keyline is in view
-	corner [4]bool    // corner at the clockwise end of each side shows the print
-	named  bool       // the likelihood of its cells names the ship
-	shares [4]float64 // share of each side's pixels that agree with the print
-	misfit [4]float64 // rms of each side's residual over its contrast
-	agree  float64    // share of all
-	rms    float64    // of the residual over white, agreeing pixels only
-	alike  float64    // correlation of the residuals of neighbouring pixels
+	keyOff [4][token.MaxCells]float64 // rms of what is off in the keyline before each cell, as a share of the contrast
+	keys   [4]int                     // cells of each side next to which the keyline is in view
+	corner [4]bool                    // corner at the clockwise end of each side shows the print
+	named  bool                       // the likelihood of its cells names the ship
+	shares [4]float64                 // share of each side's pixels that agree with the print
+	misfit [4]float64                 // rms of each side's residual over its contrast
+	agree  float64                    // share of all
+	rms    float64                    // of the residual over white, agreeing pixels only
+	alike  float64                    // correlation of the residuals of neighbouring pixels
 }
 
 // collect gathers the pixels of the rim at the pose, with a margin for the pose

@@ -151,6 +151,7 @@ func (f *rimFit) conclude(s *printSum) {
 				f.shown[side][i] = shows{(c.flipped - c.printed) / both, true}
 			}
 			f.cells[side][i] = c.state()
+			f.keyOff[side][i] = math.Sqrt(c.key / math.Max(float64(c.keyCount), 1))
 			if c.keyCount > 0 && c.key < 0.05*float64(c.keyCount) {
 				f.keys[side]++
 			}

@@ -98,3 +98,25 @@ func TestMiniaturesAreNoThingsUnderShips(t *testing.T) {
 		require.NoError(t, source.Close())
 	}
 }
+
+// A panel beside its base that hides no more than the white line along the rim hides the rim all the same: what adjoins that rim does
+// not lie on the mat.
+func TestAPanelThatHidesTheKeylineHidesTheRim(t *testing.T) {
+	table, _ := obstacleTable(t)
+	table.Scene.Obstacles, table.Scene.Ships = nil, table.Scene.Ships[:1]
+	id := table.Scene.Ships[0].ID
+	l, err := locate.New(tableOf(table), locate.Options{})
+	require.NoError(t, err)
+	table.Minis = map[string]tablesim.Mini{id: {Kind: tablesim.MiniTwin, Width: 40, Length: 36, Z: 30, Thick: 10,
+		Color: color.RGBA{120, 120, 120, 255}}}
+	got, err := l.Locate(render(t, table))
+	require.NoError(t, err)
+	require.Len(t, got.Ships, 1)
+	seen := 0
+	for _, c := range got.Ships[0].Rim {
+		if c.Seen {
+			seen++
+		}
+	}
+	assert.LessOrEqual(t, seen, 33, "of %d cells; 37 show their own print", len(got.Ships[0].Rim))
+}

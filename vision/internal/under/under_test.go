@@ -1,0 +1,77 @@
+package under
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// square returns the corners of a square, counter-clockwise.
+func square(x, y, side float64) geom.Polygon {
+	return geom.Polygon{{X: x, Y: y}, {X: x + side, Y: y}, {X: x + side, Y: y + side}, {X: x, Y: y + side}}
+}
+
+// matWith returns a mat with bases on it and something on every cell of some rectangles.
+func matWith(bases []geom.Polygon, lies ...geom.Polygon) *Mat {
+	m := &Mat{Width: 200, Height: 200, Bases: bases, Own: func(int) float32 { return 1 }}
+	m.Lies, m.Covered, m.Seen = make([]bool, 200*200), make([]bool, 200*200), make([]bool, 200*200)
+	for k := range m.Lies {
+		p := m.middle(k)
+		for _, b := range bases {
+			m.Covered[k] = m.Covered[k] || b.Contains(p) || b.BoundaryDistance(p) < 3
+		}
+		m.Seen[k] = !m.Covered[k]
+		for _, l := range lies {
+			m.Lies[k] = m.Lies[k] || m.Seen[k] && l.Contains(p)
+		}
+	}
+	return m
+}
+
+// rightRim returns the cells of the right side of a base, those in hidden not seen.
+func rightRim(base geom.Polygon, hidden ...int) (r Rim) {
+	const cells, width = 15, 40.0 / 15
+	for i := range cells {
+		c := vision.RimCell{At: base[1].Add(geom.Point{Y: (float64(i) + 0.5) * width}), Out: geom.Point{X: 1}, Width: width, White: i%2 == 0}
+		c.Seen = true
+		for _, h := range hidden {
+			c.Seen = c.Seen && h != i
+		}
+		r = append(r, c)
+	}
+	return r
+}
+
+// What adjoins a rim is surely no miniature only if next to nothing of the rim is hidden there.
+func TestWhatHidesSomeOfTheRimIsNotSurelyOnTheMat(t *testing.T) {
+	base := square(50, 80, 40)
+	m := matWith([]geom.Polygon{base}, square(90, 85, 30))
+	assert.Len(t, m.Adjoining([]Rim{rightRim(base)}), 1)
+	assert.Len(t, m.Adjoining([]Rim{rightRim(base, 6)}), 1, "one cell was misread")
+	assert.Empty(t, m.Adjoining([]Rim{rightRim(base, 5, 6, 7)}), "a panel passes over it")
+}
+
+// A rock under two ships that nearly touch is mentioned in the gap between them, all of which counts as the ships'.
+func TestARockInTheGapBetweenTwoShipsIsMentioned(t *testing.T) {
+	left, right := square(50, 60, 40), square(94, 60, 40)
+	rock := square(-25, -25, 50)
+	m := matWith([]geom.Polygon{left, right}, square(67, 60, 50)) // of which 10 mm are seen beyond both
+	rim := func(base geom.Polygon) (r Rim) {
+		for i := range 15 { // the upper side
+			r = append(r, vision.RimCell{At: base[3].Add(geom.Point{X: (float64(i) + 0.5) * 40 / 15}), Out: geom.Point{Y: 1}, Width: 40.0 / 15,
+				White: i%2 == 0, Seen: true})
+		}
+		return r
+	}
+	gap := geom.Point{X: 92.5, Y: 95}
+	found := false
+	for _, cells := range m.Groups([]Rim{rim(left), rim(right)}, []*Outline{NewOutline(rock)}, 40, 10) {
+		for _, k := range cells {
+			found = found || m.middle(int(k)).Distance(gap) < 1
+		}
+	}
+	assert.True(t, found)
+}
