@@ -11,8 +11,8 @@ GOTESTSUM    := gotest.tools/gotestsum@v1.13.0
 RACE_PKG     := $(addprefix ./cmd/internal/,web pipeline rulings access app doctor event first game hall live projector sheet squads terminal) \
                 ./cmd/sightline ./hardware/... ./vision/capture ./vision/opencv
 # What takes longest starts first, here and above, or it would run alone at the end.
-LONG_PKG     := $(addprefix ./cmd/internal/,web accuracy app pipeline) ./vision/tablesim ./engine ./vision/opencv ./cmd/sightline
-ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./calibration/... ./vision/tablesim
+LONG_PKG     := $(addprefix ./cmd/internal/,web accuracy app pipeline) ./vision/tablesim ./engine ./engine/move ./vision/opencv ./cmd/sightline
+ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./engine/move ./calibration/... ./vision/tablesim
 BENCH_PKG    := ./...
 
 VERSION := $(shell git -c safe.directory='*' describe --tags --always --dirty 2>/dev/null || echo unknown)

@@ -3,27 +3,14 @@ package engine_test
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"sort"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
+	"sightline/engine/internal/enginetest"
 )
-
-// sceneCount is how many random scenes an accuracy test looks at: few in a plain
-// run, as many as SIGHTLINE_SCENES says, or all that is promised under make accuracy.
-func sceneCount(plain, full int) int {
-	if n, err := strconv.Atoi(os.Getenv("SIGHTLINE_SCENES")); err == nil {
-		return n
-	}
-	if os.Getenv("SIGHTLINE_ACCURACY") != "" {
-		return full
-	}
-	return plain
-}
 
 func TestIntervalsOfDistancesCoverTheTruth(t *testing.T) {
 	const k = 1.959964 // 95 %
@@ -42,11 +29,11 @@ func TestIntervalsOfDistancesCoverTheTruth(t *testing.T) {
 			c.in++
 		}
 	}
-	for range sceneCount(shorter(3000, 300), 100000) {
+	for range enginetest.SceneCount(enginetest.Shorter(3000, 300), 100000) {
 		s := randomScene(r)
 		s.ScaleSigma = 0.0003 * r.Float64()
-		uncertain(r, &s.Ships[0], 1)
-		uncertain(r, &s.Ships[1], 1)
+		enginetest.Uncertain(r, &s.Ships[0], 1)
+		enginetest.Uncertain(r, &s.Ships[1], 1)
 		got, err := m.Pair(&s, "A", "B", engine.Options{Sigmas: k})
 		require.NoError(t, err)
 		if got.Contact != engine.No { // a distance ends at 0
@@ -91,7 +78,7 @@ func TestTooCloseIsSaidHardlyMoreOftenThanAnIdealRuleWould(t *testing.T) {
 	var m, exact engine.Measurer
 	type said struct{ asked, ours, ideal int }
 	all := map[string]*said{}
-	scenes := sceneCount(shorter(40, 6), 600)
+	scenes := enginetest.SceneCount(enginetest.Shorter(40, 6), 600)
 	for n := range scenes {
 		s := randomScene(r)
 		size := 1.0
@@ -101,8 +88,8 @@ func TestTooCloseIsSaidHardlyMoreOftenThanAnIdealRuleWould(t *testing.T) {
 			nearArcEdge(t, r, &s, size)
 		}
 		s.ScaleSigma = 0.0003 * r.Float64()
-		uncertain(r, &s.Ships[0], size)
-		uncertain(r, &s.Ships[1], size)
+		enginetest.Uncertain(r, &s.Ships[0], size)
+		enginetest.Uncertain(r, &s.Ships[1], size)
 		got, err := m.Pair(&s, "A", "B", engine.Options{Sigmas: k})
 		require.NoError(t, err)
 		tooClose := map[string]bool{"range": got.Range.Outcome != engine.Yes, "contact": got.Contact == engine.Indeterminate}

@@ -11,61 +11,8 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
-
-// uncertain gives a ship the covariance of a fit: correlated in all three, and as
-// large as a good view (size 1) or a very bad one (size 5) makes it.
-func uncertain(r *rand.Rand, s *engine.Ship, size float64) {
-	sd := [3]float64{
-		size * (0.1 + 0.4*r.Float64()), size * (0.1 + 0.4*r.Float64()),
-		size * (0.03 + 0.25*r.Float64()) * math.Pi / 180,
-	}
-	// Rows of a random triangular matrix, made unit long, give a correlation.
-	var l [3][3]float64
-	for i := range l {
-		n := 0.0
-		for j := range i + 1 {
-			l[i][j] = r.NormFloat64()
-			n = math.Hypot(n, l[i][j])
-		}
-		for j := range l[i] {
-			l[i][j] /= n
-		}
-	}
-	for i := range 3 {
-		for j := range 3 {
-			dot := 0.0
-			for k := range 3 {
-				dot += l[i][k] * l[j][k]
-			}
-			s.Covariance[3*i+j] = sd[i] * sd[j] * dot
-		}
-	}
-}
-
-// draw returns a truth for a measured ship, by the Cholesky factor of its
-// covariance.
-func draw(r *rand.Rand, s engine.Ship) engine.Ship {
-	c := s.Covariance
-	l00 := math.Sqrt(c[0])
-	l10, l20 := c[3]/l00, c[6]/l00
-	l11 := math.Sqrt(math.Max(1e-30, c[4]-l10*l10))
-	l21 := (c[7] - l20*l10) / l11
-	l22 := math.Sqrt(math.Max(0, c[8]-l20*l20-l21*l21))
-	a, b, d := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
-	s.Pose.X += l00 * a
-	s.Pose.Y += l10*a + l11*b
-	s.Pose.Heading += geom.Angle(l20*a + l21*b + l22*d)
-	s.Covariance = geom.Cov3{}
-	return s
-}
-
-func measurePair(t testing.TB, s *engine.Scene, k float64) engine.PairVerdict {
-	t.Helper()
-	v, err := engine.MeasurePair(s, "A", "B", engine.Options{Sigmas: k})
-	require.NoError(t, err)
-	return v
-}
 
 // nearBandEdge moves ship B so that its distance from A is about a band's edge, or so
 // that it and A about touch, guides counted, where answers are hard.
@@ -74,7 +21,7 @@ func nearBandEdge(t testing.TB, r *rand.Rand, s *engine.Scene, size float64) {
 	want := float64(edge) + size*r.NormFloat64()
 	a, b := &s.Ships[0], &s.Ships[1]
 	for range 4 {
-		v := measurePair(t, s, 3)
+		v := enginetest.MeasurePair(t, s, 3)
 		d := float64(v.Range.Distance)
 		switch {
 		case v.Contact == engine.Yes:
@@ -94,7 +41,7 @@ func nearArcEdge(t testing.TB, r *rand.Rand, s *engine.Scene, size float64) {
 	a := &s.Ships[0].Pose.Heading
 	margin := func(h geom.Angle) float64 {
 		*a = h
-		return float64(measurePair(t, s, 3).Arcs[arc].Margin) - want
+		return float64(enginetest.MeasurePair(t, s, 3).Arcs[arc].Margin) - want
 	}
 	in, out := *a, *a
 	for i := 0; margin(in) < 0 && i < 50; i++ {
@@ -154,12 +101,12 @@ func ask(t *testing.T, seed uint64, scenes, truths int, k, size float64) map[str
 			nearArcEdge(t, r, &s, size)
 		}
 		s.ScaleSigma = 0.0003 * r.Float64()
-		uncertain(r, &s.Ships[0], size)
-		uncertain(r, &s.Ships[1], size)
-		got := measurePair(t, &s, k)
+		enginetest.Uncertain(r, &s.Ships[0], size)
+		enginetest.Uncertain(r, &s.Ships[1], size)
+		got := enginetest.MeasurePair(t, &s, k)
 		for range truths {
 			truth := drawScene(r, &s)
-			compare(t, count, &got, measurePair(t, &truth, k), k)
+			compare(t, count, &got, enginetest.MeasurePair(t, &truth, k), k)
 		}
 	}
 	return counts
@@ -167,7 +114,7 @@ func ask(t *testing.T, seed uint64, scenes, truths int, k, size float64) map[str
 
 // drawScene returns a truth for a measured scene of two ships.
 func drawScene(r *rand.Rand, s *engine.Scene) engine.Scene {
-	truth := engine.Scene{Rules: s.Rules, Ships: []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}}
+	truth := engine.Scene{Rules: s.Rules, Ships: []engine.Ship{enginetest.Draw(r, s.Ships[0]), enginetest.Draw(r, s.Ships[1])}}
 	u := truth.Ships[1].Pose.Point.Sub(truth.Ships[0].Pose.Point)
 	truth.Ships[1].Pose.Point = truth.Ships[0].Pose.Point.Add(u.Mul(1 + s.ScaleSigma*r.NormFloat64()))
 	return truth
@@ -218,20 +165,11 @@ func report(t *testing.T, counts map[string]*tally) tally {
 	return total
 }
 
-// shorter is how often a loop runs: the race run (-short) looks for races and not for
-// rare scenes, and is ten times as slow.
-func shorter(full, short int) int {
-	if testing.Short() {
-		return short
-	}
-	return full
-}
-
 // An ideal rule that decides at k sigmas errs, over margins spread evenly over
 // ±(k+2) sigmas, in 2∫Φ(-m)dm from k up, over 2(k+2): 2.8 % at one sigma and
 // 0.008 % at three. The promise to players is 0.3 % at three.
 func TestDecidedAnswersAreRight(t *testing.T) {
-	scenes := sceneCount(shorter(1200, 300), 100000)
+	scenes := enginetest.SceneCount(enginetest.Shorter(1200, 300), 100000)
 	for _, c := range []struct {
 		name            string
 		k, size         float64
@@ -266,26 +204,15 @@ func TestTheBullseyeMovesAsAWhole(t *testing.T) {
 		moved := s
 		moved.Ships = []engine.Ship{s.Ships[0], s.Ships[1]}
 		moved.Ships[1].Pose.X += dx
-		return arcNamed(t, measurePair(t, &moved, 3), engine.ArcBullseye).Attack
+		return enginetest.ArcNamed(t, enginetest.MeasurePair(t, &moved, 3), engine.ArcBullseye).Attack
 	}
 	require.Equal(t, 0, at(0).Band)
 	require.Equal(t, 1, at(-6).Band, "the truth may be there")
 	s.Ships[1].Covariance = geom.Cov3{0: 2.66 * 2.66, 4: 0.04}
-	v := arcNamed(t, measurePair(t, &s, 3), engine.ArcBullseye)
+	v := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcBullseye)
 	require.Equal(t, engine.Yes, v.InArc)
 	require.Equal(t, engine.Indeterminate, v.Attack.Outcome)
 	require.Equal(t, []int{0, 1}, v.Attack.Possible)
-}
-
-// star returns a simple polygon, concave more often than not.
-func star(r *rand.Rand, n int, radius float64) []geom.Point {
-	p := make([]geom.Point, n)
-	for i := range p {
-		s, c := math.Sincos(2 * math.Pi * float64(i) / float64(n))
-		k := radius * (0.5 + 0.5*r.Float64())
-		p[i] = geom.Point{X: k * c, Y: k * s}
-	}
-	return p
 }
 
 func TestDecidedObstructionIsRight(t *testing.T) {
@@ -295,20 +222,20 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		asked, decided, wrong := 0, 0, 0
 		said, kinds := map[string]int{}, map[string]int{}
-		for range sceneCount(shorter(500, 60), 5000) {
+		for range enginetest.SceneCount(enginetest.Shorter(500, 60), 5000) {
 			s := randomScene(r)
-			if v := measurePair(t, &s, 3); v.Range.Distance < 30 {
+			if v := enginetest.MeasurePair(t, &s, 3); v.Range.Distance < 30 {
 				continue
 			}
-			exact := measurePair(t, &s, 3).Range.Lines[0]
-			uncertain(r, &s.Ships[0], 1)
-			uncertain(r, &s.Ships[1], 1)
+			exact := enginetest.MeasurePair(t, &s, 3).Range.Lines[0]
+			enginetest.Uncertain(r, &s.Ships[0], 1)
+			enginetest.Uncertain(r, &s.Ships[1], 1)
 			u := exact[1].Sub(exact[0])
 			n := geom.Point{X: -u.Y, Y: u.X}.Mul(1 / u.Norm())
-			rock := engine.Obstacle{ID: "rock", Kind: "asteroid", Outline: star(r, 12, 20), Sigma: 0.3}
+			rock := engine.Obstacle{ID: "rock", Kind: "asteroid", Outline: enginetest.Star(r, 12, 20), Sigma: 0.3}
 			rock.Pose.Point = exact[0].Add(u.Mul(r.Float64())).Add(n.Mul(14 + 6*r.NormFloat64()))
 			s.Obstacles = []engine.Obstacle{rock}
-			got := measurePair(t, &s, c.k)
+			got := enginetest.MeasurePair(t, &s, c.k)
 			for range 5 {
 				truth := drawScene(r, &s)
 				rock := rock
@@ -316,7 +243,7 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 				rock.Pose.X += 0.3 * r.NormFloat64()
 				rock.Pose.Y += 0.3 * r.NormFloat64()
 				truth.Obstacles = []engine.Obstacle{rock}
-				want := measurePair(t, &truth, 3)
+				want := enginetest.MeasurePair(t, &truth, 3)
 				squared := square(t, truth)
 				for i, g := range got.Arcs {
 					w := want.Arcs[i]
@@ -359,16 +286,16 @@ func square(t *testing.T, s engine.Scene) engine.PairVerdict {
 	turn := math.Round(float64(ships[1].Pose.Heading-ships[0].Pose.Heading) / (math.Pi / 2))
 	ships[1].Pose.Heading = ships[0].Pose.Heading + geom.Angle(turn*math.Pi/2)
 	s.Ships = ships[:]
-	return measurePair(t, &s, 3)
+	return enginetest.MeasurePair(t, &s, 3)
 }
 
 func TestDecidedObjectsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, k := range []float64{3, 1} {
 		counts := map[string]*tally{"range": {k: k}, "contact": {k: k}, "overlap": {k: k}}
-		for range sceneCount(shorter(1000, 60), 5000) {
-			s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A")}}
-			rock := engine.Obstacle{ID: "rock", Outline: star(r, 9, 30), Sigma: 0.3}
+		for range enginetest.SceneCount(enginetest.Shorter(1000, 60), 5000) {
+			s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{enginetest.RandomShip(r, "A")}}
+			rock := engine.Obstacle{ID: "rock", Outline: enginetest.Star(r, 9, 30), Sigma: 0.3}
 			u := geom.Pose{Heading: geom.Angle(6.3 * r.Float64())}.Forward()
 			rock.Pose.Point = s.Ships[0].Pose.Point.Add(u.Mul(200))
 			object := func(s engine.Scene) engine.ObjectVerdict {
@@ -383,10 +310,10 @@ func TestDecidedObjectsAreRight(t *testing.T) {
 				rock.Pose.Point = rock.Pose.Point.Add(u.Mul(want - float64(o.Range.Distance)))
 				s.Obstacles = []engine.Obstacle{rock}
 			}
-			uncertain(r, &s.Ships[0], 1)
+			enginetest.Uncertain(r, &s.Ships[0], 1)
 			got := object(s)
 			for range 8 {
-				truth := engine.Scene{Rules: s.Rules, Ships: []engine.Ship{draw(r, s.Ships[0])}, Obstacles: []engine.Obstacle{rock}}
+				truth := engine.Scene{Rules: s.Rules, Ships: []engine.Ship{enginetest.Draw(r, s.Ships[0])}, Obstacles: []engine.Obstacle{rock}}
 				truth.Obstacles[0].Sigma = 0
 				truth.Obstacles[0].Pose.X += 0.3 * r.NormFloat64()
 				truth.Obstacles[0].Pose.Y += 0.3 * r.NormFloat64()
@@ -426,24 +353,25 @@ func TestAnArcThatTurnsReachesASideThatItRunsBeside(t *testing.T) {
 		{"180°", "1e; A small 300 200 0; B small 500 175 359.5", 2, engine.ArcFullFront180},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
+			s := enginetest.Scene(t, c.scene)
 			s.Ships[0].Arcs = []string{"full_front_180"}
 			if c.arc != engine.ArcFullFront180 {
 				s.Ships[0].Arcs = nil
 			}
-			require.Equal(t, engine.No, arcNamed(t, measurePair(t, &s, 3), c.arc).InArc)
+			require.Equal(t, engine.No, enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), c.arc).InArc)
 			s.Ships[0].Covariance = geom.Cov3{0: 1e-6, 4: 1e-6, 8: sq(c.turn * math.Pi / 180)}
 			s.Ships[1].Covariance = geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-12}
 			r, in := rand.New(rand.NewPCG(1, 5)), 0
 			for range 1000 {
 				truth := s
-				truth.Ships = []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}
-				if arcNamed(t, measurePair(t, &truth, 3), c.arc).InArc == engine.Yes {
+				truth.Ships = []engine.Ship{enginetest.Draw(r, s.Ships[0]), enginetest.Draw(r, s.Ships[1])}
+				if enginetest.ArcNamed(t, enginetest.MeasurePair(t, &truth, 3), c.arc).InArc == engine.Yes {
 					in++
 				}
 			}
 			require.Greater(t, in, 10, "a case that asks nothing")
-			assert.Equal(t, engine.Indeterminate, arcNamed(t, measurePair(t, &s, 3), c.arc).InArc, "%d of 1000 truths are in the arc", in)
+			got := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), c.arc)
+			assert.Equal(t, engine.Indeterminate, got.InArc, "%d of 1000 truths are in the arc", in)
 		})
 	}
 }
@@ -468,7 +396,7 @@ func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
 			geom.Cov3{0: 100, 4: 0.09, 8: 1e-12}, geom.Cov3{0: 1e-6, 4: 1e-6, 8: 1e-12}, engine.ArcFront},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
+			s := enginetest.Scene(t, c.scene)
 			deg := geom.Cov3{0: 1, 1: 1, 3: 1, 4: 1, 8: sq(math.Pi / 180)}
 			for i := range 9 {
 				s.Ships[0].Covariance[i], s.Ships[1].Covariance[i] = c.a[i]*deg[i], c.b[i]*deg[i]
@@ -476,14 +404,14 @@ func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
 			r, seen := rand.New(rand.NewPCG(1, 6)), map[string]int{}
 			for range 1000 {
 				truth := s
-				truth.Ships = []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}
-				if v := arcNamed(t, measurePair(t, &truth, 3), c.arc); v.Attack != nil {
+				truth.Ships = []engine.Ship{enginetest.Draw(r, s.Ships[0]), enginetest.Draw(r, s.Ships[1])}
+				if v := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &truth, 3), c.arc); v.Attack != nil {
 					seen[v.Attack.Obstruction.Verdict]++
 				}
 			}
 			require.Greater(t, seen["never"], 10, "a case that asks nothing: %v", seen)
 			require.Greater(t, seen["must"], 10, "a case that asks nothing: %v", seen)
-			assert.Equal(t, "too_close", arcNamed(t, measurePair(t, &s, 3), c.arc).Attack.Obstruction.Verdict, "%v", seen)
+			assert.Equal(t, "too_close", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), c.arc).Attack.Obstruction.Verdict, "%v", seen)
 		})
 	}
 }
@@ -491,7 +419,7 @@ func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
 // A line may be the deepest in an obstacle elsewhere than beside its middle, all the more
 // where the line begins in it.
 func TestAnObstacleThatEveryLineIsDeepInIsDecided(t *testing.T) {
-	s := scene(t, "2.0; A small 430 410 180; B small 402 260 180; rock square 422.71 388.09 80.79 40")
+	s := enginetest.Scene(t, "2.0; A small 430 410 180; B small 402 260 180; rock square 422.71 388.09 80.79 40")
 	s.Obstacles[0].Outline = []geom.Point{{X: 24.6, Y: 3}, {X: 18.2, Y: 16.3}, {X: 2.2, Y: 20.7}, {X: -4.9, Y: 13.4}, {X: -25.1, Y: 9.3},
 		{X: -24.1, Y: 0}, {X: -11.1, Y: -11.3}, {X: -3.3, Y: -15}, {X: 16.4, Y: -20.3}, {X: 13.5, Y: -8.7}}
 	s.Ships[0].Covariance = geom.Cov3{0: 0.0625, 4: 0.0625, 8: sq(0.2 * math.Pi / 180)}
@@ -499,8 +427,8 @@ func TestAnObstacleThatEveryLineIsDeepInIsDecided(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	for range 300 {
 		truth := s
-		truth.Ships = []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}
-		require.Equal(t, "must", arcNamed(t, measurePair(t, &truth, 3), engine.ArcFront).Attack.Obstruction.Verdict)
+		truth.Ships = []engine.Ship{enginetest.Draw(r, s.Ships[0]), enginetest.Draw(r, s.Ships[1])}
+		require.Equal(t, "must", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &truth, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 	}
-	assert.Equal(t, "must", arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
+	assert.Equal(t, "must", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 }

@@ -9,6 +9,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
 
 func TestHugeShipsObstructInEveryEdition(t *testing.T) {
@@ -29,8 +30,8 @@ func TestHugeShipsObstructInEveryEdition(t *testing.T) {
 	} {
 		for _, rules := range []string{"1e", "2.0", "2.5"} {
 			t.Run(rules+" "+c.name, func(t *testing.T) {
-				s := scene(t, rules+"; "+c.scene)
-				front := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront)
+				s := enginetest.Scene(t, rules+"; "+c.scene)
+				front := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront)
 				require.NotNil(t, front.Attack)
 				o := front.Attack.Obstruction
 				margin := c.margin
@@ -46,11 +47,11 @@ func TestHugeShipsObstructInEveryEdition(t *testing.T) {
 }
 
 func TestAHugeShipDoesNotObstructItsOwnAttacksNorThoseAtIt(t *testing.T) {
-	s := scene(t, "2.5; A huge-195 0 0 0; B huge-195 0 400 180")
+	s := enginetest.Scene(t, "2.5; A huge-195 0 0 0; B huge-195 0 400 180")
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
 	for _, p := range r.Pairs {
-		o := arcNamed(t, p, engine.ArcFront).Attack.Obstruction
+		o := enginetest.ArcNamed(t, p, engine.ArcFront).Attack.Obstruction
 		assert.Equal(t, "never", o.Verdict)
 		assert.Empty(t, o.Ships)
 	}
@@ -71,19 +72,19 @@ func TestTheDoubtOfAHugeShipsPoseIsThatOfObstruction(t *testing.T) {
 		x       float64 // of its centre, 97.5 mm from its end, which the line is to pass
 		verdict string
 	}{{99, "never"}, {97.9, "too_close"}, {97.1, "too_close"}, {96, "must"}} {
-		s := scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 0 400 45; H huge-195 %g 200 90", c.x))
+		s := enginetest.Scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 0 400 45; H huge-195 %g 200 90", c.x))
 		s.Ships[2].Covariance = geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-9}
-		o := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+		o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
 		assert.Equal(t, c.verdict, o.Verdict, "%g", c.x)
 	}
 }
 
 func TestAHugeShipObstructsWhetherOrNotObstaclesWereLookedFor(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 400 45; H huge-195 0 200 90")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 400 45; H huge-195 0 200 90")
 	s.ObstaclesUnseen = true
-	assert.Equal(t, "must", arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
+	assert.Equal(t, "must", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 	s.Ships[2].Pose.X = 300
-	assert.Equal(t, "no_view", arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
+	assert.Equal(t, "no_view", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 }
 
 func TestWhatTheFirstEditionDoesNotHaveIsNamed(t *testing.T) {
@@ -91,7 +92,7 @@ func TestWhatTheFirstEditionDoesNotHaveIsNamed(t *testing.T) {
 		"1e":  {{ID: "B", Problem: "the first edition has no medium base"}, {ID: "r", Problem: "the first edition has no gas cloud"}},
 		"2.0": nil, "2.5": nil,
 	} {
-		s := scene(t, rules+"; A small 0 0 0; B medium 0 400 45; r square 200 200 0 20")
+		s := enginetest.Scene(t, rules+"; A small 0 0 0; B medium 0 400 45; r square 200 200 0 20")
 		s.Obstacles[0].Kind = "gas"
 		r, err := engine.Measure(&s, engine.Options{})
 		require.NoError(t, err)
@@ -101,7 +102,7 @@ func TestWhatTheFirstEditionDoesNotHaveIsNamed(t *testing.T) {
 }
 
 func TestTokensThatAreNotMeasuredAreNamedAsWhatTheyAre(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0")
 	s.Devices = []engine.Token{{ID: "d", Kind: "nuke"}}
 	s.Markers = []engine.Token{{ID: "m"}}
 	r, err := engine.Measure(&s, engine.Options{})
@@ -121,7 +122,7 @@ func TestTokensThatAreNotMeasuredAreNamedAsWhatTheyAre(t *testing.T) {
 func TestMeasuringAgainSeesAHugeShipComeAndGo(t *testing.T) {
 	var m engine.Measurer
 	for _, x := range []float64{300, 0, 120, 97.4} {
-		s := scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 0 400 45; H huge-195 %g 200 90", x))
+		s := enginetest.Scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 0 400 45; H huge-195 %g 200 90", x))
 		got, err := m.Measure(&s, engine.Options{})
 		require.NoError(t, err)
 		fresh, err := engine.Measure(&s, engine.Options{})

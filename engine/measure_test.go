@@ -12,45 +12,8 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
-
-// scene reads the tests' one-line form of a scene: an edition, then ships as
-// "ID base x y heading [turret]" and square obstacles as "ID square x y heading side",
-// separated by semicolons. The first ship is A, the second B.
-func scene(t testing.TB, text string) engine.Scene {
-	t.Helper()
-	var s engine.Scene
-	for i, part := range strings.Split(text, ";") {
-		f := strings.Fields(part)
-		if i == 0 {
-			var err error
-			s.Rules, err = engine.ParseRules(f[0])
-			require.NoError(t, err)
-			continue
-		}
-		n := make([]float64, 4)
-		for j := range n {
-			if j+2 < len(f) {
-				_, _ = fmt.Sscan(f[j+2], &n[j]) // the fourth may be a turret
-			}
-		}
-		pose := geom.Pose{Point: geom.Point{X: n[0], Y: n[1]}, Heading: geom.Angle(n[2]) * geom.Degree}
-		if f[1] == "square" {
-			h := n[3] / 2
-			s.Obstacles = append(s.Obstacles, engine.Obstacle{ID: f[0], Kind: "asteroid", Pose: pose,
-				Outline: []geom.Point{{X: -h, Y: -h}, {X: h, Y: -h}, {X: h, Y: h}, {X: -h, Y: h}}})
-			continue
-		}
-		base, err := engine.ParseBase(f[1])
-		require.NoError(t, err)
-		ship := engine.Ship{ID: f[0], Base: base, Pose: pose}
-		if len(f) > 5 {
-			ship.Turret = f[5]
-		}
-		s.Ships = append(s.Ships, ship)
-	}
-	return s
-}
 
 func TestRangeIsMeasuredBetweenTheClosestPointsOfTheBases(t *testing.T) {
 	for _, c := range []struct {
@@ -89,8 +52,8 @@ func TestRangeIsMeasuredBetweenTheClosestPointsOfTheBases(t *testing.T) {
 		{"bases that cross without a corner inside", "2.5; A huge-195 0 0 0; B huge-195 0 0 90", 0, 0, engine.Yes, 137.5, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			got := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, c.scene)
+			got := enginetest.MeasurePair(t, &s, 3)
 			assert.InDelta(t, c.distance, float64(got.Range.Distance), 1e-9)
 			assert.Equal(t, c.band, got.Range.Band)
 			assert.Equal(t, []int{c.band}, got.Range.Possible)
@@ -107,8 +70,8 @@ func TestRangeIsMeasuredBetweenTheClosestPointsOfTheBases(t *testing.T) {
 }
 
 func TestParallelEdgesGiveTheBandOfLinesToChooseFrom(t *testing.T) {
-	s := scene(t, "2.5; A small 100 100 0; B large 130 260 180")
-	got := measurePair(t, &s, 3)
+	s := enginetest.Scene(t, "2.5; A small 100 100 0; B large 130 260 180")
+	got := enginetest.MeasurePair(t, &s, 3)
 	require.Len(t, got.Range.Lines, 2)
 	xs := []float64{got.Range.Lines[0][0].X, got.Range.Lines[1][0].X}
 	assert.ElementsMatch(t, []float64{90, 120}, xs)
@@ -152,8 +115,8 @@ func TestArcs(t *testing.T) {
 			engine.No, -120 * math.Sin((40.62-40.45)*math.Pi/180) / math.Cos(40.62*math.Pi/180)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			got := arcNamed(t, measurePair(t, &s, 3), c.arc)
+			s := enginetest.Scene(t, c.scene)
+			got := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), c.arc)
 			assert.Equal(t, c.in, got.InArc, "margin %v", got.Margin)
 			assert.InDelta(t, c.margin, float64(got.Margin), 1e-9)
 			assert.Equal(t, c.in == engine.Yes, got.Attack != nil)
@@ -163,16 +126,16 @@ func TestArcs(t *testing.T) {
 
 func TestEachEditionHasItsOwnArcs(t *testing.T) {
 	names := func(s engine.Scene) (names []string) {
-		for _, a := range measurePair(t, &s, 3).Arcs {
+		for _, a := range enginetest.MeasurePair(t, &s, 3).Arcs {
 			names = append(names, a.Arc.String())
 		}
 		return names
 	}
-	s := scene(t, "2.5; A small 0 0 0; B small 0 100 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0")
 	assert.Equal(t, []string{"front", "rear", "left", "right", "full_front", "full_rear", "bullseye"}, names(s))
 	s.Ships[0].Turret = "left"
 	assert.Equal(t, "turret", names(s)[7])
-	s = scene(t, "1e; A small 0 0 0; B small 0 100 0")
+	s = enginetest.Scene(t, "1e; A small 0 0 0; B small 0 100 0")
 	assert.Equal(t, []string{"front"}, names(s))
 	s.Ships[0].Arcs = []string{"rear_aux", "full_front_180", "mobile"}
 	assert.Equal(t, []string{"front", "rear_aux", "full_front_180"}, names(s), "a mobile arc that points nowhere is none")
@@ -183,12 +146,12 @@ func TestEachEditionHasItsOwnArcs(t *testing.T) {
 func TestAttackRangeIsMeasuredInsideTheArcOnly(t *testing.T) {
 	// B lies next to A's nose: its nearest corner (20+d, -20) is outside the front
 	// arc, whose line x = y·tan 40.62° crosses B's left side.
-	s := scene(t, "2.5; A small 0 0 0; B large 110 100 0")
-	got := measurePair(t, &s, 3)
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B large 110 100 0")
+	got := enginetest.MeasurePair(t, &s, 3)
 	tan := math.Tan(40.62 * math.Pi / 180)
 	cut := geom.Point{X: 70, Y: 70 / tan}
 	require.Less(t, cut.Y, 140.0)
-	front := arcNamed(t, got, engine.ArcFront)
+	front := enginetest.ArcNamed(t, got, engine.ArcFront)
 	require.NotNil(t, front.Attack)
 	assert.InDelta(t, math.Hypot(50, 40), float64(got.Range.Distance), 1e-9, "all other effects use the plain range")
 	assert.InDelta(t, math.Hypot(cut.X-20, cut.Y-20), float64(front.Attack.Distance), 1e-9)
@@ -198,15 +161,15 @@ func TestAttackRangeIsMeasuredInsideTheArcOnly(t *testing.T) {
 
 	s.Rules = engine.Rules1e
 	tan = math.Tan(40.45 * math.Pi / 180)
-	front = arcNamed(t, measurePair(t, &s, 3), engine.ArcFront)
+	front = enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront)
 	assert.InDelta(t, math.Hypot(70-20*tan, 70/tan-20), float64(front.Attack.Distance), 1e-9, "the first edition begins in the arc")
 	assert.Equal(t, front.Attack.Distance, front.Attack.DistanceArcStart)
 }
 
 func TestTheSameTargetIsAtAnotherRangeInTheBullseye(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 25 138 10")
-	got := measurePair(t, &s, 3)
-	front, eye := arcNamed(t, got, engine.ArcFront), arcNamed(t, got, engine.ArcBullseye)
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 25 138 10")
+	got := enginetest.MeasurePair(t, &s, 3)
+	front, eye := enginetest.ArcNamed(t, got, engine.ArcFront), enginetest.ArcNamed(t, got, engine.ArcBullseye)
 	require.NotNil(t, front.Attack)
 	require.NotNil(t, eye.Attack)
 	assert.Equal(t, 1, front.Attack.Band)
@@ -237,8 +200,8 @@ func TestObstruction(t *testing.T) {
 		{"a rock beside the band", "2.5; A small 0 0 0; B small 0 200 0; r square 40 100 0 20", "never", "", 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			got := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront)
+			s := enginetest.Scene(t, c.scene)
+			got := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront)
 			require.NotNil(t, got.Attack)
 			o := got.Attack.Obstruction
 			assert.Equal(t, c.verdict, o.Verdict)
@@ -252,19 +215,19 @@ func TestAConcaveRockObstructsOnlyWhereItStands(t *testing.T) {
 	// A C-shaped rock whose opening lets one part of the band through.
 	//
 	//	  x: -20 … -12 wall, -12 … 12 gap (with a floor at the right), 12 … 20 wall
-	s := scene(t, "2.5; A small 0 0 0; B small 0 200 0; r square 0 0 0 1")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 0; r square 0 0 0 1")
 	s.Obstacles[0].Outline = []geom.Point{
 		{X: -25, Y: 90}, {X: -12, Y: 90}, {X: -12, Y: 220}, {X: 12, Y: 220}, {X: 12, Y: 90},
 		{X: 25, Y: 90}, {X: 25, Y: 240}, {X: -25, Y: 240},
 	}
-	o := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "may", o.Verdict, "the bridge of the C lies behind the target")
 	assert.InDelta(t, 6.5, float64(o.Margin), 0.02, "the walls, 13 mm thick, are the smaller change")
 }
 
 func TestShipsOnTheLineAreListedAndDoNotObstruct(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 200 45; C small 10 100 0; D small 80 100 0")
-	o := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 45; C small 10 100 0; D small 80 100 0")
+	o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "never", o.Verdict)
 	assert.Equal(t, []string{"C"}, o.Ships)
 }
@@ -287,7 +250,7 @@ func TestObjects(t *testing.T) {
 		{"between the guides nothing overlaps", "2.5; A small 0 0 0; r square 0 25.5 0 10", 0.5, 1, engine.No, engine.No},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
+			s := enginetest.Scene(t, c.scene)
 			r, err := engine.Measure(&s, engine.Options{})
 			require.NoError(t, err)
 			require.Len(t, r.Objects, 1)
@@ -298,7 +261,7 @@ func TestObjects(t *testing.T) {
 			assert.Equal(t, c.overlap, o.Overlap)
 		})
 	}
-	s := scene(t, "2.5; A small 0 0 0; r square 12 30.5 0 20")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; r square 12 30.5 0 20")
 	p := engine.Nominal()
 	p.Guides = false
 	s.Dimensions = &p
@@ -309,7 +272,7 @@ func TestObjects(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	s := scene(t, "2.5; A small 15 100 0; B small 300 300 0; C small 330 310 0; D small 20 400 0")
+	s := enginetest.Scene(t, "2.5; A small 15 100 0; B small 300 300 0; C small 330 310 0; D small 20 400 0")
 	s.MatWidth, s.MatHeight = 914.4, 914.4
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
@@ -327,24 +290,24 @@ func TestProblems(t *testing.T) {
 
 func TestSigmaOfADistance(t *testing.T) {
 	cov := geom.Cov3{0: 0.06, 4: 0.06}
-	s := scene(t, "2.5; A small 0 0 0; B small 0 250 45")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 250 45")
 	s.Ships[0].Covariance = cov
-	got := measurePair(t, &s, 3)
+	got := enginetest.MeasurePair(t, &s, 3)
 	assert.InDelta(t, math.Sqrt(0.06), float64(got.Range.Sigma), 1e-9, "one ship uncertain")
 	s.Ships[1].Covariance = cov
-	got = measurePair(t, &s, 3)
+	got = enginetest.MeasurePair(t, &s, 3)
 	assert.InDelta(t, math.Sqrt(0.12), float64(got.Range.Sigma), 1e-9, "both")
 	s.ScaleSigma = 0.0003
-	got = measurePair(t, &s, 3)
+	got = enginetest.MeasurePair(t, &s, 3)
 	d := float64(got.Range.Distance)
 	assert.InDelta(t, math.Sqrt(0.12+sq(0.0003*d)), float64(got.Range.Sigma), 1e-9, "and the scale")
 
-	s = scene(t, "2.5; A small 0 0 0; B small 100 250 30") // the nearest corner is off B's centre line
+	s = enginetest.Scene(t, "2.5; A small 0 0 0; B small 100 250 30") // the nearest corner is off B's centre line
 	s.Ships[1].Covariance = geom.Cov3{8: sq(0.2 * math.Pi / 180)}
-	got = measurePair(t, &s, 3)
+	got = enginetest.MeasurePair(t, &s, 3)
 	const h = 1e-4
-	turned := scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 100 250 %.9f", 30+h*180/math.Pi))
-	slope := float64(measurePair(t, &turned, 3).Range.Distance-got.Range.Distance) / h
+	turned := enginetest.Scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 100 250 %.9f", 30+h*180/math.Pi))
+	slope := float64(enginetest.MeasurePair(t, &turned, 3).Range.Distance-got.Range.Distance) / h
 	assert.Greater(t, math.Abs(slope), 3.0)
 	assert.InDelta(t, math.Abs(slope)*0.2*math.Pi/180, float64(got.Range.Sigma), 1e-3, "the heading's lever")
 }
@@ -352,34 +315,34 @@ func TestSigmaOfADistance(t *testing.T) {
 func sq(x float64) float64 { return x * x }
 
 func TestParallelEdgesHaveTheSigmaOfTheirLooserEnd(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B large 0 160 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B large 0 160 0")
 	s.Ships[1].Covariance = geom.Cov3{8: sq(0.3 * math.Pi / 180)}
-	got := measurePair(t, &s, 3)
+	got := enginetest.MeasurePair(t, &s, 3)
 	assert.InDelta(t, 20*0.3*math.Pi/180, float64(got.Range.Sigma), 2e-3, "20 mm of B's edge face A")
 }
 
 func TestTouchingShipsOnAMeasuredTableAreTooCloseToCall(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.06, 4: 0.06, 8: 1e-5}
-	got := measurePair(t, &s, 3)
+	got := enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.Indeterminate, got.Contact)
 	assert.Equal(t, []int{0, 1}, got.Range.Possible)
 	assert.Equal(t, engine.Indeterminate, got.Range.Outcome)
 	s.Rules = engine.Rules1e
-	got = measurePair(t, &s, 3)
+	got = enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, []int{1}, got.Range.Possible, "in the first edition both are range 1")
 	assert.Equal(t, engine.Yes, got.Range.Outcome)
 }
 
 func TestABandThatFitsIsListed(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 239.9 45")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 239.9 45")
 	s.Ships[1].Pose.Y = 200 + 20 + 20*math.Sqrt2 - 0.1
 	s.Ships[1].Covariance = geom.Cov3{0: 0.04, 4: 0.04}
-	got := measurePair(t, &s, 3).Range
+	got := enginetest.MeasurePair(t, &s, 3).Range
 	assert.Equal(t, []int{2, 3}, got.Possible)
 	assert.Equal(t, 2, got.Band)
 	assert.Equal(t, engine.Indeterminate, got.Outcome)
-	got = measurePair(t, &s, 0.4).Range
+	got = enginetest.MeasurePair(t, &s, 0.4).Range
 	assert.Equal(t, []int{2}, got.Possible)
 	assert.Equal(t, engine.Yes, got.Outcome)
 }
@@ -417,7 +380,7 @@ func TestIdentities(t *testing.T) {
 			v := sq(0.1 + 0.4*r.Float64())
 			s.Ships[i].Covariance = geom.Cov3{0: v, 4: v, 8: sq(0.2 * r.Float64() * math.Pi / 180)}
 		}
-		got := measurePair(t, &s, 3)
+		got := enginetest.MeasurePair(t, &s, 3)
 
 		back, err := engine.MeasurePair(&s, "B", "A", engine.Options{})
 		require.NoError(t, err)
@@ -427,7 +390,7 @@ func TestIdentities(t *testing.T) {
 		by := geom.Pose{Point: geom.Point{X: 3000 * r.NormFloat64(), Y: 3000 * r.NormFloat64()}, Heading: geom.Angle(6 * r.Float64())}
 		for _, mirror := range []bool{false, true} {
 			moved := transformed(s, by, mirror)
-			other := measurePair(t, &moved, 3)
+			other := enginetest.MeasurePair(t, &moved, 3)
 			what := fmt.Sprintf("scene %d moved by %v, mirror %v", n, by, mirror)
 			sameRange(t, got.Range, other.Range, what)
 			for _, a := range got.Arcs {
@@ -435,7 +398,7 @@ func TestIdentities(t *testing.T) {
 				if m, ok := mirrored[arc]; ok && mirror {
 					arc = m
 				}
-				b := arcNamed(t, other, arc)
+				b := enginetest.ArcNamed(t, other, arc)
 				assert.InDelta(t, float64(a.Margin), float64(b.Margin), 1e-7, what)
 				if math.Abs(float64(a.Margin)) < 1e-6 {
 					continue
@@ -480,17 +443,17 @@ func TestGrowingUncertaintyNeverDecidesMore(t *testing.T) {
 	for range 600 {
 		s := randomScene(r)
 		nearBandEdge(t, r, &s, 1)
-		uncertain(r, &s.Ships[0], 1)
-		uncertain(r, &s.Ships[1], 1)
-		before := decided(measurePair(t, &s, 3))
-		sigmas := decided(measurePair(t, &s, 4.5))
+		enginetest.Uncertain(r, &s.Ships[0], 1)
+		enginetest.Uncertain(r, &s.Ships[1], 1)
+		before := decided(enginetest.MeasurePair(t, &s, 3))
+		sigmas := decided(enginetest.MeasurePair(t, &s, 4.5))
 		for i := range s.Ships {
 			for j := range s.Ships[i].Covariance {
 				s.Ships[i].Covariance[j] *= 2.25
 			}
 		}
 		s.ScaleSigma *= 1.5
-		grown := decided(measurePair(t, &s, 3))
+		grown := decided(enginetest.MeasurePair(t, &s, 3))
 		for q := range grown {
 			require.True(t, before[q], "%s is decided only when less is known: %+v", q, s)
 		}
@@ -501,7 +464,9 @@ func TestGrowingUncertaintyNeverDecidesMore(t *testing.T) {
 }
 
 func TestNothingThatCannotBeMeasuredGetsThrough(t *testing.T) {
-	good := func() engine.Scene { return scene(t, "2.5; A small 0 0 0; B small 0 100 0; r square 0 50 0 10") }
+	good := func() engine.Scene {
+		return enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0; r square 0 50 0 10")
+	}
 	for name, spoil := range map[string]func(*engine.Scene){
 		"rules: expected 1e, 2.0 or 2.5": func(s *engine.Scene) { s.Rules = 0 },
 		"ships[1] (B): x_mm":             func(s *engine.Scene) { s.Ships[1].Pose.X = 1e308 },
@@ -544,7 +509,7 @@ func TestNoVerdictIsNotANumber(t *testing.T) {
 			}
 		}
 	}
-	for range shorter(800, 60) {
+	for range enginetest.Shorter(800, 60) {
 		s := randomScene(r)
 		switch r.IntN(4) {
 		case 0:
@@ -555,9 +520,9 @@ func TestNoVerdictIsNotANumber(t *testing.T) {
 			s.Ships[0].Pose.X, s.Ships[0].Pose.Y = 1e6, -1e6
 		}
 		if r.IntN(2) == 0 {
-			uncertain(r, &s.Ships[0], 1000*r.Float64())
+			enginetest.Uncertain(r, &s.Ships[0], 1000*r.Float64())
 		}
-		s.Obstacles = []engine.Obstacle{{ID: "r", Outline: star(r, 5, 60), Sigma: geom.Length(r.Float64()), Pose: s.Ships[1].Pose}}
+		s.Obstacles = []engine.Obstacle{{ID: "r", Outline: enginetest.Star(r, 5, 60), Sigma: geom.Length(r.Float64()), Pose: s.Ships[1].Pose}}
 		res, err := engine.Measure(&s, engine.Options{})
 		require.NoError(t, err)
 		for _, p := range res.Pairs {
@@ -592,6 +557,6 @@ func TestALineIsKnownBestNearTheCornerAtItsEnd(t *testing.T) {
 			Pose: geom.Pose{Point: geom.Point{X: 1.5, Y: 240 - 200*c.along}}}}
 		v, err := engine.MeasurePair(&s, "A", "B", engine.Options{})
 		require.NoError(t, err)
-		assert.Equal(t, c.want, arcNamed(t, v, engine.ArcFront).Attack.Obstruction.Verdict, "%v of the way", c.along)
+		assert.Equal(t, c.want, enginetest.ArcNamed(t, v, engine.ArcFront).Attack.Obstruction.Verdict, "%v of the way", c.along)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
 
 // The oracle is the slow and obvious second method. It knows a base as the set of
@@ -16,72 +17,9 @@ import (
 // range of bearings, and walks along the edges; it shares no geometry with the
 // engine.
 
-type rect struct {
-	x, y, heading float64
-	w, l          float64 // half
-}
-
-func rectOf(s engine.Ship) rect {
-	w, l := s.Base.Size()
-	return rect{s.Pose.X, s.Pose.Y, float64(s.Pose.Heading), float64(w) / 2, float64(l) / 2}
-}
-
-// local returns a table point in the base's own frame.
-func (r rect) local(x, y float64) (float64, float64) {
-	s, c := math.Sin(r.heading), math.Cos(r.heading)
-	dx, dy := x-r.x, y-r.y
-	return dx*c - dy*s, dx*s + dy*c
-}
-
-// edge returns the point at t in [0, 1] of edge i.
-func (r rect) edge(i int, t float64) (float64, float64) {
-	corner := [5][2]float64{{-1, 1}, {1, 1}, {1, -1}, {-1, -1}, {-1, 1}}
-	a, b := corner[i], corner[i+1]
-	lx, ly := (a[0]+(b[0]-a[0])*t)*r.w, (a[1]+(b[1]-a[1])*t)*r.l
-	s, c := math.Sin(r.heading), math.Cos(r.heading)
-	return r.x + lx*c + ly*s, r.y - lx*s + ly*c
-}
-
-// distance returns how far a table point is from the base's area.
-func (r rect) distance(x, y float64) float64 {
-	lx, ly := r.local(x, y)
-	return math.Hypot(math.Max(0, math.Abs(lx)-r.w), math.Max(0, math.Abs(ly)-r.l))
-}
-
-// golden minimises a convex function over [a, b].
-func golden(f func(float64) float64, a, b float64) float64 {
-	const g = 0.6180339887498949
-	c, d := b-g*(b-a), a+g*(b-a)
-	fc, fd := f(c), f(d)
-	best := math.Min(math.Min(f(a), f(b)), math.Min(fc, fd))
-	for range 80 {
-		if fc < fd {
-			b, d, fd = d, c, fc
-			c = b - g*(b-a)
-			fc = f(c)
-		} else {
-			a, c, fc = c, d, fd
-			d = a + g*(b-a)
-			fd = f(d)
-		}
-		best = math.Min(best, math.Min(fc, fd))
-	}
-	return best
-}
-
-// oracleRange is the distance between two bases that do not overlap: the least
-// distance of any point of an edge of the one from the other.
-func oracleRange(a, b rect) float64 {
-	best := math.Inf(1)
-	for i := range 4 {
-		best = math.Min(best, golden(func(t float64) float64 { return a.distance(b.edge(i, t)) }, 0, 1))
-	}
-	return best
-}
-
 // inArcOf reports whether a table point is in an arc of the base a.
-func inArcOf(a rect, arc engine.Arc, half float64, x, y float64) bool {
-	lx, ly := a.local(x, y)
+func inArcOf(a enginetest.Rect, arc engine.Arc, half float64, x, y float64) bool {
+	lx, ly := a.Local(x, y)
 	bearing := math.Abs(math.Atan2(lx, ly)) // from straight ahead
 	switch arc {
 	case engine.ArcFront:
@@ -104,15 +42,15 @@ func inArcOf(a rect, arc engine.Arc, half float64, x, y float64) bool {
 
 // oracleAttack returns the least distance from the base a (or its part in the arc)
 // to the part of b's edges in the arc, and whether there is any.
-func oracleAttack(a, b rect, arc engine.Arc, half float64, fromArc bool) (float64, bool) {
+func oracleAttack(a, b enginetest.Rect, arc engine.Arc, half float64, fromArc bool) (float64, bool) {
 	const steps = 300
 	best, found := math.Inf(1), false
-	from := a.distance
+	from := a.Distance
 	if fromArc {
 		from = func(x, y float64) float64 { return inArcStart(a, arc, half, x, y) }
 	}
 	for i := range 4 {
-		in := func(t float64) bool { x, y := b.edge(i, t); return inArcOf(a, arc, half, x, y) }
+		in := func(t float64) bool { x, y := b.Edge(i, t); return inArcOf(a, arc, half, x, y) }
 		lo, hi := -1.0, -1.0
 		for k := range steps + 1 {
 			if t := float64(k) / steps; in(t) {
@@ -132,7 +70,7 @@ func oracleAttack(a, b rect, arc engine.Arc, half float64, fromArc bool) (float6
 		if hi < 1 {
 			hi = bisect(in, hi+1.0/steps, hi)
 		}
-		best = math.Min(best, golden(func(t float64) float64 { return from(b.edge(i, t)) }, lo, hi))
+		best = math.Min(best, enginetest.Golden(func(t float64) float64 { return from(b.Edge(i, t)) }, lo, hi))
 	}
 	return best, found
 }
@@ -151,10 +89,10 @@ func bisect(is func(float64) bool, out, in float64) float64 {
 
 // inArcStart is the distance of a point from the part of the base a in the arc,
 // found along the edges of the base and along the arc's own lines.
-func inArcStart(a rect, arc engine.Arc, half float64, x, y float64) float64 {
+func inArcStart(a enginetest.Rect, arc engine.Arc, half float64, x, y float64) float64 {
 	best := math.Inf(1)
 	for i := range 4 {
-		in := func(t float64) bool { px, py := a.edge(i, t); return inArcOf(a, arc, half, px, py) }
+		in := func(t float64) bool { px, py := a.Edge(i, t); return inArcOf(a, arc, half, px, py) }
 		lo, hi := -1.0, -1.0
 		for k := range 41 {
 			if t := float64(k) / 40; in(t) {
@@ -173,8 +111,8 @@ func inArcStart(a rect, arc engine.Arc, half float64, x, y float64) float64 {
 		if hi < 1 {
 			hi = bisect(in, hi+1.0/40, hi)
 		}
-		best = math.Min(best, golden(func(t float64) float64 {
-			px, py := a.edge(i, t)
+		best = math.Min(best, enginetest.Golden(func(t float64) float64 {
+			px, py := a.Edge(i, t)
 			return math.Hypot(px-x, py-y)
 		}, lo, hi))
 	}
@@ -187,31 +125,13 @@ var halfAngle = map[engine.Rules]map[engine.Base]float64{
 	engine.Rules25: {engine.Small: 40.62 * math.Pi / 180, engine.Medium: 41.40 * math.Pi / 180, engine.Large: 41.76 * math.Pi / 180},
 }
 
-func randomShip(r *rand.Rand, id string) engine.Ship {
-	return engine.Ship{
-		ID: id, Base: engine.Base(1 + r.IntN(3)),
-		Pose: geom.Pose{Point: geom.Point{X: 100 + 400*r.Float64(), Y: 100 + 400*r.Float64()}, Heading: geom.Angle(2 * math.Pi * r.Float64())},
-	}
-}
-
 func randomScene(r *rand.Rand) engine.Scene {
-	s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A"), randomShip(r, "B")}}
+	s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{enginetest.RandomShip(r, "A"), enginetest.RandomShip(r, "B")}}
 	if r.IntN(4) == 0 { // parallel and square formations are common on a table
 		turn := geom.Angle(r.IntN(4)) * math.Pi / 2
 		s.Ships[1].Pose.Heading = s.Ships[0].Pose.Heading + turn
 	}
 	return s
-}
-
-func arcNamed(t testing.TB, p engine.PairVerdict, arc engine.Arc) engine.ArcVerdict {
-	t.Helper()
-	for _, a := range p.Arcs {
-		if a.Arc == arc {
-			return a
-		}
-	}
-	t.Fatalf("no arc %v in %v", arc, p)
-	return engine.ArcVerdict{}
 }
 
 // slowArcs are the arcs of a ship that prints all it can, by the bearings that the slow
@@ -231,7 +151,7 @@ var slowArcs = map[engine.Rules]map[engine.Arc]engine.Arc{
 func TestTheSlowMethodAgreesOnThousandsOfScenes(t *testing.T) {
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
 		t.Run(rules.String(), func(t *testing.T) {
-			scenes := sceneCount(shorter(1000, 100), 100000)
+			scenes := enginetest.SceneCount(enginetest.Shorter(1000, 100), 100000)
 			c := slowly{t: t, rules: rules, r: rand.New(rand.NewPCG(1, uint64(rules)))}
 			for n := range scenes {
 				c.compare(n)
@@ -259,11 +179,11 @@ func (c *slowly) compare(n int) {
 	s.Rules = c.rules
 	from := &s.Ships[0]
 	from.Turret, from.Arcs = "left", []string{"rear_aux", "full_front_180", "mobile"}
-	a, b := rectOf(s.Ships[0]), rectOf(s.Ships[1])
-	want := oracleRange(a, b)
+	a, b := enginetest.RectOf(s.Ships[0]), enginetest.RectOf(s.Ships[1])
+	want := enginetest.OracleRange(a, b)
 	got, err := c.m.Pair(&s, "A", "B", engine.Options{})
 	require.NoError(c.t, err)
-	if want < 1e-9 || b.distance(a.x, a.y) == 0 {
+	if want < 1e-9 || b.Distance(a.X, a.Y) == 0 {
 		return // they overlap: the distance is 0 and the slow method cannot say more
 	}
 	c.ranges++
@@ -279,7 +199,7 @@ func (c *slowly) compare(n int) {
 	}
 }
 
-func (c *slowly) arc(n int, s *engine.Scene, v engine.ArcVerdict, as engine.Arc, a, b rect) {
+func (c *slowly) arc(n int, s *engine.Scene, v engine.ArcVerdict, as engine.Arc, a, b enginetest.Rect) {
 	half := halfAngle[c.rules][s.Ships[0].Base]
 	if math.Abs(float64(v.Margin)) < 0.5 { // less than the slow method's steps
 		return

@@ -9,21 +9,22 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
 
 func TestARangeFromThePartInsideThePlayArea(t *testing.T) {
 	// A has fled to the left by half its base, B stands before its front edge's
 	// outer part, level with it.
-	s := onMat(scene(t, "1e; A small 0 400 0; B small -60 520 0"))
+	s := onMat(enginetest.Scene(t, "1e; A small 0 400 0; B small -60 520 0"))
 	v, err := engine.RangeFromInside(&s, "A", "B", engine.Options{})
 	require.NoError(t, err)
-	plain := measurePair(t, &s, 3)
+	plain := enginetest.MeasurePair(t, &s, 3)
 	assert.InDelta(t, 82.46211251235321, float64(plain.Range.Distance), 1e-9, "from (-20, 420) to (-40, 500)")
 	assert.InDelta(t, 89.44271909999159, float64(v.Distance), 1e-9, "G25 from (0, 420)")
 	s.Ships[0].Pose.X = 100
 	v, err = engine.RangeFromInside(&s, "A", "B", engine.Options{})
 	require.NoError(t, err)
-	assert.InDelta(t, float64(measurePair(t, &s, 3).Range.Distance), float64(v.Distance), 1e-9, "a base inside is measured as ever")
+	assert.InDelta(t, float64(enginetest.MeasurePair(t, &s, 3).Range.Distance), float64(v.Distance), 1e-9, "a base inside is measured as ever")
 	for _, x := range []float64{-20, -50} {
 		s.Ships[0].Pose.X = x
 		_, err = engine.RangeFromInside(&s, "A", "B", engine.Options{})
@@ -51,8 +52,8 @@ func TestAnObjectIsAtRange0OfItself(t *testing.T) {
 	// agrees, whatever its size and wherever its nose points.
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
 		for base := engine.Small; base <= engine.Huge225; base++ {
-			s := scene(t, fmt.Sprintf("%s; A %s 300 200 33; B %s 300 200 33", rules, base, base))
-			v := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, fmt.Sprintf("%s; A %s 300 200 33; B %s 300 200 33", rules, base, base))
+			v := enginetest.MeasurePair(t, &s, 3)
 			assert.Equal(t, engine.RangeOfItself(rules), v.Range.Band, "G18 G19 %s %s", rules, base)
 			assert.Equal(t, engine.Yes, v.Range.Outcome)
 			assert.Zero(t, v.Range.Distance)

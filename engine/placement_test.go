@@ -12,6 +12,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
 
 func onMat(s engine.Scene) engine.Scene {
@@ -44,12 +45,12 @@ func TestWhereObstaclesMayBePlaced(t *testing.T) {
 		{"G205 too near the far right corner", "2.5; r square 800 800 0 20", []string{"r right edge no 2.5 G205", "r far edge no 2.5 G205"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := onMat(scene(t, c.scene))
+			s := onMat(enginetest.Scene(t, c.scene))
 			checks, err := engine.CheckObstacles(&s, engine.Options{})
 			assert.Equal(t, c.want, notPassed(t, checks, err))
 		})
 	}
-	s := onMat(scene(t, "2.5; r square 220 220 0 20; q square 340.3 220 0 20"))
+	s := onMat(enginetest.Scene(t, "2.5; r square 220 220 0 20; q square 340.3 220 0 20"))
 	s.Obstacles[0].Sigma = 0.2
 	checks, err := engine.CheckObstacles(&s, engine.Options{})
 	assert.Equal(t, []string{"q r too_close 2.5 G205"}, notPassed(t, checks, err))
@@ -74,18 +75,18 @@ func TestWhereShipsMayBeDeployed(t *testing.T) {
 		{"G209 not out of the play area", "1e; A large 300 39 0", 1, []string{"A near edge no 1e G209"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := onMat(scene(t, c.scene))
+			s := onMat(enginetest.Scene(t, c.scene))
 			s.Ships[0].Player = c.player
 			checks, err := engine.CheckDeployment(&s, engine.Options{})
 			assert.Equal(t, c.want, notPassed(t, checks, err))
 		})
 	}
-	s := onMat(scene(t, "1e; A large 300 60.5 0"))
+	s := onMat(enginetest.Scene(t, "1e; A large 300 60.5 0"))
 	s.Ships[0].Player, s.Ships[0].Covariance = 1, geom.Cov3{4: 0.04}
 	checks, err := engine.CheckDeployment(&s, engine.Options{})
 	assert.Equal(t, []string{"A near edge too_close 1e G206"}, notPassed(t, checks, err))
 
-	s = onMat(scene(t, fmt.Sprintf("1e; A large 300 %.17g 45", 40*math.Sqrt2)))
+	s = onMat(enginetest.Scene(t, fmt.Sprintf("1e; A large 300 %.17g 45", 40*math.Sqrt2)))
 	s.Ships[0].Player = 1
 	checks, err = engine.CheckDeployment(&s, engine.Options{})
 	require.NoError(t, err)
@@ -97,7 +98,7 @@ func TestWhereShipsMayBeDeployed(t *testing.T) {
 // No source gives the strip of huge ships: one that is longer than range 1 is not called illegal.
 func TestHugeShipsAreDeployedByRulesOfTheirOwn(t *testing.T) {
 	for _, rules := range []string{"1e", "2.0", "2.5"} {
-		s := onMat(scene(t, rules+"; A huge-195 300 110 0; B huge-195 600 45 90"))
+		s := onMat(enginetest.Scene(t, rules+"; A huge-195 300 110 0; B huge-195 600 45 90"))
 		s.Ships[0].Player, s.Ships[1].Player = 1, 1
 		checks, err := engine.CheckDeployment(&s, engine.Options{})
 		assert.Empty(t, notPassed(t, checks, err))
@@ -110,7 +111,7 @@ func TestHugeShipsAreDeployedByRulesOfTheirOwn(t *testing.T) {
 }
 
 func TestRangesToTheEdgesOfThePlayArea(t *testing.T) {
-	s := onMat(scene(t, "2.5; A small 120 60 0; r square 300 400 45 20"))
+	s := onMat(enginetest.Scene(t, "2.5; A small 120 60 0; r square 300 400 45 20"))
 	e, err := engine.EdgeRanges(&s, "A", engine.Options{})
 	require.NoError(t, err)
 	assert.InDelta(t, 40, float64(e[engine.EdgeNear].Nearest.Distance), 1e-9)
@@ -144,7 +145,7 @@ func TestHyperspaceMarkers(t *testing.T) {
 		{"G215 beyond range 3 of the first", []geom.Pose{at(200, 200), at(552, 200)}, []string{"h1 h0 no 2.0 G215"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := onMat(scene(t, "2.0; r square 450 500 0 20"))
+			s := onMat(enginetest.Scene(t, "2.0; r square 450 500 0 20"))
 			for i, p := range c.poses {
 				s.Markers = append(s.Markers, engine.Token{ID: fmt.Sprint("h", i), Kind: "hyperspace_marker", Pose: p})
 			}
@@ -201,12 +202,12 @@ func TestWhereScenarioFeaturesMayBePlaced(t *testing.T) {
 			[]string{"r f0 no 2.5 G224"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := features(onMat(scene(t, "2.5"+c.rock)), c.kind, c.at...)
+			s := features(onMat(enginetest.Scene(t, "2.5"+c.rock)), c.kind, c.at...)
 			checks, err := engine.CheckFeatures(&s, c.scenario, engine.Options{})
 			assert.Equal(t, c.want, notPassed(t, checks, err))
 		})
 	}
-	s := onMat(scene(t, "2.5"))
+	s := onMat(enginetest.Scene(t, "2.5"))
 	_, err := engine.CheckFeatures(&s, engine.SalvageMission, engine.Options{})
 	assert.ErrorContains(t, err, "expected 5 of the kind supply_cache")
 	s = features(s, "satellite", geom.Point{X: 458.2, Y: 457.2})
@@ -236,7 +237,7 @@ func TestWhoControlsAndContests(t *testing.T) {
 			[2]int{2, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := features(scene(t, c.scene), "satellite", mid)
+			s := features(enginetest.Scene(t, c.scene), "satellite", mid)
 			for i := range s.Ships {
 				s.Ships[i].Player = 1 + strings.Index("AB", s.Ships[i].ID[:1])
 			}
@@ -249,7 +250,7 @@ func TestWhoControlsAndContests(t *testing.T) {
 			assert.Equal(t, c.counts, counts[0].Most)
 		})
 	}
-	s := features(scene(t, "2.5; A small 457.2 595.25 0; B small 457.2 350 0; C small 380 380 0"), "satellite", mid)
+	s := features(enginetest.Scene(t, "2.5; A small 457.2 595.25 0; B small 457.2 350 0; C small 380 380 0"), "satellite", mid)
 	for i, p := range []int{1, 2, 2} {
 		s.Ships[i].Player, s.Ships[i].Covariance = p, geom.Cov3{0: 0.04, 4: 0.04}
 	}
@@ -269,7 +270,7 @@ func TestWhoControlsAndContests(t *testing.T) {
 }
 
 func countRule(t *testing.T, c engine.Scenario) string {
-	s := features(scene(t, "2.5; A small 457.2 560 0"), "satellite", geom.Point{X: 457.2, Y: 457.2})
+	s := features(enginetest.Scene(t, "2.5; A small 457.2 560 0"), "satellite", geom.Point{X: 457.2, Y: 457.2})
 	counts, err := engine.Counts(&s, c, engine.Options{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"A"}, counts[0].InRange)
@@ -287,7 +288,7 @@ func TestWhereACacheMayBeJettisoned(t *testing.T) {
 		"G229 exactly 100 mm is at range 1": {20 + 18.05 + 100, engine.Yes},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := features(scene(t, "2.5; A small 0 0 0"), "supply_cache", geom.Point{Y: c.y})
+			s := features(enginetest.Scene(t, "2.5; A small 0 0 0"), "supply_cache", geom.Point{Y: c.y})
 			got, err := engine.CheckJettison(&s, "A", "f0", engine.Options{})
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got.Legal)

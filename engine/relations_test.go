@@ -10,14 +10,8 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
-
-func measured(t testing.TB, s engine.Scene) engine.Result {
-	t.Helper()
-	r, err := engine.Measure(&s, engine.Options{})
-	require.NoError(t, err)
-	return r
-}
 
 func TestAtWithinAndBeyondARange(t *testing.T) {
 	for _, c := range []struct {
@@ -56,29 +50,29 @@ func TestAtWithinAndBeyondARange(t *testing.T) {
 			func(p *engine.PairVerdict) engine.Outcome { return p.At(1, 1) }, engine.Yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			p := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, c.scene)
+			p := enginetest.MeasurePair(t, &s, 3)
 			assert.Equal(t, c.want, c.ask(&p))
 		})
 	}
-	s := scene(t, "2.5; A small 0 0 0; B small 0 100.05 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100.05 0")
 	s.Ships[1].Covariance = geom.Cov3{0: 0.04, 4: 0.04}
-	p := measurePair(t, &s, 3)
+	p := enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.Indeterminate, p.Within(1), "G12 within is too close to call where the furthest corner may be on either side")
 	assert.Equal(t, engine.Yes, p.Beyond(0))
 }
 
 // far is the slow method for the furthest point: every point of the target's sides.
 func TestTheFurthestPointOfTheTargetIsACorner(t *testing.T) {
-	s := scene(t, "2.5; A large 0 0 20; B medium 150 130 50")
-	a, b := rectOf(s.Ships[0]), rectOf(s.Ships[1])
+	s := enginetest.Scene(t, "2.5; A large 0 0 20; B medium 150 130 50")
+	a, b := enginetest.RectOf(s.Ships[0]), enginetest.RectOf(s.Ships[1])
 	want := 0.0
 	for i := range 4 {
 		for k := range 1001 {
-			want = math.Max(want, a.distance(b.edge(i, float64(k)/1000)))
+			want = math.Max(want, a.Distance(b.Edge(i, float64(k)/1000)))
 		}
 	}
-	assert.InDelta(t, want, float64(measurePair(t, &s, 3).Farthest.Distance), 1e-9)
+	assert.InDelta(t, want, float64(enginetest.MeasurePair(t, &s, 3).Farthest.Distance), 1e-9)
 }
 
 func TestInFrontBehindAndFlanking(t *testing.T) {
@@ -94,42 +88,42 @@ func TestInFrontBehindAndFlanking(t *testing.T) {
 		{"the first edition knows no full arcs", "1e; A small 0 0 0; B small 100 50 0", engine.SideNone, engine.NoView},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			p := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, c.scene)
+			p := enginetest.MeasurePair(t, &s, 3)
 			assert.Equal(t, c.want, p.Side())
 			assert.Equal(t, c.onlyFront, p.OnlyIn(engine.ArcFullFront))
 		})
 	}
-	s := scene(t, "2.5; A small 0 0 0; B small 100 20.1 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 100 20.1 0")
 	s.Ships[1].Covariance = geom.Cov3{4: 0.04}
-	p := measurePair(t, &s, 3)
+	p := enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.SideTooClose, p.Side())
 }
 
 func TestInsideAnArcAtARangeIsAThirdQuantity(t *testing.T) {
 	// G28–G30: A turret ship whose target's near part is outside its printed arc.
-	s := scene(t, "1e; A small 0 0 0; B large 150 100 0")
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B large 150 100 0")
 	s.Ships[0].Arcs = []string{"primary_turret"}
-	p := measurePair(t, &s, 3)
-	turret := arcNamed(t, p, engine.ArcPrimaryTurret)
+	p := enginetest.MeasurePair(t, &s, 3)
+	turret := enginetest.ArcNamed(t, p, engine.ArcPrimaryTurret)
 	require.NotNil(t, turret.Attack)
 	assert.Equal(t, p.Range.Distance, turret.Attack.Distance, "G7 G8 a turret measures from the closest to the closest point")
 	assert.Equal(t, engine.Yes, turret.InArc)
-	front := arcNamed(t, p, engine.ArcFront)
+	front := enginetest.ArcNamed(t, p, engine.ArcFront)
 	assert.Greater(t, front.Attack.Distance, turret.Attack.Distance)
 	assert.Equal(t, engine.Yes, p.At(1, 1), "G5 all else uses the plain range")
 	assert.Equal(t, engine.Yes, p.InArcAt(engine.ArcFront, 2, 2))
 	assert.Equal(t, engine.No, p.InArcAt(engine.ArcFront, 1, 1))
 
-	s = scene(t, "1e; A small 0 0 0; B small 60 0 0")
-	p = measurePair(t, &s, 3)
+	s = enginetest.Scene(t, "1e; A small 0 0 0; B small 60 0 0")
+	p = enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.No, p.InArcAt(engine.ArcFront, 1, 3), "out of the arc is at no range inside it")
 	assert.Equal(t, engine.No, p.InAnyArc(), "G53")
 }
 
 func TestArcsThatTokensPrintBesides(t *testing.T) {
 	with := func(text string, arcs ...string) engine.Scene {
-		s := scene(t, text)
+		s := enginetest.Scene(t, text)
 		s.Ships[0].Arcs = arcs
 		return s
 	}
@@ -162,45 +156,45 @@ func TestArcsThatTokensPrintBesides(t *testing.T) {
 		{"the second edition's huge arc reaches the long sides", with("2.5; A huge-225 0 0 0; B small 70 80 0"), engine.ArcFront, engine.Yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := arcNamed(t, measurePair(t, &c.scene, 3), c.arc)
+			a := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &c.scene, 3), c.arc)
 			assert.Equal(t, c.in, a.InArc, "margin %v", a.Margin)
 		})
 	}
 }
 
 func TestG46AnArcOfTheFirstEditionHasNoEnd(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 800 0")
-	front := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront)
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 800 0")
+	front := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront)
 	assert.Equal(t, engine.Yes, front.InArc)
 	assert.Equal(t, 8, front.Attack.Band)
 }
 
 func TestObstructionOfTurretsAndOnDevices(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 200 0 0; r square 100 0 0 60")
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 200 0 0; r square 100 0 0 60")
 	s.Ships[0].Arcs = []string{"primary_turret"}
-	o := arcNamed(t, measurePair(t, &s, 3), engine.ArcPrimaryTurret).Attack.Obstruction
+	o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcPrimaryTurret).Attack.Obstruction
 	assert.Equal(t, "must", o.Verdict, "G36 an attack outside the arc is obstructed like any other")
 
-	s = scene(t, "2.5; A small 0 0 0; B small 0 300 45")
+	s = enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 300 45")
 	s.Devices = []engine.Token{{ID: "b", Kind: "bomb", Pose: geom.Pose{Point: geom.Point{Y: 100}}}}
 	s.Markers = []engine.Token{{ID: "m", Kind: "satellite", Pose: geom.Pose{Point: geom.Point{Y: 150}}}}
-	o = arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	o = enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "never", o.Verdict, "G41 G42 bombs and scenario features do not obstruct")
 	assert.Equal(t, []string{"b"}, o.Devices)
 	s.Devices[0].Kind = "cargo"
-	o = arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	o = enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "must", o.Verdict, "G43 cargo counts as debris")
 	assert.Equal(t, []string{"b"}, o.By)
 	s.Devices[0].Kind = "electro-chaff"
-	assert.Equal(t, "must", arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
+	assert.Equal(t, "must", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 }
 
 func TestAnAttackerOnAnObstacleIsObstructedByIt(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 200 45; r square 0 10 0 60")
-	o := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 45; r square 0 10 0 60")
+	o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "must", o.Verdict)
-	s = scene(t, "2.5; A small 0 0 0; B small 0 200 45; r square 0 -15 0 60")
-	o = arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	s = enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 45; r square 0 -15 0 60")
+	o = enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "never", o.Verdict, "unless the line leaves from a part that is not on it")
 }
 
@@ -223,9 +217,9 @@ func TestDevicesAndMarkersAreObjects(t *testing.T) {
 		{"container", "container", 100 - 19.65},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, "2.5; A small 0 0 0")
+			s := enginetest.Scene(t, "2.5; A small 0 0 0")
 			s.Devices = []engine.Token{{ID: "d", Kind: c.kind, Pose: at(120)}}
-			r := measured(t, s)
+			r := enginetest.Measured(t, s)
 			require.Len(t, r.Objects, 1)
 			assert.InDelta(t, c.distance, float64(r.Objects[0].Range.Distance), 1e-9)
 			assert.Equal(t, c.kind, r.Objects[0].Kind)
@@ -233,32 +227,32 @@ func TestDevicesAndMarkersAreObjects(t *testing.T) {
 		})
 	}
 	t.Run("G192 G193 cluster mines are three objects", func(t *testing.T) {
-		s := scene(t, "1e; A small 0 0 0")
+		s := enginetest.Scene(t, "1e; A small 0 0 0")
 		s.Devices = []engine.Token{{ID: "c", Kind: "cluster_mines", Pose: at(120)}}
-		r := measured(t, s)
+		r := enginetest.Measured(t, s)
 		require.Len(t, r.Objects, 3)
 		assert.Equal(t, []string{"c", "c.left", "c.right"}, []string{r.Objects[0].To, r.Objects[1].To, r.Objects[2].To})
 		assert.InDelta(t, 100-21.05, float64(r.Objects[0].Range.Distance), 1e-9)
 		assert.InDelta(t, math.Hypot(20.2-20, 100-19.8), float64(r.Objects[1].Range.Distance), 1e-9)
 	})
 	t.Run("G16 markers", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0")
 		for i, kind := range []string{"satellite", "supply_cache", "hyperspace_marker"} {
 			s.Markers = append(s.Markers, engine.Token{ID: kind, Kind: kind, Pose: at(float64(120 + 100*i))})
 		}
-		r := measured(t, s)
+		r := enginetest.Measured(t, s)
 		require.Len(t, r.Objects, 3)
 		for i, want := range []float64{100 - 18.05, 200 - 18.05, 300 - 23.2} {
 			assert.InDelta(t, want, float64(r.Objects[i].Range.Distance), 1e-9)
 		}
 	})
 	t.Run("an outline of one's own, and a kind of no known size", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0")
 		s.Devices = []engine.Token{
 			{ID: "own", Kind: "odd", Pose: at(120), Sigma: 0.5, Outline: []geom.Point{{X: -5, Y: -5}, {X: 5, Y: -5}, {X: 0, Y: 5}}},
 			{ID: "q", Kind: "odd", Pose: at(200)},
 		}
-		r := measured(t, s)
+		r := enginetest.Measured(t, s)
 		require.Len(t, r.Objects, 1)
 		assert.InDelta(t, 95, float64(r.Objects[0].Range.Distance), 1e-9)
 		assert.InDelta(t, 0.5, float64(r.Objects[0].Range.Sigma), 1e-6)
@@ -269,11 +263,11 @@ func TestDevicesAndMarkersAreObjects(t *testing.T) {
 
 func TestHugeBasesOfBothLengths(t *testing.T) {
 	for base, length := range map[string]float64{"huge-195": 195, "huge-225": 224.8} {
-		s := scene(t, fmt.Sprintf("1e; A %s 0 0 0; B small 0 %.17g 0", base, length/2+20+100))
-		p := measurePair(t, &s, 3)
+		s := enginetest.Scene(t, fmt.Sprintf("1e; A %s 0 0 0; B small 0 %.17g 0", base, length/2+20+100))
+		p := enginetest.MeasurePair(t, &s, 3)
 		assert.InDelta(t, 100, float64(p.Range.Distance), 1e-9, "G212 %s", base)
 		assert.Equal(t, 1, p.Range.Band)
-		s = scene(t, fmt.Sprintf("1e; A %s 0 0 0; B small 160 0 0", base))
-		assert.InDelta(t, 100, float64(measurePair(t, &s, 3).Range.Distance), 1e-9)
+		s = enginetest.Scene(t, fmt.Sprintf("1e; A %s 0 0 0; B small 160 0 0", base))
+		assert.InDelta(t, 100, float64(enginetest.MeasurePair(t, &s, 3).Range.Distance), 1e-9)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 )
 
@@ -53,8 +54,8 @@ func TestTheRuleBookOnRange(t *testing.T) {
 		{"G212", "a huge base is longer than any single one", "1e; A small 0 0 0; B huge-225 0 232.4 0", 100, 1},
 	} {
 		t.Run(c.rule+" "+c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			p := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, c.scene)
+			p := enginetest.MeasurePair(t, &s, 3)
 			assert.InDelta(t, c.distance, float64(p.Range.Distance), 1e-9)
 			assert.Equal(t, c.band, p.Range.Band)
 			assert.Equal(t, []int{c.band}, p.Range.Possible)
@@ -66,8 +67,8 @@ func TestTheRuleBookOnRange(t *testing.T) {
 // it. Its range is 1, its attack range is 2, and by the bullseye it is no target.
 func TestTheRuleBookOnRangeAndAttackRange(t *testing.T) {
 	for _, rules := range []string{"1e", "2.0", "2.5"} {
-		s := scene(t, rules+"; A small 0 0 0; B large 150 100 0")
-		p := measurePair(t, &s, 3)
+		s := enginetest.Scene(t, rules+"; A small 0 0 0; B large 150 100 0")
+		p := enginetest.MeasurePair(t, &s, 3)
 		front := arcOf(t, &p, engine.ArcFront)
 		require.Equal(t, engine.Yes, front.InArc)
 		assert.Equal(t, 1, p.Range.Band, "%s: G5: everything but the attack", rules)
@@ -92,8 +93,8 @@ func TestTheRuleBookOnRangeAndAttackRange(t *testing.T) {
 // same from the other. G26 and G27: nothing is remembered, so that a ship that was
 // moved between two attacks is measured where it now is.
 func TestTheRuleBookOnMeasuringAgain(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 138 0")
-	before := measurePair(t, &s, 3)
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 138 0")
+	before := enginetest.MeasurePair(t, &s, 3)
 	back, err := engine.MeasurePair(&s, "B", "A", engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, before.Range.Distance, back.Range.Distance)
@@ -102,7 +103,7 @@ func TestTheRuleBookOnMeasuringAgain(t *testing.T) {
 
 	// G24: an aura is within its range of the ship that has it, and of no other: with a
 	// third ship between, each has its own neighbours at range 1.
-	aura := scene(t, "1e; A small 0 0 0; B small 0 138 0; C small 0 270 0")
+	aura := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 138 0; C small 0 270 0")
 	for _, c := range []struct {
 		of, to string
 		want   engine.Outcome
@@ -114,11 +115,11 @@ func TestTheRuleBookOnMeasuringAgain(t *testing.T) {
 	}
 
 	s.Ships[1].Pose.Y += 4 // a tractor beam
-	after := measurePair(t, &s, 3)
+	after := enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, 1, before.Range.Band)
 	assert.Equal(t, 2, after.Range.Band)
 	s.Ships[1].Pose.Y -= 4
-	assert.Equal(t, before, measurePair(t, &s, 3))
+	assert.Equal(t, before, enginetest.MeasurePair(t, &s, 3))
 }
 
 func TestTheRuleBookOnObstruction(t *testing.T) {
@@ -144,8 +145,8 @@ func TestTheRuleBookOnObstruction(t *testing.T) {
 		{"G40", "nor in 2.5, where it is named", "2.5; A small 0 0 0; B small 0 200 0; C small 0 100 0", "never", nil},
 	} {
 		t.Run(c.rule+" "+c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			p := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, c.scene)
+			p := enginetest.MeasurePair(t, &s, 3)
 			attack := arcOf(t, &p, engine.ArcFront).Attack
 			require.NotNil(t, attack)
 			assert.Equal(t, c.verdict, attack.Obstruction.Verdict)
@@ -176,13 +177,13 @@ func TestTheRuleBookOnLinesThatCannotBeTold(t *testing.T) {
 		{"the heading is known to a degree and a half only", -20, 7e-4, "too_close"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, fmt.Sprintf("1e; A small 0 0 0; B small 0 200 0.05; rock square %d 100 0 20", c.rock))
-			exact := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, fmt.Sprintf("1e; A small 0 0 0; B small 0 200 0.05; rock square %d 100 0 20", c.rock))
+			exact := enginetest.MeasurePair(t, &s, 3)
 			assert.Len(t, exact.Range.Lines, 1)
 			for i := range s.Ships {
 				s.Ships[i].Covariance = geom.Cov3{0: 0.04, 4: 0.04, 8: c.variance}
 			}
-			measured := measurePair(t, &s, 3)
+			measured := enginetest.MeasurePair(t, &s, 3)
 			o := arcOf(t, &measured, engine.ArcFront).Attack.Obstruction
 			assert.Equal(t, c.want, o.Verdict)
 			if c.want == "may" {
@@ -192,11 +193,11 @@ func TestTheRuleBookOnLinesThatCannotBeTold(t *testing.T) {
 		})
 	}
 	t.Run("a rock across all of the lines", func(t *testing.T) {
-		s := scene(t, "1e; A small 0 0 0; B small 0 200 0.05; rock square 0 100 0 60")
+		s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 200 0.05; rock square 0 100 0 60")
 		for i := range s.Ships {
 			s.Ships[i].Covariance = geom.Cov3{0: 0.04, 4: 0.04, 8: 1e-5}
 		}
-		measured := measurePair(t, &s, 3)
+		measured := enginetest.MeasurePair(t, &s, 3)
 		assert.Equal(t, "must", arcOf(t, &measured, engine.ArcFront).Attack.Obstruction.Verdict)
 	})
 }
@@ -230,8 +231,8 @@ func TestTheRuleBookOnArcs(t *testing.T) {
 		{"G120", "nor does a miniature that hangs over", "1e; A small 0 0 0; B small 150 100 0", engine.ArcFront, engine.No},
 	} {
 		t.Run(c.rule+" "+c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
-			p := measurePair(t, &s, 3)
+			s := enginetest.Scene(t, c.scene)
+			p := enginetest.MeasurePair(t, &s, 3)
 			assert.Equal(t, c.in, arcOf(t, &p, c.arc).InArc)
 		})
 	}
@@ -242,26 +243,26 @@ func num(v float64) string { return geom.Length(v).String()[:len(geom.Length(v).
 // G47, G50, G51 and G55: a ship has the arcs that its token prints.
 func TestTheRuleBookOnPrintedArcs(t *testing.T) {
 	names := func(s engine.Scene) (arcs []string) {
-		p := measurePair(t, &s, 3)
+		p := enginetest.MeasurePair(t, &s, 3)
 		for _, a := range p.Arcs {
 			arcs = append(arcs, a.Arc.String())
 		}
 		return arcs
 	}
-	assert.Equal(t, []string{"front"}, names(scene(t, "1e; A small 0 0 0; B small 0 100 0")),
+	assert.Equal(t, []string{"front"}, names(enginetest.Scene(t, "1e; A small 0 0 0; B small 0 100 0")),
 		"G50, G51: a turret's ship too has its front arc")
-	aux := scene(t, "1e; A small 0 0 0; B small 0 -100 0")
+	aux := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 -100 0")
 	aux.Ships[0].Arcs = []string{"rear_aux"}
 	assert.Equal(t, []string{"front", "rear_aux"}, names(aux), "G47")
-	p := measurePair(t, &aux, 3)
+	p := enginetest.MeasurePair(t, &aux, 3)
 	assert.Equal(t, engine.Yes, arcOf(t, &p, engine.ArcRearAux).InArc)
-	assert.Subset(t, names(scene(t, "2.0; A small 0 0 0; B small 0 100 0")), []string{"front", "rear", "left", "right"}, "G55")
+	assert.Subset(t, names(enginetest.Scene(t, "2.0; A small 0 0 0; B small 0 100 0")), []string{"front", "rear", "left", "right"}, "G55")
 }
 
 // G15, G21, G79 and G218: obstacles are objects, to which range is measured as to
 // ships. G174: a ship may stand on one. G202, G203: the mat is 914.4 mm square.
 func TestTheRuleBookOnObjects(t *testing.T) {
-	s := scene(t, "2.5; A small 100 100 0; rock square 100 270 0 100; stone square 100 105 0 20")
+	s := enginetest.Scene(t, "2.5; A small 100 100 0; rock square 100 270 0 100; stone square 100 105 0 20")
 	s.MatWidth, s.MatHeight = 914.4*geom.Millimeter, 914.4*geom.Millimeter
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
@@ -315,16 +316,16 @@ func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
 		{"G78", "1e", touching, 1, 3, engine.Yes},
 		{"G78", "1e", beyond, 1, 3, engine.No},
 	} {
-		s := scene(t, c.rules+"; "+c.ships)
-		p := measurePair(t, &s, 3)
+		s := enginetest.Scene(t, c.rules+"; "+c.ships)
+		p := enginetest.MeasurePair(t, &s, 3)
 		assert.Equal(t, c.want, p.At(c.lo, c.hi), "%s: %s, range %d–%d", c.rule, c.ships, c.lo, c.hi)
 	}
 	// G57 is a bar on attacks as well: at range 0 the standing forbids in 2.0 what in 2.5
 	// (G58) it allows.
 	for _, ships := range []string{touching, byGuides, near} {
 		for rules, want := range map[string]engine.Outcome{"2.0": engine.No, "2.5": engine.Yes} {
-			s := scene(t, rules+"; "+ships)
-			all, err := standingState(&s, nil, engine.Options{})
+			s := enginetest.Scene(t, rules+"; "+ships)
+			all, err := enginetest.StandingState(&s, nil, engine.Options{})
 			require.NoError(t, err)
 			if ships == near {
 				want = engine.Yes
@@ -342,11 +343,11 @@ func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
 // G52: one question may be about all of a ship's arcs at once: the auxiliary arc of a
 // token counts where the front arc misses.
 func TestTheRuleBookOnAllArcsTogether(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 -100 0")
-	p := measurePair(t, &s, 3)
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 -100 0")
+	p := enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.No, p.InAnyArc())
 	s.Ships[0].Arcs = []string{"rear_aux"}
-	p = measurePair(t, &s, 3)
+	p = enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.Yes, p.InAnyArc())
 }
 
@@ -368,7 +369,7 @@ func TestTheRuleBookOnTheLineBackedUpAlong(t *testing.T) {
 	moved := 0
 	for x := 60.0; x < 130; x += 3.5 {
 		for _, rules := range []string{"1e", "2.5"} {
-			s := scene(t, rules+"; A small 0 0 0; B small "+num(x)+" 70 20")
+			s := enginetest.Scene(t, rules+"; A small 0 0 0; B small "+num(x)+" 70 20")
 			r, err := move.Execute(&s, "A", move.Maneuver{Bearing: move.TightTurn, Speed: 1}, engine.Options{})
 			require.NoError(t, err)
 			if r.FullyExecuted || r.Final == r.Full {
@@ -386,7 +387,7 @@ func TestTheRuleBookOnTheLineBackedUpAlong(t *testing.T) {
 // G141 and G142: the ion maneuvers are maneuvers like others: straight 1, or in 2.5 a
 // bank of speed 1. G88 and G91: an action without its side or direction is none.
 func TestTheRuleBookOnWhatIsDeclared(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0")
 	c := math.Sqrt2 / 2
 	for _, m := range []struct {
 		rule, text string
@@ -415,7 +416,7 @@ func TestTheRuleBookOnWhatIsDeclared(t *testing.T) {
 // but ships stops it, and a mine is met by where the ship truly ends.
 func TestTheRuleBookOnWhatAMoveMeets(t *testing.T) {
 	straight := move.Maneuver{Bearing: move.Straight, Speed: 3}
-	s := scene(t, "1e; A small 0 0 0; under square 0 60 0 10; end square 10 165 0 20; side square 60 60 0 20")
+	s := enginetest.Scene(t, "1e; A small 0 0 0; under square 0 60 0 10; end square 10 165 0 20; side square 60 60 0 20")
 	s.Devices = []engine.Token{{ID: "mine", Kind: "proximity_mine", Pose: geom.Pose{Point: geom.Point{Y: 200}}}}
 	r, err := move.Execute(&s, "A", straight, engine.Options{})
 	require.NoError(t, err)
@@ -439,7 +440,7 @@ func TestTheRuleBookOnWhatAMoveMeets(t *testing.T) {
 // G231: a ship that fled lets its supply cache go at range 1 of where it stood before
 // its maneuver, not of where it ended.
 func TestTheRuleBookOnACacheOfAShipThatFled(t *testing.T) {
-	s := scene(t, "2.5; A small 30 60 270")
+	s := enginetest.Scene(t, "2.5; A small 30 60 270")
 	s.MatWidth, s.MatHeight = 914.4*geom.Millimeter, 914.4*geom.Millimeter
 	s.Markers = []engine.Token{{ID: "cache", Kind: "supply_cache", Pose: geom.Pose{Point: geom.Point{X: 120, Y: 60}}}}
 	r, err := move.Execute(&s, "A", move.Maneuver{Bearing: move.Straight, Speed: 3}, engine.Options{})

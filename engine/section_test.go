@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
 
 func sections(t testing.TB, s engine.Scene, from, to string) (fore, aft engine.SectionVerdict) {
@@ -49,18 +50,18 @@ func TestAHugeShipIsDividedByItsArc(t *testing.T) {
 		})
 	}
 	t.Run("a section in the attacker's arc, the other not", func(t *testing.T) {
-		s := scene(t, "1e; H huge-225 0 0 90; A small 120 -150 0")
+		s := enginetest.Scene(t, "1e; H huge-225 0 0 90; A small 120 -150 0")
 		fore, aft := sections(t, s, "A", "H")
 		assert.Equal(t, engine.Yes, fore.Arcs[0].InArc)
 		assert.Equal(t, engine.Yes, aft.Arcs[0].InArc, "the arc is wide")
-		s = scene(t, "1e; H huge-225 0 0 90; A small 140 -75 0")
+		s = enginetest.Scene(t, "1e; H huge-225 0 0 90; A small 140 -75 0")
 		fore, aft = sections(t, s, "A", "H")
 		assert.Equal(t, engine.Yes, fore.Arcs[0].InArc)
 		assert.Equal(t, engine.No, aft.Arcs[0].InArc)
 		assert.Nil(t, aft.Arcs[0].Attack)
 	})
 	t.Run("only huge ships of the first edition have sections", func(t *testing.T) {
-		s := scene(t, "2.5; H huge-225 0 0 90; A small 120 -150 0")
+		s := enginetest.Scene(t, "2.5; H huge-225 0 0 90; A small 120 -150 0")
 		_, err := engine.MeasureSections(&s, "A", "H", engine.Options{})
 		assert.ErrorIs(t, err, engine.ErrNoSections)
 		s.Rules = engine.Rules1e
@@ -77,12 +78,12 @@ func hugeScene(t testing.TB, text string) engine.Scene {
 	const arc = " full_front_180"
 	for i := 0; i+len(arc) <= len(text); i++ {
 		if text[i:i+len(arc)] == arc {
-			s := scene(t, text[:i]+text[i+len(arc):])
+			s := enginetest.Scene(t, text[:i]+text[i+len(arc):])
 			s.Ships[0].Arcs = []string{"full_front_180"}
 			return s
 		}
 	}
-	return scene(t, text)
+	return enginetest.Scene(t, text)
 }
 
 // G54: the two sections are the whole base, and no point is in both, whatever the
@@ -127,13 +128,13 @@ func TestSectionsFillTheBaseOnce(t *testing.T) {
 func TestSectionsOfAMeasuredTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(54, 2))
 	wrong, asked := 0, 0
-	for range shorter(400, 60) {
-		s := scene(t, "1e; A small 0 0 0; H huge-195 0 0 0")
+	for range enginetest.Shorter(400, 60) {
+		s := enginetest.Scene(t, "1e; A small 0 0 0; H huge-195 0 0 0")
 		s.Ships[0].Pose.Heading = geom.Angle(7 * r.Float64())
 		s.Ships[1].Pose = geom.Pose{Point: geom.Point{X: 500 * (r.Float64() - 0.5), Y: 200 + 150*r.Float64()},
 			Heading: geom.Angle(7 * r.Float64())}
-		uncertain(r, &s.Ships[0], 2)
-		uncertain(r, &s.Ships[1], 2)
+		enginetest.Uncertain(r, &s.Ships[0], 2)
+		enginetest.Uncertain(r, &s.Ships[1], 2)
 		truth := drawScene(r, &s)
 		fore, aft := sections(t, s, "A", "H")
 		trueFore, trueAft := sections(t, truth, "A", "H")

@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/scenefile"
 )
 
@@ -24,7 +25,7 @@ func crowd(ships, obstacles int) engine.Scene {
 	}
 	for i := range ships {
 		ship := engine.Ship{ID: fmt.Sprintf("S%d", i), Player: 1 + i%2, Base: engine.Base(1 + r.IntN(3)), Pose: place()}
-		uncertain(r, &ship, 1)
+		enginetest.Uncertain(r, &ship, 1)
 		if i%4 == 0 {
 			ship.Turret = "left"
 		}
@@ -32,7 +33,7 @@ func crowd(ships, obstacles int) engine.Scene {
 	}
 	for i := range obstacles {
 		s.Obstacles = append(s.Obstacles, engine.Obstacle{ID: fmt.Sprintf("rock%d", i), Kind: "asteroid", Pose: place(),
-			Outline: star(r, 50, 35), Sigma: 0.2})
+			Outline: enginetest.Star(r, 50, 35), Sigma: 0.2})
 	}
 	return s
 }
@@ -77,7 +78,7 @@ func TestThePriceOfAPairDoesNotGrowWithTheTable(t *testing.T) {
 		s := crowd(ships, 12)
 		var m engine.Measurer
 		best := math.Inf(1)
-		for range shorter(4, 3) {
+		for range enginetest.Shorter(4, 3) {
 			start := cpuTime(t)
 			for range max(1, 120/ships) {
 				s.ScaleSigma = 0.0006 - s.ScaleSigma // all of it changes
@@ -90,7 +91,7 @@ func TestThePriceOfAPairDoesNotGrowWithTheTable(t *testing.T) {
 		}
 		return best
 	}
-	few, game, many := price(8), price(24), price(shorter(200, 100))
+	few, game, many := price(8), price(24), price(enginetest.Shorter(200, 100))
 	t.Logf("nanoseconds per pair: 8 ships %.0f, 24 ships %.0f, many %.0f", few, game, many)
 	if few > 6*game || many > 4*game {
 		t.Errorf("a pair of 8, 24 and many ships costs %.0f, %.0f and %.0f ns, expected about the same", few, game, many)
@@ -169,7 +170,7 @@ func TestMeasuringAfterAMoveGivesWhatMeasuringEverythingGives(t *testing.T) {
 		s.Ships[1].Base = engine.Huge195
 		var before engine.Result
 		var told string
-		for n := range shorter(120, 40) {
+		for n := range enginetest.Shorter(120, 40) {
 			what := changeTable(r, &s, &o)
 			got, err := m.Measure(&s, o)
 			if err != nil {
@@ -220,7 +221,7 @@ func changeTable(r *rand.Rand, s *engine.Scene, o *engine.Options) string {
 		s.Rules = engine.Rules(1 + r.IntN(3))
 		return "other rules"
 	case 4:
-		uncertain(r, ship, 2)
+		enginetest.Uncertain(r, ship, 2)
 		return "another covariance"
 	case 5:
 		id := fmt.Sprintf("N%d", r.IntN(1e9))

@@ -10,19 +10,13 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 )
-
-// standingState measures a scene with the first edition's relation, and returns who stands how.
-func standingState(s *engine.Scene, touching engine.Touching, o engine.Options) ([]engine.Standing, error) {
-	o.Touching = touching
-	r, err := engine.Measure(s, o)
-	return r.Standing, err
-}
 
 // barred writes what ships may not do: "A attack B yes G73, …".
 func barred(t *testing.T, s engine.Scene, touching engine.Touching) string {
 	t.Helper()
-	all, err := standingState(&s, touching, engine.Options{})
+	all, err := enginetest.StandingState(&s, touching, engine.Options{})
 	require.NoError(t, err)
 	var out []string
 	for _, st := range all {
@@ -63,17 +57,17 @@ func TestWhoMayNotAttack(t *testing.T) {
 			"A attack B too_close 1e G102; B attack A too_close 1e G102"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene(t, c.scene)
+			s := enginetest.Scene(t, c.scene)
 			for i := range s.Obstacles {
 				s.Obstacles[i].Kind = c.kind
 			}
 			assert.Equal(t, c.want, barred(t, s, c.touching))
 		})
 	}
-	s := scene(t, "2.0; A small 0 0 0; B small 0 43.2 0")
+	s := enginetest.Scene(t, "2.0; A small 0 0 0; B small 0 43.2 0")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.06, 4: 0.06}
 	assert.Equal(t, "A attack B too_close 2.0 G73; B attack A too_close 2.0 G73", barred(t, s, nil), "a measured contact is too close to call")
-	all, err := standingState(&s, nil, engine.Options{})
+	all, err := enginetest.StandingState(&s, nil, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, engine.Indeterminate, all[0].MayAttack("B"))
 	assert.Equal(t, engine.Yes, all[0].MayAttack("C"))
@@ -81,14 +75,14 @@ func TestWhoMayNotAttack(t *testing.T) {
 
 // What is not known of two ships in contact is not made up from what is known of others.
 func TestTouchingThatIsNotKnownOfAPair(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 40 0 0")
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 40 0 0")
 	o := engine.Options{MayTouch: engine.Touching{{"B", "A"}}}
-	all, err := standingState(&s, engine.Touching{{"A", "C"}}, o)
+	all, err := enginetest.StandingState(&s, engine.Touching{{"A", "C"}}, o)
 	require.NoError(t, err)
 	assert.Equal(t, engine.NoView, all[0].MayAttack("B"), "G95")
 	assert.Equal(t, engine.No, all[0].MayAttack("C"), "G102")
 	s.Ships[1].Pose.Y = 60
-	all, err = standingState(&s, engine.Touching{}, o)
+	all, err = enginetest.StandingState(&s, engine.Touching{}, o)
 	require.NoError(t, err)
 	assert.Equal(t, engine.Yes, all[0].MayAttack("B"), "apart they do not touch")
 }
@@ -97,7 +91,7 @@ func TestTouchingThatIsNotKnownOfAPair(t *testing.T) {
 func TestScenarioFeaturesAreNoTargets(t *testing.T) {
 	for _, kind := range []string{"satellite", "supply_cache", "supply cache", "mission-satellite", "objective", "hyperspace_marker"} {
 		for _, rules := range []string{"2.0", "2.5"} {
-			s := scene(t, rules+"; A small 0 0 0")
+			s := enginetest.Scene(t, rules+"; A small 0 0 0")
 			s.Markers = []engine.Token{{ID: "m", Kind: kind, Pose: geom.Pose{Point: geom.Point{Y: 60}}}}
 			r, err := engine.Measure(&s, engine.Options{})
 			require.NoError(t, err)
@@ -117,9 +111,10 @@ func TestScenarioFeaturesAreNoTargets(t *testing.T) {
 }
 
 func TestContactsAndOverlapsOfAllThings(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 43.2 0; C small 30 -10 0; r square -30 0 0 20; q square 0 -28 0 20; far square 200 0 0 20")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 43.2 0; C small 30 -10 0; r square -30 0 0 20; q square 0 -28 0 20;"+
+		" far square 200 0 0 20")
 	s.Devices = []engine.Token{{ID: "b", Kind: "bomb", Pose: geom.Pose{Point: geom.Point{X: -20, Y: 35}}}}
-	all, err := standingState(&s, nil, engine.Options{})
+	all, err := enginetest.StandingState(&s, nil, engine.Options{})
 	require.NoError(t, err)
 	require.Equal(t, "A", all[0].ID)
 	assert.Equal(t, []string{"B", "C", "r", "q", "b"}, all[0].Contacts, "G17")
@@ -127,7 +122,7 @@ func TestContactsAndOverlapsOfAllThings(t *testing.T) {
 }
 
 func TestTouchingIsARelationWithAHistory(t *testing.T) {
-	contact := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 40 0 0")
+	contact := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 40 0 0")
 	var none engine.Touching
 	after := func(was engine.Touching, s engine.Scene, moved string, touched ...string) engine.Touching {
 		now, err := was.After(&s, moved, touched, engine.Options{})
@@ -153,7 +148,7 @@ func TestTouchingIsARelationWithAHistory(t *testing.T) {
 // What may not be done is asked of the result by act and pair: the surest reason first, a
 // lock by where either ship stands, and in words that name reason and rule.
 func TestBarredIsAskedByActAndPair(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 200 0; C small 200 0 0; g square 30 0 0 20; h square 0 230.5 0 20")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 0; C small 200 0 0; g square 30 0 0 20; h square 0 230.5 0 20")
 	s.Obstacles[0].Kind, s.Obstacles[1].Kind = "gas", "gas"
 	s.Obstacles[1].Sigma = 0.5
 	r, err := engine.Measure(&s, engine.Options{})
@@ -173,7 +168,7 @@ func TestBarredIsAskedByActAndPair(t *testing.T) {
 	assert.Empty(t, words("attack", "C", "A"), "an attack on it is none of that")
 	assert.Empty(t, words("attack", "nobody", "A"))
 
-	s = scene(t, "1e; A small 0 0 0; B small 0 40 0")
+	s = enginetest.Scene(t, "1e; A small 0 0 0; B small 0 40 0")
 	r, err = engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"A: perhaps no attack, it cannot be seen: the two ships are in contact; they are touching if one overlapped " +
@@ -183,7 +178,7 @@ func TestBarredIsAskedByActAndPair(t *testing.T) {
 // In the first edition a maneuver that has just overlapped a ship makes the two touch, also
 // where no one keeps the relation; of others contact alone does not say it.
 func TestAnOverlapIsKnownWithoutTheWholeRelation(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")
 	for _, id := range []string{"A", "B"} {
 		other := map[string]string{"A": "B", "B": "A"}[id]
 		r, err := engine.Measure(&s, engine.Options{Overlapped: engine.Touching{{"A", "B"}}})
@@ -202,7 +197,7 @@ func TestAnOverlapIsKnownWithoutTheWholeRelation(t *testing.T) {
 // G97, G98: a ship that has just boosted, rolled or moved in full overlapped no one, and
 // so touches none that it is in contact with. Others may touch all the same.
 func TestAShipThatMovedWithoutAnOverlapTouchesNone(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")
 	var m engine.Measurer
 	for range 2 { // asked again, the answer stays
 		r, err := m.Measure(&s, engine.Options{Untouched: "B"})
@@ -218,7 +213,7 @@ func TestAShipThatMovedWithoutAnOverlapTouchesNone(t *testing.T) {
 
 // Contact that is too close to call is not stated.
 func TestContactThatIsNotDecidedIsNotStated(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 43.3 0")
+	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 43.3 0")
 	for i := range s.Ships {
 		s.Ships[i].Covariance = geom.Cov3{0: 0.0036, 4: 0.0036}
 	}

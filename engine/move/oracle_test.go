@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 )
 
@@ -28,7 +29,7 @@ func moveScenes(n int) int {
 	if os.Getenv("SIGHTLINE_ACCURACY") == "full" {
 		n *= 20
 	}
-	return sceneCount(n, n)
+	return enginetest.SceneCount(n, n)
 }
 
 type slowLine struct {
@@ -240,7 +241,7 @@ func meet(a, b [][]geom.Point) bool {
 // randomMove makes a ship, a maneuver that has a template and no flip, and ships
 // near its end.
 func randomMove(r *rand.Rand) (engine.Scene, move.Maneuver) {
-	s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A")}}
+	s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{enginetest.RandomShip(r, "A")}}
 	m := move.Maneuver{Bearing: move.Bearing(1 + r.IntN(3)), Speed: 1 + r.IntN(3), Left: r.IntN(2) == 0}
 	if r.IntN(5) == 0 {
 		m.Bearing = move.ReverseStraight + move.Bearing(r.IntN(2))
@@ -250,7 +251,7 @@ func randomMove(r *rand.Rand) (engine.Scene, move.Maneuver) {
 	}
 	v := newSlowMove(s.Ships[0], m)
 	for i := range 1 + r.IntN(3) {
-		b := randomShip(r, string(rune('B'+i)))
+		b := enginetest.RandomShip(r, string(rune('B'+i)))
 		at := v.pose(v.line.length - 150*r.Float64()*float64(i)/2)
 		b.Pose.Point = at.Add(geom.Point{X: 190 * (r.Float64() - 0.5), Y: 190 * (r.Float64() - 0.5)})
 		if r.IntN(4) == 0 {
@@ -267,7 +268,7 @@ func TestTheSlowMethodAgreesOnMoves(t *testing.T) {
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
 		t.Run(rules.String(), func(t *testing.T) {
 			t.Parallel()
-			compareMoves(t, rules, moveScenes(shorter(200, 40)))
+			compareMoves(t, rules, moveScenes(enginetest.Shorter(200, 40)))
 		})
 	}
 }
@@ -408,7 +409,7 @@ func slowTemplateInside(v slowMove, stop float64, final geom.Pose, outline []geo
 func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 164))
 	hits := 0
-	for i := range moveScenes(shorter(300, 60)) {
+	for i := range moveScenes(enginetest.Shorter(300, 60)) {
 		s, m := randomMove(r)
 		v := newSlowMove(s.Ships[0], m)
 		if r.IntN(3) > 0 {
@@ -440,7 +441,7 @@ func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 		over := meet(slowParts(s.Ships[0].Base, got.Final, rectangular), [][]geom.Point{rock.Outline})
 		require.Equal(t, over, base == engine.Yes, where)
 	}
-	assert.Greater(t, hits, shorter(50, 5))
+	assert.Greater(t, hits, enginetest.Shorter(50, 5))
 }
 
 // G89 G147 G149 G131: the legal intervals of a slide are where every place in
@@ -448,8 +449,8 @@ func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 func TestTheSlowMethodAgreesOnSlides(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 89))
 	limits := 0
-	for i := range moveScenes(shorter(400, 60)) {
-		s := engine.Scene{Rules: engine.Rules1e, Ships: []engine.Ship{randomShip(r, "A")}}
+	for i := range moveScenes(enginetest.Shorter(400, 60)) {
+		s := engine.Scene{Rules: engine.Rules1e, Ships: []engine.Ship{enginetest.RandomShip(r, "A")}}
 		a := &s.Ships[0]
 		if a.Base == engine.Medium {
 			a.Base = engine.Small
@@ -461,7 +462,7 @@ func TestTheSlowMethodAgreesOnSlides(t *testing.T) {
 			across, along, half = 20, 20, 20
 		}
 		for k := range 2 {
-			b := randomShip(r, string(rune('B'+k)))
+			b := enginetest.RandomShip(r, string(rune('B'+k)))
 			b.Pose.Point = a.Pose.Transform(geom.Point{X: side * (60 + 120*r.Float64()), Y: 180 * (r.Float64() - 0.5)})
 			s.Ships = append(s.Ships, b)
 			c := a.Pose.Transform(geom.Point{X: side * (20 + 80*r.Float64()), Y: 160 * (r.Float64() - 0.5)})
@@ -533,7 +534,7 @@ func TestTheSlowMethodAgreesOnSlides(t *testing.T) {
 			require.Equal(t, inAny(intervals, x), legal(x), "scene %d at %g: %v", i, x, intervals)
 		}
 	}
-	assert.Greater(t, limits, shorter(100, 10))
+	assert.Greater(t, limits, enginetest.Shorter(100, 10))
 }
 
 func inAny(is [][2]float64, x float64) bool {

@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 )
 
@@ -80,7 +81,7 @@ func measuredMove(r *rand.Rand, size float64) (engine.Scene, moveQuestion, strin
 	}
 	s.ScaleSigma = 0.0003 * r.Float64()
 	for i := range s.Ships {
-		uncertain(r, &s.Ships[i], size)
+		enginetest.Uncertain(r, &s.Ships[i], size)
 	}
 	name, ask := "maneuver", moveQuestion(func(s *engine.Scene) (move.Result, error) {
 		return move.Execute(s, "A", m, engine.Options{})
@@ -110,7 +111,7 @@ func drawTable(r *rand.Rand, s *engine.Scene) engine.Scene {
 	truth := *s
 	truth.Ships, truth.Obstacles = slices.Clone(s.Ships), slices.Clone(s.Obstacles)
 	for i := range truth.Ships {
-		truth.Ships[i] = draw(r, truth.Ships[i])
+		truth.Ships[i] = enginetest.Draw(r, truth.Ships[i])
 	}
 	a, scale := s.Ships[0].Pose.Point, s.ScaleSigma*r.NormFloat64()
 	move := func(p *geom.Point) { *p = p.Add(p.Sub(a).Mul(scale)) }
@@ -261,7 +262,7 @@ func TestMovesAreHardlyMoreOftenTooCloseThanAnIdealRuleWouldSay(t *testing.T) {
 		size float64
 	}{{"good view", 1}, {"bad view", 4}} {
 		t.Run(c.name, func(t *testing.T) {
-			sum := reportMoves(t, askMoves(t, 115, sceneCount(12, 400), 2000, c.size))
+			sum := reportMoves(t, askMoves(t, 115, enginetest.SceneCount(12, 400), 2000, c.size))
 			require.LessOrEqual(t, float64(sum.ours), (1.15+2/math.Sqrt(float64(sum.ideal)))*float64(sum.ideal)+2)
 			require.LessOrEqual(t, sum.overconfident, sum.asked/1000)
 			require.LessOrEqual(t, float64(sum.wrong), 0.0003*float64(sum.drawn))

@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"math"
@@ -13,6 +13,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 )
 
@@ -59,15 +60,15 @@ func slowRock(s *engine.Scene) []geom.Point {
 // nearlyTouching makes a measured scene in which A and B, or A and a rock, about touch,
 // mostly where A's guides are.
 func nearlyTouching(r *rand.Rand) (s engine.Scene, kind string) {
-	s = engine.Scene{Rules: engine.Rules(2 + r.IntN(2)), Ships: []engine.Ship{randomShip(r, "A")}, ScaleSigma: 0.0005 * r.Float64()}
+	s = engine.Scene{Rules: engine.Rules(2 + r.IntN(2)), Ships: []engine.Ship{enginetest.RandomShip(r, "A")}, ScaleSigma: 0.0005 * r.Float64()}
 	a := &s.Ships[0]
 	u := geom.Pose{Heading: a.Pose.Heading + geom.Angle(r.NormFloat64()) + geom.Angle(r.IntN(2))*math.Pi}.Forward()
-	b := randomShip(r, "B")
+	b := enginetest.RandomShip(r, "B")
 	var at *geom.Point
 	switch r.IntN(3) {
 	case 0:
 		kind = "objects"
-		s.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: star(r, 9, 30)}}
+		s.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: enginetest.Star(r, 9, 30)}}
 		at = &s.Obstacles[0].Pose.Point
 	default:
 		kind = "ships"
@@ -90,7 +91,7 @@ func nearlyTouching(r *rand.Rand) (s engine.Scene, kind string) {
 	*at = s.Ships[0].Pose.Add(u.Mul(near + 2*r.Float64() - 1.4))
 	size := 0.02 + 0.6*r.Float64()
 	for i := range s.Ships {
-		uncertain(r, &s.Ships[i], size)
+		enginetest.Uncertain(r, &s.Ships[i], size)
 	}
 	for i := range s.Obstacles {
 		s.Obstacles[i].Sigma = geom.Length(0.3 * size * r.Float64())
@@ -106,9 +107,9 @@ func TestDecidedContactHoldsForGuidesOfAnyShape(t *testing.T) {
 	r := rand.New(rand.NewPCG(seedOr(1), 35))
 	type count struct{ asked, open, ideal, wrong int }
 	counts := map[string]*count{"ships": {}, "squarely": {}, "objects": {}, "all": {}}
-	for i := range sceneCount(shorter(300, 60), 5000) {
+	for i := range enginetest.SceneCount(enginetest.Shorter(300, 60), 5000) {
 		s, kind := nearlyTouching(r)
-		res := measured(t, s)
+		res := enginetest.Measured(t, s)
 		var said engine.Outcome
 		if kind == "objects" {
 			said = res.Objects[0].Contact
@@ -172,12 +173,12 @@ func TestDecidedMovesHoldForGuidesOfAnyShape(t *testing.T) {
 			}
 		}
 	}
-	for i := range sceneCount(shorter(450, 40), 3000) {
+	for i := range enginetest.SceneCount(enginetest.Shorter(450, 40), 3000) {
 		s, m := randomMove(r)
 		s = withRock(r, s)
 		s.Rules = engine.Rules(1 + r.IntN(3))
 		for j := range s.Ships {
-			uncertain(r, &s.Ships[j], 0.01)
+			enginetest.Uncertain(r, &s.Ships[j], 0.01)
 		}
 		a, others := s.Ships[0], s.Ships[1:]
 		if i%3 == 0 {
@@ -263,13 +264,13 @@ func TestTheShapeOfAGuideLeavesOpenWhatItDecides(t *testing.T) {
 		{"a guide against a side", "2.5; A small 0 0 0; B small 0 41.4 90", engine.Yes, engine.Yes},
 		{"side by side", "2.5; A small 0 0 0; B small 39.8 0 0", engine.Yes, engine.Yes},
 	} {
-		s := scene(t, c.scene)
-		require.Equal(t, c.exact, measurePair(t, &s, 3).Contact, c.name)
+		s := enginetest.Scene(t, c.scene)
+		require.Equal(t, c.exact, enginetest.MeasurePair(t, &s, 3).Contact, c.name)
 		s = loose(s, 0.01, 0.01)
-		v := measurePair(t, &s, 3)
+		v := enginetest.MeasurePair(t, &s, 3)
 		require.Equal(t, c.measured, v.Contact, c.name)
-		require.Equal(t, c.measured == engine.Yes, len(measured(t, s).Problems) > 0, c.name)
-		front := arcNamed(t, v, engine.ArcFront)
+		require.Equal(t, c.measured == engine.Yes, len(enginetest.Measured(t, s).Problems) > 0, c.name)
+		front := enginetest.ArcNamed(t, v, engine.ArcFront)
 		if c.measured == engine.Indeterminate {
 			require.Equal(t, []int{0, 1}, v.Range.Possible, c.name)
 			require.Equal(t, []int{0, 1}, front.Attack.Possible, c.name)

@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 )
 
@@ -33,7 +34,7 @@ func TestEndsOfRepositions(t *testing.T) {
 		{"G158 large, 2.5, forward: straight 1", "2.5", "large", "decloak forward", []end{{0, 120, 0}}, false},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			r := repositioned(t, scene(t, c.rules+"; A "+c.base+" 0 0 0"), "A", c.action)
+			r := repositioned(t, enginetest.Scene(t, c.rules+"; A "+c.base+" 0 0 0"), "A", c.action)
 			assert.True(t, r.FullyExecuted)
 			if c.slide {
 				require.Len(t, r.Options, 1)
@@ -63,7 +64,7 @@ func TestWhatForbidsAReposition(t *testing.T) {
 		{"G157 a ship under the base of decloaking", "1e; A small 0 0 0; B small 0 130 0", "decloak forward", "overlaps B"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			r := repositioned(t, scene(t, c.scene), "A", c.action)
+			r := repositioned(t, enginetest.Scene(t, c.scene), "A", c.action)
 			assert.False(t, r.FullyExecuted)
 			for _, o := range r.Options {
 				assert.Equal(t, engine.No, o.Legal)
@@ -72,14 +73,14 @@ func TestWhatForbidsAReposition(t *testing.T) {
 		})
 	}
 	t.Run("G152 a template over a ship is fine", func(t *testing.T) {
-		r := repositioned(t, scene(t, "2.5; A large 0 0 0; B small 0 85 0"), "A", "boost straight")
+		r := repositioned(t, enginetest.Scene(t, "2.5; A large 0 0 0; B small 0 85 0"), "A", "boost straight")
 		assert.NotContains(t, r.Options[0].Why, "template")
-		s := scene(t, "1e; A small 0 0 0; B small 0 63.2 0")
+		s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 63.2 0")
 		s.Ships[1].Pose.Y = 84
 		assert.Equal(t, engine.Yes, repositioned(t, s, "A", "decloak left").Options[0].Legal)
 	})
 	t.Run("G153 G161 off the mat", func(t *testing.T) {
-		s := scene(t, "1e; A small 0 0 0")
+		s := enginetest.Scene(t, "1e; A small 0 0 0")
 		s.MatWidth, s.MatHeight = 914.4, 914.4
 		s.Ships[0].Pose.Point = geom.Point{X: 457.2, Y: 30}
 		r := repositioned(t, s, "A", "barrel-roll right")
@@ -93,7 +94,7 @@ func TestWhatForbidsAReposition(t *testing.T) {
 	t.Run("G89 G90 any place on the declared side", func(t *testing.T) {
 		// A rock next to the base's middle leaves no room for the centred template;
 		// slid back it passes.
-		s := scene(t, "1e; A small 0 0 0; rock square 40 5 0 10")
+		s := enginetest.Scene(t, "1e; A small 0 0 0; rock square 40 5 0 10")
 		r := repositioned(t, s, "A", "barrel-roll right")
 		legal := legalSlides(r)
 		require.Len(t, legal, 1)
@@ -105,7 +106,7 @@ func TestWhatForbidsAReposition(t *testing.T) {
 	})
 	t.Run("G159 G160 G161 a tractor beam pulls onto obstacles, not onto ships nor off the mat", func(t *testing.T) {
 		for _, rules := range []string{"1e", "2.0"} {
-			s := scene(t, rules+"; A small 0 0 0; rock square 80 0 0 10; stone square 40 0 0 10")
+			s := enginetest.Scene(t, rules+"; A small 0 0 0; rock square 80 0 0 10; stone square 40 0 0 10")
 			s.MatWidth, s.MatHeight = 914.4, 914.4
 			s.Ships[0].Pose.Point = geom.Point{X: 400, Y: 400}
 			s.Obstacles[0].Pose.Point, s.Obstacles[1].Pose.Point = geom.Point{X: 480, Y: 400}, geom.Point{X: 400, Y: 480}
@@ -125,7 +126,7 @@ func TestWhatForbidsAReposition(t *testing.T) {
 		}
 	})
 	t.Run("a place that fits exactly", func(t *testing.T) {
-		s := scene(t, "1e; A small 0 0 0; B small 80 0 0; C small 80 0 0")
+		s := enginetest.Scene(t, "1e; A small 0 0 0; B small 80 0 0; C small 80 0 0")
 		s.Ships[1].Pose.Y, s.Ships[2].Pose.Y = 43.2+5, -43.2+5
 		legal := legalSlides(repositioned(t, s, "A", "barrel-roll right"))
 		require.Len(t, legal, 1)
@@ -133,10 +134,10 @@ func TestWhatForbidsAReposition(t *testing.T) {
 		assert.InDelta(t, 5, legal[0][1], 1e-9)
 	})
 	t.Run("1e large decloaking has one place", func(t *testing.T) {
-		r := repositioned(t, scene(t, "1e; A large 0 0 0; B small 100 0 0"), "A", "decloak right")
+		r := repositioned(t, enginetest.Scene(t, "1e; A large 0 0 0; B small 100 0 0"), "A", "decloak right")
 		require.Len(t, r.Options, 1)
 		assert.Equal(t, engine.No, r.Options[0].Legal)
 		assert.Equal(t, "overlaps B", r.Options[0].Why)
-		assert.Equal(t, engine.Yes, repositioned(t, scene(t, "1e; A large 0 0 0"), "A", "decloak right").Options[0].Legal)
+		assert.Equal(t, engine.Yes, repositioned(t, enginetest.Scene(t, "1e; A large 0 0 0"), "A", "decloak right").Options[0].Legal)
 	})
 }

@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
@@ -60,7 +61,7 @@ func TestAPoseThatMoveCallsTouchingIsNeverCalledApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 1))
 	bumps, touched, apart := 0, 0, 0
 	kinds := map[string]int{}
-	for bumps < sceneCount(shorter(2000, 500), 10000) {
+	for bumps < enginetest.SceneCount(enginetest.Shorter(2000, 500), 10000) {
 		s, m := randomBump(r)
 		got, err := move.Execute(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
@@ -85,7 +86,7 @@ func TestAPoseThatMoveCallsTouchingIsNeverCalledApart(t *testing.T) {
 			}
 			after := afterMove(&s, got.Final)
 			for i := range after.Ships {
-				uncertain(r, &after.Ships[i], 0.1+3*r.Float64())
+				enginetest.Uncertain(r, &after.Ships[i], 0.1+3*r.Float64())
 			}
 			for _, pair := range [][2]string{{"A", id}, {id, "A"}} {
 				v, err := engine.MeasurePair(&after, pair[0], pair[1], engine.Options{})
@@ -121,7 +122,7 @@ func checkContact(t *testing.T, s *engine.Scene, id string, bump int) {
 	if s.Rules != engine.Rules20 {
 		return
 	}
-	all, err := standingState(s, nil, engine.Options{})
+	all, err := enginetest.StandingState(s, nil, engine.Options{})
 	require.NoError(t, err)
 	i := slices.IndexFunc(all, func(o engine.Standing) bool { return o.ID == "A" })
 	require.GreaterOrEqual(t, i, 0)
@@ -150,33 +151,25 @@ func slowGap(a, b engine.Ship) float64 {
 	best := math.Inf(1)
 	for _, p := range slowRects(a) {
 		for _, q := range slowRects(b) {
-			if cross(p.corners(), q.corners()) {
+			if cross(p.Corners(), q.Corners()) {
 				return 0
 			}
-			best = math.Min(best, math.Min(oracleRange(p, q), oracleRange(q, p)))
+			best = math.Min(best, math.Min(enginetest.OracleRange(p, q), enginetest.OracleRange(q, p)))
 		}
 	}
 	return best
 }
 
 // slowRects are the base and its guides as the slow method knows rectangles.
-func slowRects(s engine.Ship) []rect {
-	base := rectOf(s)
+func slowRects(s engine.Ship) []enginetest.Rect {
+	base := enginetest.RectOf(s)
 	reach := slowReach[s.Base]
-	out := []rect{base}
+	out := []enginetest.Rect{base}
 	for _, x := range []float64{-11.85, 11.85} { // 10.1 to 13.6
-		for _, y := range []float64{base.l + reach/2, -base.l - reach/2} {
+		for _, y := range []float64{base.L + reach/2, -base.L - reach/2} {
 			at := s.Pose.Transform(geom.Point{X: x, Y: y})
-			out = append(out, rect{at.X, at.Y, base.heading, 1.75, reach / 2})
+			out = append(out, enginetest.Rect{X: at.X, Y: at.Y, Heading: base.Heading, W: 1.75, L: reach / 2})
 		}
-	}
-	return out
-}
-
-func (r rect) corners() []geom.Point {
-	out := make([]geom.Point, 4)
-	for i := range out {
-		out[3-i].X, out[3-i].Y = r.edge(i, 0)
 	}
 	return out
 }
@@ -188,9 +181,9 @@ func TestTheSlowMethodAgreesOnContact(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 118))
 	var m engine.Measurer
 	worst, contacts, near, byGuides := 0.0, 0, 0, 0
-	n := sceneCount(shorter(3000, 500), 100000)
+	n := enginetest.SceneCount(enginetest.Shorter(3000, 500), 100000)
 	for i := range n {
-		s := engine.Scene{Rules: engine.Rules(1 + r.IntN(3)), Ships: []engine.Ship{randomShip(r, "A"), randomShip(r, "B")}}
+		s := engine.Scene{Rules: engine.Rules(1 + r.IntN(3)), Ships: []engine.Ship{enginetest.RandomShip(r, "A"), enginetest.RandomShip(r, "B")}}
 		a, b := &s.Ships[0], &s.Ships[1]
 		for _, o := range []*engine.Ship{a, b} {
 			if r.IntN(6) == 0 {
@@ -205,7 +198,7 @@ func TestTheSlowMethodAgreesOnContact(t *testing.T) {
 		u = u.Mul(1 / u.Norm())
 		b.Pose.Point = a.Pose.Point.Add(u.Mul(300))
 		for range 3 {
-			b.Pose.Point = b.Pose.Point.Sub(u.Mul(oracleRange(rectOf(*a), rectOf(*b))))
+			b.Pose.Point = b.Pose.Point.Sub(u.Mul(enginetest.OracleRange(enginetest.RectOf(*a), enginetest.RectOf(*b))))
 		}
 		b.Pose.Point = b.Pose.Point.Add(u.Mul(6*r.Float64() - 0.5))
 		gap := slowGap(*a, *b)
@@ -241,12 +234,12 @@ func TestTheSlowMethodAgreesOnContact(t *testing.T) {
 func slowRockGap(s engine.Ship, rock geom.Polygon) float64 {
 	best := math.Inf(1)
 	for _, p := range slowRects(s) {
-		if cross(p.corners(), rock) {
+		if cross(p.Corners(), rock) {
 			return 0
 		}
 		for i, a := range rock {
 			b := rock[(i+1)%len(rock)]
-			best = math.Min(best, golden(func(t float64) float64 { q := a.Lerp(b, t); return p.distance(q.X, q.Y) }, 0, 1))
+			best = math.Min(best, enginetest.Golden(func(t float64) float64 { q := a.Lerp(b, t); return p.Distance(q.X, q.Y) }, 0, 1))
 		}
 	}
 	return best
@@ -256,10 +249,10 @@ func slowRockGap(s engine.Ship, rock geom.Polygon) float64 {
 func TestTheSlowMethodAgreesOnContactWithObstacles(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 21))
 	overlaps, byGuides, near := 0, 0, 0
-	n := sceneCount(shorter(1500, 250), 20000)
+	n := enginetest.SceneCount(enginetest.Shorter(1500, 250), 20000)
 	for i := range n {
-		s := engine.Scene{Rules: engine.Rules(1 + r.IntN(3)), Ships: []engine.Ship{randomShip(r, "A")}}
-		rock := engine.Obstacle{ID: "rock", Kind: "asteroid", Outline: star(r, 12, 35)}
+		s := engine.Scene{Rules: engine.Rules(1 + r.IntN(3)), Ships: []engine.Ship{enginetest.RandomShip(r, "A")}}
+		rock := engine.Obstacle{ID: "rock", Kind: "asteroid", Outline: enginetest.Star(r, 12, 35)}
 		a := &s.Ships[0]
 		u := geom.Point{X: math.Sin(float64(i)), Y: math.Cos(float64(i))}
 		place := func(at geom.Point) geom.Polygon {
@@ -275,7 +268,7 @@ func TestTheSlowMethodAgreesOnContactWithObstacles(t *testing.T) {
 		outline := place(at.Sub(u.Mul(base + 3 - 6*r.Float64())))
 		s.Obstacles = []engine.Obstacle{rock}
 		gap := slowRockGap(*a, outline)
-		o := measured(t, s).Objects[0]
+		o := enginetest.Measured(t, s).Objects[0]
 		if math.Abs(gap) < 1e-5 && gap > 0 {
 			continue
 		}
@@ -300,43 +293,43 @@ func TestTheSlowMethodAgreesOnContactWithObstacles(t *testing.T) {
 }
 
 func TestAGuideOfAShipOfUnknownNoseMayStandOnAnySide(t *testing.T) {
-	s := scene(t, "2.0; A small 0 0 0; B small 0 41 90")
-	assert.Equal(t, engine.Yes, measurePair(t, &s, 3).Contact, "A's guides reach B's side")
+	s := enginetest.Scene(t, "2.0; A small 0 0 0; B small 0 41 90")
+	assert.Equal(t, engine.Yes, enginetest.MeasurePair(t, &s, 3).Contact, "A's guides reach B's side")
 	s.Ships[0].Quarters = true
-	v := measurePair(t, &s, 3)
+	v := enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.Indeterminate, v.Contact, "they may stand on A's other sides")
 	assert.Equal(t, []int{0, 1}, v.Range.Possible)
 	s.Ships[1].Pose.Y = 43.3
-	assert.Equal(t, engine.No, measurePair(t, &s, 3).Contact, "too far for any")
+	assert.Equal(t, engine.No, enginetest.MeasurePair(t, &s, 3).Contact, "too far for any")
 	s.Ships[1].Pose.Y = 39.9
-	assert.Equal(t, engine.Yes, measurePair(t, &s, 3).Contact, "near enough for the bases")
-	s = scene(t, "2.0; A small 0 0 0; r square 12 31 0 20")
+	assert.Equal(t, engine.Yes, enginetest.MeasurePair(t, &s, 3).Contact, "near enough for the bases")
+	s = enginetest.Scene(t, "2.0; A small 0 0 0; r square 12 31 0 20")
 	s.Ships[0].Quarters = true
-	assert.Equal(t, engine.Indeterminate, measured(t, s).Objects[0].Contact)
+	assert.Equal(t, engine.Indeterminate, enginetest.Measured(t, s).Objects[0].Contact)
 }
 
 func TestAProfileWithoutGuidesHasNoneInContact(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 42 0; r square 0 -31 0 20")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 42 0; r square 0 -31 0 20")
 	p := engine.Nominal()
 	p.Guides = false
 	s.Dimensions = &p
-	r := measured(t, s)
+	r := enginetest.Measured(t, s)
 	assert.Equal(t, engine.No, r.Pairs[0].Contact)
 	assert.Equal(t, 1, r.Pairs[0].Range.Band)
 	assert.InDelta(t, 2, float64(r.Pairs[0].Range.Margin), 1e-9, "contact is 2 mm away")
 	assert.Equal(t, engine.No, r.Objects[0].Contact)
 	assert.Empty(t, r.Problems)
 	s.Dimensions = nil
-	r = measured(t, s)
+	r = enginetest.Measured(t, s)
 	assert.Equal(t, engine.Yes, r.Pairs[0].Contact)
 	assert.Equal(t, "overlaps A", r.Problems[0].Problem, "guides lie in one another, which cannot be")
 }
 
 // G4 G58: an attack is at range 0 where what the ships touch with is in the arc.
 func TestAnAttackIsAtRange0WhereTheTouchIsInTheArc(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
-	p := measurePair(t, &s, 3)
-	front := arcNamed(t, p, engine.ArcFront)
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
+	p := enginetest.MeasurePair(t, &s, 3)
+	front := enginetest.ArcNamed(t, p, engine.ArcFront)
 	assert.Equal(t, 0, front.Attack.Band)
 	assert.Equal(t, 0, front.Attack.BandArcStart)
 	assert.InDelta(t, 3.2, float64(front.Attack.Distance), 1e-9)
@@ -344,31 +337,31 @@ func TestAnAttackIsAtRange0WhereTheTouchIsInTheArc(t *testing.T) {
 	assert.Contains(t, p.Explain(s.Rules), "range 0, touching by the guides; bases 3.2 mm apart (2.5 G17).")
 	// B touches A's left side with its long side; its fore end is in A's front arc, where it
 	// touches nothing.
-	s = scene(t, "2.5; A small 0 0 0; B large -60 35 0")
-	p = measurePair(t, &s, 3)
+	s = enginetest.Scene(t, "2.5; A small 0 0 0; B large -60 35 0")
+	p = enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, 0, p.Range.Band)
-	assert.Equal(t, 0, arcNamed(t, p, engine.ArcLeft).Attack.Band)
-	front = arcNamed(t, p, engine.ArcFront)
+	assert.Equal(t, 0, enginetest.ArcNamed(t, p, engine.ArcLeft).Attack.Band)
+	front = enginetest.ArcNamed(t, p, engine.ArcFront)
 	assert.Equal(t, 1, front.Attack.Band)
 	assert.Contains(t, front.Explain(s.Rules, &p), "range 1: 3.32 mm")
 	assert.Contains(t, front.Explain(s.Rules, &p), "the two are in contact outside the arc")
 	// Measured, contact is open and so is the attack's range; known to touch, neither is.
-	s = scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
+	s = enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.04, 4: 0.04, 8: 1e-5}
-	p = measurePair(t, &s, 3)
-	assert.Equal(t, []int{0, 1}, arcNamed(t, p, engine.ArcFront).Attack.Possible)
+	p = enginetest.MeasurePair(t, &s, 3)
+	assert.Equal(t, []int{0, 1}, enginetest.ArcNamed(t, p, engine.ArcFront).Attack.Possible)
 	assert.Contains(t, p.Explain(s.Rules), "too close to call between ranges 0 and 1: 3.20 ± ")
 	assert.Contains(t, p.Explain(s.Rules), "the guides may touch")
 	v, err := engine.MeasurePair(&s, "A", "B", engine.Options{InContact: [][2]string{{"B", "A"}}})
 	require.NoError(t, err)
 	assert.Equal(t, engine.Yes, v.Contact)
 	assert.Equal(t, []int{0}, v.Range.Possible)
-	assert.Equal(t, []int{0}, arcNamed(t, v, engine.ArcFront).Attack.Possible)
+	assert.Equal(t, []int{0}, enginetest.ArcNamed(t, v, engine.ArcFront).Attack.Possible)
 }
 
 // G141: an ion maneuver is an ordinary straight 1: it meets ships and backs up as any does.
 func TestAnIonManeuverBacksUpAsAnyOther(t *testing.T) {
-	s := scene(t, "2.0; A small 0 0 0; B small 0 90 0")
+	s := enginetest.Scene(t, "2.0; A small 0 0 0; B small 0 90 0")
 	r := moved(t, s, "A", "straight 1")
 	assertPose(t, 0, 90-43.2, 0, r.Final)
 	assert.Equal(t, []string{"B"}, r.Touching, "G141")
@@ -396,12 +389,12 @@ func TestASceneOfTooManyShipsIsRefused(t *testing.T) {
 // What is said of an object has the outcome and the bands that a pair's range has, and
 // what is said of obstruction its margin's sigma.
 func TestObjectsAndObstructionCarryWhatTheyRestOn(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 260 45; r square 0 130.2 0 20; q square 30 180 0 20")
-	r := measured(t, s)
-	assert.Zero(t, arcNamed(t, r.Pairs[0], engine.ArcFront).Attack.Obstruction.Sigma, "nothing is uncertain")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 260 45; r square 0 130.2 0 20; q square 30 180 0 20")
+	r := enginetest.Measured(t, s)
+	assert.Zero(t, enginetest.ArcNamed(t, r.Pairs[0], engine.ArcFront).Attack.Obstruction.Sigma, "nothing is uncertain")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.04, 4: 0.04}
 	s.Obstacles[0].Sigma = 0.2
-	r = measured(t, s)
+	r = enginetest.Measured(t, s)
 	raw, err := scenefile.MarshalResult(r)
 	require.NoError(t, err)
 	var wire struct {
@@ -426,17 +419,17 @@ func TestObjectsAndObstructionCarryWhatTheyRestOn(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, wire.Objects[0].Possible)
 	assert.Equal(t, "yes", wire.Objects[1].Outcome)
 	assert.Equal(t, []int{2}, wire.Objects[1].Possible)
-	o := arcNamed(t, r.Pairs[0], engine.ArcFront).Attack.Obstruction
+	o := enginetest.ArcNamed(t, r.Pairs[0], engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "must", o.Verdict)
 	assert.InDelta(t, 10, float64(o.Margin), 0.5)
 	assert.InDelta(t, math.Hypot(0.2, 0.2), float64(o.Sigma), 0.05, "the line's and the rock's")
 	assert.Equal(t, float64(o.Sigma), wire.Pairs[0].Arcs[0].Attack.Obstruction.Sigma)
 	s.Obstacles[0].Pose.X = 10.3 // the line grazes it
-	o = arcNamed(t, measured(t, s).Pairs[0], engine.ArcFront).Attack.Obstruction
+	o = enginetest.ArcNamed(t, enginetest.Measured(t, s).Pairs[0], engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "too_close", o.Verdict)
 	assert.Less(t, float64(o.Margin), 3*float64(o.Sigma))
 	s.Obstacles[0].Pose.X = 14
-	o = arcNamed(t, measured(t, s).Pairs[0], engine.ArcFront).Attack.Obstruction
+	o = enginetest.ArcNamed(t, enginetest.Measured(t, s).Pairs[0], engine.ArcFront).Attack.Obstruction
 	assert.Equal(t, "never", o.Verdict)
 	assert.InDelta(t, 4, float64(o.Margin), 0.5)
 	assert.InDelta(t, math.Hypot(0.2, 0.2), float64(o.Sigma), 0.05)
@@ -493,10 +486,10 @@ func TestTheErrorOfScaleDecidesContactWithObjects(t *testing.T) {
 	for gap, want := range map[float64]engine.Outcome{
 		-0.5: engine.Yes, -0.1: engine.Indeterminate, 0.1: engine.Indeterminate, 0.5: engine.No,
 	} {
-		s := scene(t, "2.5; A small 0 0 0; r square 12 31.6 0 20")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; r square 12 31.6 0 20")
 		s.Obstacles[0].Pose.Y += gap
 		s.ScaleSigma = 0.003 // 0.29 mm at three sigmas over 31.6 mm
-		o := measured(t, s).Objects[0]
+		o := enginetest.Measured(t, s).Objects[0]
 		assert.Equal(t, want, o.Contact, "%+v", gap)
 		assert.Equal(t, want, o.Overlap, "%+v", gap)
 	}

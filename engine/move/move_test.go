@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
@@ -68,7 +69,7 @@ func TestTheFullPoseOfEveryManeuver(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			for _, rules := range []string{"1e", "2.0", "2.5"} {
-				r := moved(t, scene(t, rules+"; A small 0 0 0"), "A", c.maneuver)
+				r := moved(t, enginetest.Scene(t, rules+"; A small 0 0 0"), "A", c.maneuver)
 				assertPose(t, c.x, c.y, c.deg, r.Final)
 				assertPose(t, c.x, c.y, c.deg, r.Full)
 				assert.True(t, r.FullyExecuted)
@@ -79,7 +80,7 @@ func TestTheFullPoseOfEveryManeuver(t *testing.T) {
 }
 
 func TestTemplatesHaveTheProfilesRadii(t *testing.T) {
-	s := scene(t, "2.5; A large 0 0 0")
+	s := enginetest.Scene(t, "2.5; A large 0 0 0")
 	s.Profile = "measured"
 	assertPose(t, 35.4+40, 40+35.4, 90, moved(t, s, "A", "turn right 1").Full)
 	own := engine.Nominal()
@@ -94,14 +95,14 @@ func TestOverlaps(t *testing.T) {
 			mm   float64
 			free bool
 		}{{0, false}, {1.59, false}, {3.19, false}, {3.21, true}} {
-			s := scene(t, "2.5; A small 0 0 0; B small 0 40 0")
+			s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 40 0")
 			s.Ships[1].Pose.Y = 40 - gap.mm
 			r := moved(t, s, "A", "straight 1")
 			assert.Equal(t, gap.free, r.FullyExecuted, "gap %v", gap.mm)
 		}
 	})
 	t.Run("without guides it does", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0; B small 0 40 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 40 0")
 		p := engine.Nominal()
 		p.Guides = false
 		s.Dimensions = &p
@@ -110,7 +111,7 @@ func TestOverlaps(t *testing.T) {
 		assert.Equal(t, []string{"B"}, r.Touching)
 	})
 	t.Run("G104 G109 G110 back along the template into contact", func(t *testing.T) {
-		r := moved(t, scene(t, "2.5; A small 0 0 0; B small 0 100 0"), "A", "straight 2")
+		r := moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0"), "A", "straight 2")
 		assert.False(t, r.FullyExecuted)
 		assertPose(t, 0, 60-3.2, 0, r.Final) // guides against guides
 		assertPose(t, 0, 120, 0, r.Full)
@@ -119,7 +120,7 @@ func TestOverlaps(t *testing.T) {
 	})
 	t.Run("G104 the first free place going back, not the nearest free one", func(t *testing.T) {
 		// Nearest along the line is 3 mm further on; back there are two ships to leave.
-		s := scene(t, "2.5; A small 0 0 0; B small 0 157 0; C small 0 95 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 157 0; C small 0 95 0")
 		r := moved(t, s, "A", "straight 4")
 		assertPose(t, 0, 95-43.2, 0, r.Final)
 		assert.Equal(t, []string{"B"}, r.FirstOverlapped, "G113 what forced it")
@@ -129,12 +130,12 @@ func TestOverlaps(t *testing.T) {
 		assert.Equal(t, []string{"C"}, moved(t, s, "A", "straight 4").Overlapped, "G112: 1e asks for the last")
 	})
 	t.Run("G111 it may not leave its place", func(t *testing.T) {
-		r := moved(t, scene(t, "2.0; A small 0 0 0; B small 0 43.2 0"), "A", "straight 1")
+		r := moved(t, enginetest.Scene(t, "2.0; A small 0 0 0; B small 0 43.2 0"), "A", "straight 1")
 		assertPose(t, 0, 0, 0, r.Final)
 		assert.Equal(t, []string{"B"}, r.Touching)
 	})
 	t.Run("G114 of a friend and an enemy overlapped at once the friend counts in 2.5", func(t *testing.T) {
-		s := scene(t, "2.5; A large 0 0 0; B small -25 130 0; C small 25 130 0")
+		s := enginetest.Scene(t, "2.5; A large 0 0 0; B small -25 130 0; C small 25 130 0")
 		for _, c := range []struct {
 			rules   engine.Rules
 			a, b, c int
@@ -157,40 +158,40 @@ func TestOverlaps(t *testing.T) {
 		}
 	})
 	t.Run("G100 G101 aligned blockers are both touched", func(t *testing.T) {
-		r := moved(t, scene(t, "1e; A large 0 0 0; B small -25 130 0; C small 25 130 0"), "A", "straight 2")
+		r := moved(t, enginetest.Scene(t, "1e; A large 0 0 0; B small -25 130 0; C small 25 130 0"), "A", "straight 2")
 		assert.Equal(t, []string{"B", "C"}, r.Touching)
 		assert.Equal(t, []string{"B", "C"}, r.FirstOverlapped)
 	})
 	t.Run("G115 G116 G163 a template over a ship is moving through it", func(t *testing.T) {
-		r := moved(t, scene(t, "2.5; A small 0 0 0; B small 0 80 0"), "A", "straight 4")
+		r := moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 80 0"), "A", "straight 4")
 		assert.True(t, r.FullyExecuted)
 		assert.Equal(t, []string{"B"}, r.MovedThrough)
 		assertPose(t, 0, 200, 0, r.Final)
 	})
 	t.Run("G124 G125 the width of the base counts only at the ends", func(t *testing.T) {
-		r := moved(t, scene(t, "2.5; A large 0 0 0; B small 35 110 0"), "A", "straight 5")
+		r := moved(t, enginetest.Scene(t, "2.5; A large 0 0 0; B small 35 110 0"), "A", "straight 5")
 		assert.True(t, r.FullyExecuted)
 		assert.Empty(t, r.MovedThrough)
 	})
 	t.Run("G134 G135 no turning about when partial", func(t *testing.T) {
-		assertPose(t, 0, 160-43.2, 0, moved(t, scene(t, "2.5; A small 0 0 0; B small 0 160 0"), "A", "koiogran 3").Final)
-		r := moved(t, scene(t, "1e; A small 0 0 0; B small 60 130 0"), "A", "segnor right 2")
+		assertPose(t, 0, 160-43.2, 0, moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 160 0"), "A", "koiogran 3").Final)
+		r := moved(t, enginetest.Scene(t, "1e; A small 0 0 0; B small 60 130 0"), "A", "segnor right 2")
 		assert.False(t, r.FullyExecuted)
 		assert.Less(t, r.Final.Heading.Degrees(), 45.0)
 	})
 	t.Run("G137 obstacles do not stop the turning about", func(t *testing.T) {
-		r := moved(t, scene(t, "2.5; A small 0 0 0; rock square 0 160 0 30"), "A", "koiogran 3")
+		r := moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; rock square 0 160 0 30"), "A", "koiogran 3")
 		assertPose(t, 0, 160, 180, r.Final)
 		assert.Equal(t, []move.Hit{{ID: "rock", Template: engine.No, Base: engine.Yes}}, r.Obstacles)
 	})
 	t.Run("G95 G97 G98 contact without an overlap is not touching in 1e, and is range 0 after", func(t *testing.T) {
-		s := scene(t, "1e; A small 0 0 0; B small 40 120 0")
+		s := enginetest.Scene(t, "1e; A small 0 0 0; B small 40 120 0")
 		assert.Empty(t, moved(t, s, "A", "straight 2").Touching)
 		s.Rules = engine.Rules25
 		assert.Equal(t, []string{"B"}, moved(t, s, "A", "straight 2").Touching)
 	})
 	t.Run("overlapping at the start already", func(t *testing.T) {
-		r := moved(t, scene(t, "2.5; A small 0 0 0; B large 0 30 0"), "A", "straight 1")
+		r := moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; B large 0 30 0"), "A", "straight 1")
 		assertPose(t, 0, 0, 0, r.Final)
 		assert.False(t, r.FullyExecuted)
 	})
@@ -198,7 +199,7 @@ func TestOverlaps(t *testing.T) {
 
 func TestTallonRolls(t *testing.T) {
 	t.Run("G132 three places, each with its legality", func(t *testing.T) {
-		r := moved(t, scene(t, "2.5; A small 0 0 0; B small 55 98 0"), "A", "tallon right 1")
+		r := moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; B small 55 98 0"), "A", "tallon right 1")
 		require.Len(t, r.Options, 3)
 		assert.True(t, r.Chosen)
 		assert.Equal(t, "left", r.Options[0].Name)
@@ -209,7 +210,7 @@ func TestTallonRolls(t *testing.T) {
 	})
 	t.Run("G136 none free: no 90°, and back", func(t *testing.T) {
 		for _, rules := range []string{"1e", "2.0", "2.5"} {
-			r := moved(t, scene(t, rules+"; A small 0 0 0; B large 60 60 0"), "A", "tallon right 1")
+			r := moved(t, enginetest.Scene(t, rules+"; A small 0 0 0; B large 60 60 0"), "A", "tallon right 1")
 			assert.False(t, r.Chosen)
 			assert.False(t, r.FullyExecuted)
 			assert.LessOrEqual(t, r.Final.Heading.Degrees(), 90.0)
@@ -217,7 +218,7 @@ func TestTallonRolls(t *testing.T) {
 		}
 	})
 	t.Run("G131 G133 1e slides the whole side and must avoid ships if it can", func(t *testing.T) {
-		r := moved(t, scene(t, "1e; A large 0 0 0; B small 75 143 0"), "A", "tallon right 1")
+		r := moved(t, enginetest.Scene(t, "1e; A large 0 0 0; B small 75 143 0"), "A", "tallon right 1")
 		assert.True(t, r.Chosen)
 		legal := legalSlides(r)
 		require.Len(t, legal, 1)
@@ -227,7 +228,7 @@ func TestTallonRolls(t *testing.T) {
 		assert.InDelta(t, 30, legal[0][1], 1e-9)
 	})
 	t.Run("G137 obstacles do not cancel the 90°", func(t *testing.T) {
-		r := moved(t, scene(t, "2.0; A small 0 0 0; rock square 55 55 0 20"), "A", "tallon right 1 middle")
+		r := moved(t, enginetest.Scene(t, "2.0; A small 0 0 0; rock square 55 55 0 20"), "A", "tallon right 1 middle")
 		assertPose(t, 55, 55, 180, r.Final)
 	})
 }
@@ -248,47 +249,48 @@ func TestObstaclesAndDevicesOnTheWay(t *testing.T) {
 		return move.Hit{ID: id, Template: template, Base: base}
 	}
 	t.Run("G162 G181 template and base apart, G168 in order from the start", func(t *testing.T) {
-		r := moved(t, scene(t, "2.5; A small 0 0 0; far square 0 160 0 10; near square 8 60 0 10; aside square 25 60 0 10"), "A", "straight 3")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; far square 0 160 0 10; near square 8 60 0 10; aside square 25 60 0 10")
+		r := moved(t, s, "A", "straight 3")
 		assert.Equal(t, []move.Hit{hit("near", engine.Yes, engine.No), hit("far", engine.No, engine.Yes)}, r.Obstacles)
 	})
 	t.Run("G164 G165 G167 cut at the final pose", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0; B small 0 110 0; rock square 0 106 0 10")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 110 0; rock square 0 106 0 10")
 		assert.Equal(t, []move.Hit(nil), moved(t, s, "A", "straight 2").Obstacles, "it stops before the rock")
 		s.Ships = s.Ships[:1]
 		assert.Equal(t, []move.Hit{hit("rock", engine.No, engine.Yes)}, moved(t, s, "A", "straight 2").Obstacles)
 		assert.Equal(t, []move.Hit{hit("rock", engine.Yes, engine.No)}, moved(t, s, "A", "straight 4").Obstacles)
 	})
 	t.Run("G166 only template and final base, not the sweep of the base", func(t *testing.T) {
-		assert.Empty(t, moved(t, scene(t, "1e; A large 0 0 0; rock square 30 90 0 20"), "A", "straight 4").Obstacles)
+		assert.Empty(t, moved(t, enginetest.Scene(t, "1e; A large 0 0 0; rock square 30 90 0 20"), "A", "straight 4").Obstacles)
 	})
 	t.Run("G138 an obstacle under the start has no effect by itself", func(t *testing.T) {
-		assert.Empty(t, moved(t, scene(t, "2.5; A small 0 0 0; rock square 0 0 0 10"), "A", "straight 1").Obstacles)
+		assert.Empty(t, moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; rock square 0 0 0 10"), "A", "straight 1").Obstacles)
 	})
 	t.Run("guides count: a rock between the rear guides' tips and the edge", func(t *testing.T) {
 		// G118: the guide's outer corner is at (13.6, 21.6) in front of the final base.
-		r := moved(t, scene(t, "2.5; A small 0 0 0; rock square 12 91.5 0 10"), "A", "reverse straight 1")
+		r := moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; rock square 12 91.5 0 10"), "A", "reverse straight 1")
 		assert.Empty(t, r.Obstacles)
-		r = moved(t, scene(t, "2.5; A small 0 0 0; rock square 12 106.5 0 10"), "A", "straight 1")
+		r = moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; rock square 12 106.5 0 10"), "A", "straight 1")
 		assert.Equal(t, []move.Hit{hit("rock", engine.No, engine.Yes)}, r.Obstacles)
-		r = moved(t, scene(t, "2.5; A small 0 0 0; rock square 0 106.5 0 10"), "A", "straight 1")
+		r = moved(t, enginetest.Scene(t, "2.5; A small 0 0 0; rock square 0 106.5 0 10"), "A", "straight 1")
 		assert.Empty(t, r.Obstacles, "between the guides")
 	})
 	t.Run("G187 G188 G190 G196 mines moved through and overlapped, each of them", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0")
 		for i, y := range []float64{60, 160} {
 			s.Devices = append(s.Devices, engine.Token{ID: string(rune('x' + i)), Kind: "bomb", Pose: geom.Pose{Point: geom.Point{Y: y}}})
 		}
 		assert.Equal(t, []move.Hit{hit("x", engine.Yes, engine.No), hit("y", engine.No, engine.Yes)}, moved(t, s, "A", "straight 3").Devices)
 	})
 	t.Run("G43 dropped cargo is an obstacle", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0")
 		s.Devices = []engine.Token{{ID: "c", Kind: "cargo", Pose: geom.Pose{Point: geom.Point{Y: 100}}}}
 		r := moved(t, s, "A", "straight 2")
 		assert.Len(t, r.Obstacles, 1)
 		assert.Empty(t, r.Devices)
 	})
 	t.Run("a device of a size that is not known", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0")
 		s.Devices = []engine.Token{{ID: "near", Kind: "wibble", Pose: geom.Pose{Point: geom.Point{Y: 60}}}, {ID: "far", Kind: "wibble",
 			Pose: geom.Pose{Point: geom.Point{Y: 400}}}}
 		assert.Equal(t, []move.Hit{hit("near", engine.NoView, engine.No)}, moved(t, s, "A", "straight 3").Devices)
@@ -297,7 +299,7 @@ func TestObstaclesAndDevicesOnTheWay(t *testing.T) {
 
 func TestFleeing(t *testing.T) {
 	at := func(x, y, deg float64) engine.Scene {
-		s := scene(t, "2.5; A small 0 0 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0")
 		s.MatWidth, s.MatHeight = 914.4, 914.4
 		s.Ships[0].Pose = geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(deg) * geom.Degree}
 		return s
@@ -334,7 +336,7 @@ func TestDrops(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
-	s := scene(t, "2.5; A small 0 0 0; B small 0 -85 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 -85 0")
 	r := drop(s, "straight 1")
 	// G182 G195: rear edge, 40 mm of template, then the card, its guides next to the template.
 	assertPose(t, 0, -20-40-(32.6/2-1.8), 0, r.Final)
@@ -353,7 +355,7 @@ func TestDrops(t *testing.T) {
 	t.Run("G184: what of a device is off the mat does not count", func(t *testing.T) {
 		// Where the card is nearest to A it is off the near edge.
 		for _, rules := range []string{"1e", "2.5"} {
-			s := scene(t, rules+"; A small 60 22 0")
+			s := enginetest.Scene(t, rules+"; A small 60 22 0")
 			s.Devices = []engine.Token{{ID: "bomb", Kind: "mine", Outline: []geom.Point{{X: -30}, {Y: -30}, {X: 30}, {Y: 30}},
 				Pose: geom.Pose{Point: geom.Point{X: 0, Y: -20}}}}
 			r, err := engine.Measure(&s, engine.Options{})
@@ -367,7 +369,7 @@ func TestDrops(t *testing.T) {
 			assert.InDelta(t, math.Hypot(30, 2), r.Objects[0].Range.Distance.Millimeters(), 1e-9, "to where its side crosses the edge")
 		}
 		// B hangs over the edge, and only there the bomb lies on it.
-		s := scene(t, "1e; A small 100 70 0; B small 140 -9 45")
+		s := enginetest.Scene(t, "1e; A small 100 70 0; B small 140 -9 45")
 		assert.Equal(t, []string{"B"}, drop(s, "straight 1").FirstOverlapped)
 		s.MatWidth, s.MatHeight = 914.4, 914.4
 		assert.Empty(t, drop(s, "straight 1").FirstOverlapped)
@@ -389,7 +391,7 @@ func TestDrops(t *testing.T) {
 			{41, 400, "straight 1 cluster_mines", "partly", []string{"left"}}, // one of three cards
 			{-30, 20, "straight 1", "wholly", []string{"left", "near"}},
 		} {
-			s := scene(t, fmt.Sprintf("2.5; A small %g %g 0", c.x, c.y))
+			s := enginetest.Scene(t, fmt.Sprintf("2.5; A small %g %g 0", c.x, c.y))
 			s.MatWidth, s.MatHeight = 914.4, 914.4
 			r := drop(s, c.drop)
 			assert.Equal(t, c.says, r.Outside, "%v", c)
@@ -404,7 +406,7 @@ func TestDrops(t *testing.T) {
 				assert.Equal(t, c.says, r.Outside, "%v", c)
 			}
 		}
-		s := scene(t, "2.5; A small 300 58 0")
+		s := enginetest.Scene(t, "2.5; A small 300 58 0")
 		assert.Equal(t, "no_view", drop(s, "straight 1").Outside, "without a mat")
 		s.MatWidth, s.MatHeight = 914.4, 914.4
 		s.Ships[0].Covariance = geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-9}
@@ -417,14 +419,14 @@ func TestDrops(t *testing.T) {
 		assert.InDelta(t, 0.2, r.Sigma.Millimeters(), 0.01)
 	})
 	t.Run("G195: a launch uses the front guides", func(t *testing.T) {
-		s := scene(t, "2.5; A small 0 0 0; B small 0 130 0")
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 130 0")
 		r := drop(s, "launch straight 2")
 		assertPose(t, 0, 20+80+(32.6/2-1.8), 180, r.Final)
 		assert.Equal(t, []string{"B"}, r.FirstOverlapped)
 		assert.Equal(t, "launch straight 2", r.Maneuver)
 		assert.Less(t, drop(s, "launch bank left 1").Final.X, -20.0, "to the ship's own left")
 	})
-	huge := scene(t, "1e; A huge-195 0 0 0")
+	huge := enginetest.Scene(t, "1e; A huge-195 0 0 0")
 	assertPose(t, 0, -97.5-40-(32.6/2-1.8), 0, drop(huge, "straight 1").Final)
 }
 
@@ -450,7 +452,7 @@ func TestMovesAreNamedAsPlayersNameThem(t *testing.T) {
 }
 
 func TestHugeShipsHaveNoManeuversHere(t *testing.T) {
-	s := scene(t, "1e; A huge-195 0 0 0; B small 0 150 0; rock square 45 0 0 30")
+	s := enginetest.Scene(t, "1e; A huge-195 0 0 0; B small 0 150 0; rock square 45 0 0 30")
 	still := moved(t, s, "A", "stationary")
 	assert.Equal(t, s.Ships[0].Pose, still.Final, "G139: standing still needs no template")
 	assert.Equal(t, engine.Yes, hitOf(still, "rock").Base)
@@ -461,7 +463,7 @@ func TestHugeShipsHaveNoManeuversHere(t *testing.T) {
 }
 
 func TestAMoveHasTheContractsKeys(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 100 0; rock square 0 60 0 10")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0; rock square 0 60 0 10")
 	s.MatWidth, s.MatHeight = 914.4, 914.4
 	doc, err := scenefile.MarshalMove(moved(t, s, "A", "straight 2"))
 	require.NoError(t, err)

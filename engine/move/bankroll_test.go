@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"math"
@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 )
 
@@ -62,7 +63,7 @@ func TestWhereABankRollEnds(t *testing.T) {
 		{"decloak right bank backward", 1, -1, 130},
 	} {
 		for _, rules := range []string{"2.0", "2.5"} {
-			r := repositioned(t, scene(t, rules+"; A small 0 0 0"), "A", c.action)
+			r := repositioned(t, enginetest.Scene(t, rules+"; A small 0 0 0"), "A", c.action)
 			require.Len(t, r.Options, 3)
 			for i, name := range []string{"forward", "middle", "backward"} {
 				assert.Equal(t, name, r.Options[i].Name)
@@ -73,7 +74,7 @@ func TestWhereABankRollEnds(t *testing.T) {
 			assert.True(t, r.Chosen && r.FullyExecuted)
 		}
 		t.Run("1e: both ends of the template slide", func(t *testing.T) {
-			r := repositioned(t, scene(t, "1e; A small 0 0 0"), "A", c.action)
+			r := repositioned(t, enginetest.Scene(t, "1e; A small 0 0 0"), "A", c.action)
 			require.Len(t, r.Options, 9)
 			for i, o := range r.Options {
 				slide := -10 + 2.5*float64(i)
@@ -83,8 +84,8 @@ func TestWhereABankRollEnds(t *testing.T) {
 			}
 		})
 	}
-	r := repositioned(t, scene(t, "2.0; A small 0 0 0"), "A", "decloak forward bank right")
-	want := moved(t, scene(t, "2.0; A small 0 0 0"), "A", "bank right 2")
+	r := repositioned(t, enginetest.Scene(t, "2.0; A small 0 0 0"), "A", "decloak forward bank right")
+	want := moved(t, enginetest.Scene(t, "2.0; A small 0 0 0"), "A", "bank right 2")
 	assert.Equal(t, want.Final, r.Final, "decloaking forward is a boost along bank 2")
 }
 
@@ -95,18 +96,18 @@ func TestWhatForbidsABankRoll(t *testing.T) {
 			roll := func(s engine.Scene) move.Result {
 				return repositioned(t, s, "A", "barrel-roll right bank forward")
 			}
-			r := roll(scene(t, rules+"; A small 0 0 0; rock square 50 6 0 4"))
+			r := roll(enginetest.Scene(t, rules+"; A small 0 0 0; rock square 50 6 0 4"))
 			assert.False(t, r.FullyExecuted)
 			for _, o := range r.Options {
 				assert.Equal(t, engine.No, o.Legal)
 				assert.Contains(t, o.Why, "has the template over rock")
 			}
-			r = roll(scene(t, rules+"; A small 0 0 0; B small 90 45 0"))
+			r = roll(enginetest.Scene(t, rules+"; A small 0 0 0; B small 90 45 0"))
 			assert.False(t, r.FullyExecuted, "a ship in the place of all ends")
 			assert.Equal(t, "overlaps B", r.Options[0].Why)
-			r = roll(scene(t, rules+"; A small 0 0 0; B small 45 -8 45; rock square 45 -33 0 4"))
+			r = roll(enginetest.Scene(t, rules+"; A small 0 0 0; B small 45 -8 45; rock square 45 -33 0 4"))
 			assert.True(t, r.FullyExecuted, "a ship under the template forbids nothing, a rock beside it neither")
-			s := scene(t, rules+"; A small 500 885 0")
+			s := enginetest.Scene(t, rules+"; A small 500 885 0")
 			s.MatWidth, s.MatHeight = 914.4, 914.4
 			r = roll(s)
 			assert.False(t, r.FullyExecuted)
@@ -125,18 +126,18 @@ func TestWhatForbidsABankRoll(t *testing.T) {
 func TestABankRollIsLookedForOverTheWholeArea(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 92))
 	found, none, narrow := 0, 0, 0
-	for i := range moveScenes(shorter(60, 15)) {
-		s := engine.Scene{Rules: engine.Rules1e, Ships: []engine.Ship{randomShip(r, "A")}}
+	for i := range moveScenes(enginetest.Shorter(60, 15)) {
+		s := engine.Scene{Rules: engine.Rules1e, Ships: []engine.Ship{enginetest.RandomShip(r, "A")}}
 		a := &s.Ships[0]
 		a.Base = engine.Small
 		end := laid(1, 1, 80, 0, 0)
 		for k := range 3 { // crowded, so that little is left
-			b := randomShip(r, string(rune('B'+k)))
+			b := enginetest.RandomShip(r, string(rune('B'+k)))
 			b.Base = engine.Small
 			b.Pose.Point = a.Pose.Transform(end.Point.Add(geom.Point{X: 170 * (r.Float64() - 0.5), Y: 170 * (r.Float64() - 0.5)}))
 			s.Ships = append(s.Ships, b)
 		}
-		s.Obstacles = []engine.Obstacle{{ID: "rock", Outline: star(r, 7, 12), Pose: geom.Pose{Point: a.Pose.Transform(geom.Point{X: 60,
+		s.Obstacles = []engine.Obstacle{{ID: "rock", Outline: enginetest.Star(r, 7, 12), Pose: geom.Pose{Point: a.Pose.Transform(geom.Point{X: 60,
 			Y: 40*r.Float64() - 25})}}}
 		got := repositioned(t, s, "A", "barrel-roll right bank forward")
 		rock := make([]geom.Point, 7)

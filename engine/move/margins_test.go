@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
 	"sightline/engine/move"
 	"sightline/engine/scenefile"
 )
@@ -108,7 +109,7 @@ func loose(s engine.Scene, mm, deg float64) engine.Scene {
 
 func TestMovesOfAMeasuredTable(t *testing.T) {
 	near := func(gap, sigma float64) move.Result {
-		s := loose(scene(t, "2.5; A small 0 0 0; B small 0 160 0"), sigma, 0)
+		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 160 0"), sigma, 0)
 		s.Ships[1].Pose.Y += gap
 		return moved(t, s, "A", "straight 2")
 	}
@@ -125,20 +126,20 @@ func TestMovesOfAMeasuredTable(t *testing.T) {
 	assert.Equal(t, []string{"B"}, r.Touching)
 
 	t.Run("the error of the heading grows along the way", func(t *testing.T) {
-		s := loose(scene(t, "2.5; A small 0 0 0; rock square 35 240 0 10"), 0.01, 1)
+		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0; rock square 35 240 0 10"), 0.01, 1)
 		assert.Equal(t, engine.Indeterminate, hitOf(moved(t, s, "A", "straight 5"), "rock").Base,
 			"20 + 10 mm beside, a degree over 260 mm is 4.5")
-		s = loose(scene(t, "2.5; A small 0 0 0; rock square 35 80 0 10"), 0.01, 1)
+		s = loose(enginetest.Scene(t, "2.5; A small 0 0 0; rock square 35 80 0 10"), 0.01, 1)
 		assert.Equal(t, engine.No, hitOf(moved(t, s, "A", "straight 1"), "rock").Base)
 	})
 	t.Run("a fleeing ship may be too close to call", func(t *testing.T) {
-		s := loose(scene(t, "2.5; A small 0 0 0"), 0.2, 0)
+		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0"), 0.2, 0)
 		s.MatWidth, s.MatHeight = 914.4, 914.4
 		s.Ships[0].Pose.Point = geom.Point{X: 400, Y: 914.4 - 100.3}
 		assert.Equal(t, engine.Indeterminate, moved(t, s, "A", "straight 1").Flees)
 	})
 	t.Run("legality of a reposition may be too close to call", func(t *testing.T) {
-		s := loose(scene(t, "2.5; A small 0 0 0; B small 120.5 0 0"), 0.2, 0)
+		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small 120.5 0 0"), 0.2, 0)
 		r := repositioned(t, s, "A", "barrel-roll right")
 		assert.Equal(t, engine.Indeterminate, r.Options[1].Legal)
 		assert.Equal(t, "may be that it overlaps B", r.Options[1].Why)
@@ -146,7 +147,7 @@ func TestMovesOfAMeasuredTable(t *testing.T) {
 		assert.Equal(t, engine.Yes, repositioned(t, s, "A", "barrel-roll right").Options[1].Legal, "1 mm is more than 3 sigmas of 0.28 mm")
 	})
 	t.Run("1e: too close at the ends of the legal interval", func(t *testing.T) {
-		s := loose(scene(t, "1e; A small 0 0 0; B small 80 50 0"), 0.1, 0)
+		s := loose(enginetest.Scene(t, "1e; A small 0 0 0; B small 80 50 0"), 0.1, 0)
 		r := repositioned(t, s, "A", "barrel-roll right")
 		require.Len(t, r.Options, 3)
 		slack := 3 * 0.1 * math.Sqrt2
@@ -170,20 +171,20 @@ func TestTouchingIsDecidedOnlyWhereOneShipMayStopTheMove(t *testing.T) {
 		return out
 	}
 	t.Run("one of two that stand side by side", func(t *testing.T) {
-		s := loose(scene(t, "2.5; A small 0 0 0; B small -25 100 0; C small 25 100.2 0"), 0.2, 0.1)
+		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small -25 100 0; C small 25 100.2 0"), 0.2, 0.1)
 		r := moved(t, s, "A", "straight 2")
 		assert.Equal(t, engine.No, r.InFull)
 		assert.Equal(t, []string{"B", "C"}, doubted(r))
 	})
 	t.Run("two exactly side by side, only they uncertain", func(t *testing.T) {
-		s := loose(scene(t, "2.5; A small 0 0 0; B small -25 100 0; C small 25 100 0"), 0.2, 0.1)
+		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small -25 100 0; C small 25 100 0"), 0.2, 0.1)
 		s.Ships[0].Covariance = geom.Cov3{}
 		assert.Equal(t, []string{"B", "C"}, doubted(moved(t, s, "A", "straight 2")))
 	})
 	t.Run("a move that perhaps is not stopped", func(t *testing.T) {
 		for _, y := range []float64{123.3, 123.1} {
 			for _, rules := range []string{"1e", "2.5"} {
-				s := loose(scene(t, rules+"; A small 0 0 0; B small 0 "+fmt.Sprint(y)+" 0"), 0.2, 0.1)
+				s := loose(enginetest.Scene(t, rules+"; A small 0 0 0; B small 0 "+fmt.Sprint(y)+" 0"), 0.2, 0.1)
 				r := moved(t, s, "A", "straight 1")
 				require.Equal(t, engine.Indeterminate, r.InFull)
 				assert.Equal(t, []string{"B"}, doubted(r), "%s at %v", rules, y)
@@ -191,11 +192,11 @@ func TestTouchingIsDecidedOnlyWhereOneShipMayStopTheMove(t *testing.T) {
 		}
 	})
 	t.Run("a ship that stands, perhaps in contact", func(t *testing.T) {
-		s := loose(scene(t, "2.5; A small 0 0 0; B small 0 43.1 0"), 0.2, 0.1)
+		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 43.1 0"), 0.2, 0.1)
 		assert.Equal(t, []string{"B"}, doubted(moved(t, s, "A", "stationary")))
 	})
 	t.Run("one that surely stops it", func(t *testing.T) {
-		r := moved(t, loose(scene(t, "2.5; A small 0 0 0; B small 0 100 0; C small 60 100 0"), 0.2, 0.1), "A", "straight 2")
+		r := moved(t, loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0; C small 60 100 0"), 0.2, 0.1), "A", "straight 2")
 		assert.Equal(t, []string{"B"}, r.Touching)
 		assert.Empty(t, doubted(r))
 	})
@@ -203,7 +204,7 @@ func TestTouchingIsDecidedOnlyWhereOneShipMayStopTheMove(t *testing.T) {
 
 func TestAMoveWhereNobodyLookedForObstacles(t *testing.T) {
 	for _, rules := range []string{"1e", "2.5"} {
-		s := scene(t, rules+"; A small 0 0 0; B large 0 110 0")
+		s := enginetest.Scene(t, rules+"; A small 0 0 0; B large 0 110 0")
 		s.ObstaclesUnseen = true
 		r := moved(t, s, "A", "straight 1")
 		assert.False(t, r.FullyExecuted, "ships are seen")
@@ -245,7 +246,7 @@ func answersOf(r move.Result) map[string]engine.Outcome {
 
 func TestGrowingUncertaintyNeverDecidesMoreOfAMove(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
-	for i := range shorter(200, 40) {
+	for i := range enginetest.Shorter(200, 40) {
 		s, m := randomMove(r)
 		s = withRock(r, s)
 		s.MatWidth, s.MatHeight = 700, 700
@@ -272,7 +273,7 @@ func TestGrowingUncertaintyNeverDecidesMoreOfAMove(t *testing.T) {
 func TestDecidedAnswersAboutMovesAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	asked, doubtful, wrong := 0, 0, 0
-	for range moveScenes(shorter(800, 100)) {
+	for range moveScenes(enginetest.Shorter(800, 100)) {
 		truth, m := randomMove(r)
 		truth = withRock(r, truth)
 		truth.MatWidth, truth.MatHeight = 600, 600
@@ -328,18 +329,18 @@ func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 		check(move.LayDrop(&s, "A", d, engine.Options{}))
 	}
 	for _, rules := range []string{"1e", "2.0", "2.5"} {
-		everything(scene(t, rules+"; A small 0 0 0"))
-		everything(scene(t, rules+"; A large 0 0 0; B large 0 0 0; C large 0 0 45; D huge-225 0 0 10"))
-		everything(scene(t, rules+"; A large 999000 -999000 123456; B small 999060 -999030 0; rock square 999060 -999060 3 1e-3"))
-		everything(loose(scene(t, rules+"; A small 0 0 0; B medium 30 90 12; rock square 0 60 0 1000"), 900, 300))
+		everything(enginetest.Scene(t, rules+"; A small 0 0 0"))
+		everything(enginetest.Scene(t, rules+"; A large 0 0 0; B large 0 0 0; C large 0 0 45; D huge-225 0 0 10"))
+		everything(enginetest.Scene(t, rules+"; A large 999000 -999000 123456; B small 999060 -999030 0; rock square 999060 -999060 3 1e-3"))
+		everything(loose(enginetest.Scene(t, rules+"; A small 0 0 0; B medium 30 90 12; rock square 0 60 0 1000"), 900, 300))
 
-		slide := scene(t, rules+"; A small 0 0 0; B huge-225 0 0 0")
+		slide := enginetest.Scene(t, rules+"; A small 0 0 0; B huge-225 0 0 0")
 		slide.Ships[1].Pose.X = 60 - 1e-6 // alongside, a hair inside: backing up slides along the edge
 		everything(slide)
 
 		own := engine.Nominal()
 		own.Turn, own.Bank, own.Small, own.Large = [3]geom.Length{1, 1, 1}, [3]geom.Length{1000, 1000, 1000}, 1, 1000
-		s := scene(t, rules+"; A large 0 0 0; B small 20 700 12; C small -500 600 7; rock square 0 600 0 30")
+		s := enginetest.Scene(t, rules+"; A large 0 0 0; B small 20 700 12; C small -500 600 7; rock square 0 600 0 30")
 		s.Dimensions = &own
 		everything(s)
 		s.Ships[0].Base = engine.Small
@@ -378,9 +379,9 @@ func TestFullyExecutedClaimsNoMoreThanIsKnown(t *testing.T) {
 		{"a boost that may touch the next ship's base", "2.5; A small 0 0 0; B small 0 123.4 0", "boost straight", 0.1, false, "too_close"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			s := loose(scene(t, c.scene), c.sigma, 0)
+			s := loose(enginetest.Scene(t, c.scene), c.sigma, 0)
 			if c.sigma == 0 {
-				s = scene(t, c.scene)
+				s = enginetest.Scene(t, c.scene)
 			}
 			var r move.Result
 			if m, err := move.ParseManeuver(c.move); err == nil {
@@ -394,7 +395,7 @@ func TestFullyExecutedClaimsNoMoreThanIsKnown(t *testing.T) {
 			assert.Equal(t, c.inFull, inFull, "%v", r.Undecided)
 		})
 	}
-	s := scene(t, "2.5; A small 0 0 0")
+	s := enginetest.Scene(t, "2.5; A small 0 0 0")
 	s.ObstaclesUnseen = true
 	full, inFull := wire(moved(t, s, "A", "straight 1"))
 	assert.True(t, full, "obstacles stop no maneuver (G180), whoever looked for them")

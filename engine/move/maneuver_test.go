@@ -1,4 +1,4 @@
-package engine_test
+package move_test
 
 import (
 	"testing"
