@@ -21,7 +21,7 @@ func ParseArc(s string) (Arc, error) {
 }
 
 // arcsOf lists the arcs that a ship has in an edition: the standard ones and what
-// its token prints besides (G47, G50, G55, G60, G61, G63).
+// its token prints beyond them (G47, G50, G55, G60, G61, G63).
 func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 	if r == Rules1e {
 		buf = append(buf, ArcFront)
@@ -57,7 +57,7 @@ func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 // from the front diagonals back to the points in the middle of the base's sides.
 // Beyond the base these sectors end on the line through the two points, so that
 // all three together are the half plane in front of it. The mobile arc is one of
-// the four sectors; such a ship has its front arc besides.
+// the four sectors; such a ship also has its front arc.
 func (r *region) set(p *Profile, rules Rules, s *Ship, at *uncertain.Frame, arc Arc) {
 	arc, half := p.Sector(rules, s, arc)
 	switch arc {
@@ -80,8 +80,8 @@ func (r *region) set(p *Profile, rules Rules, s *Ship, at *uncertain.Frame, arc 
 
 // Sector returns the shape of a ship's arc: the front, rear, left, right, full front or full
 // rear sector or the bullseye, and the half angle of the front sector that bounds it. A
-// turret's arc is the sector that it points into; of no limit at all (ArcPrimaryTurret) the
-// sector is 0.
+// turret's arc is the sector that it points into. ArcPrimaryTurret, which has no limit, has
+// the sector 0.
 func (p *Profile) Sector(r Rules, s *Ship, arc Arc) (sector Arc, half geom.Angle) {
 	half = p.HalfAngle(r, s.Base)
 	switch arc {

@@ -13,7 +13,7 @@ type aim struct {
 	gap     geom.Interval                // the signed gap between the arc and the target
 	nearest geom.Point                   // of a target outside, to the arc
 	sd      [uncertain.MaxPlanes]float64 // of where its edges are, against the target
-	move    [uncertain.MaxPlanes]float64 // which way they move together: 1 inward, -1 outward
+	move    [uncertain.MaxPlanes]float64 // the direction in which each moves: 1 inward, -1 outward
 }
 
 // strip reports whether the arc is a strip, whose two long edges move to the same side
@@ -30,7 +30,7 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 	if m.aim.strip() {
 		m.aim.move = [uncertain.MaxPlanes]float64{0, 1, -1}
 	}
-	// Mostly a bound of where the arc's edges may be tells that they do not matter.
+	// Mostly a bound of where the arc's edges may be shows that they do not matter.
 	ends, starts := m.directInArc(m.edgeBound())
 	if !m.Exact && (!ends || m.rules == Rules1e && !starts) {
 		for i, h := range r.planes {
@@ -55,15 +55,15 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 		return m.attackVerdict(&inArc, inArc.Val)
 	}
 	exact := m.Exact
-	m.Exact = true // it is only stated, and decides nothing
+	m.Exact = true // this distance is only stated and decides nothing
 	m.cut([uncertain.MaxPlanes]float64{})
 	inArc := m.meetDistance(&m.start, &m.part)
 	m.Exact = exact
 	return m.attackVerdict(whole, inArc)
 }
 
-// attackVerdict says what follows from the distance in an arc, and from inArc, the distance when the
-// line must start in the arc too.
+// attackVerdict makes the verdict from the distance in an arc, and from inArc, the distance when
+// the line must also start in the arc.
 func (m *pairMeasure) attackVerdict(measured *uncertain.ClosestPair, inArc float64) *AttackVerdict {
 	touch, contact := m.attackContact(measured.Interval)
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{DistanceArcStart: geom.Length(max(0, inArc))})
@@ -151,8 +151,8 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	return out
 }
 
-// widen makes an interval hold what the cuts to one side leave possible: side is -1 for
-// the arc growing, 1 for it shrinking.
+// widen extends an interval by what the cuts to one side leave possible: side is -1 for
+// a growing arc, 1 for a shrinking one.
 func (m *pairMeasure) widen(out *uncertain.ClosestPair, c cuts, side float64) {
 	with := side * math.Asin(m.edgeCorrelation(out))
 	for i := 1; i < len(steps); i++ {
@@ -166,7 +166,7 @@ func (m *pairMeasure) widen(out *uncertain.ClosestPair, c cuts, side float64) {
 	}
 }
 
-// steps are the fractions of k at which an arc's edge is looked at, and stepAngles their arcsines.
+// steps are the fractions of k at which an arc's edge is placed, and stepAngles their arcsines.
 var (
 	steps      = [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1}
 	stepAngles = func() (angles [len(steps)]float64) {
@@ -177,12 +177,12 @@ var (
 	}()
 )
 
-// cuts gives the distances to the target cut by an arc whose edges move from where they
-// are measured to where they are at the most.
+// cuts gives the distances to the target cut by an arc whose edges move from their measured
+// place to the furthest one.
 //
 // The distance to what a moving edge leaves of a convex shape is a convex function of
-// the way it has moved. Where it does not change over the whole way, or half of the
-// way changes it by half, nothing else can happen between.
+// the edge's movement. Where it does not change over the whole movement, or changes by half
+// over half of it, it is linear between.
 type cuts struct {
 	m             *pairMeasure
 	start         *uncertain.Shape
@@ -260,8 +260,8 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (unc
 
 // cutDistance measures from start to the target cut by the arc, whose edges are
 // moved inward by f of their standard deviations. Where nothing of the target is
-// left, the point of it that would be the last (or first) in the arc stands for
-// it: the answer is what holds if it is in the arc at all.
+// left, the point that would be the last (or first) in the arc takes its place: the answer
+// is the one for a target that is in the arc at all.
 func (m *pairMeasure) cutDistance(start *uncertain.Shape, f float64) uncertain.ClosestPair {
 	var shrink [uncertain.MaxPlanes]float64
 	for i := range shrink {
@@ -342,7 +342,7 @@ func (m *pairMeasure) deepest() cornerDepth {
 	return best
 }
 
-// mayBeDeepest reports whether c may truly be deeper than the one that seems so.
+// mayBeDeepest reports whether c may in truth be deeper than the corner that seems deepest.
 func (m *pairMeasure) mayBeDeepest(c, seems *cornerDepth) bool {
 	w := c.slope.Plus(&seems.slope, -1)
 	return seems.depth-c.depth <= m.k*math.Sqrt(m.Variance(&w))

@@ -195,7 +195,7 @@ func (t *table) parts(room int, o *measuredShip, base *uncertain.Shape, turn geo
 	p := parts{base: base, slender: slender, shapes: &t.guides[room], frame: uncertain.FrameOf(pose)}
 	boxes, n := t.profile.guides(o.ship.Base)
 	for _, g := range boxes[:n] {
-		if o.ship.part != nil && !holds(o.ship.part, g) {
+		if o.ship.part != nil && !carries(o.ship.part, g) {
 			continue
 		}
 		p.boxes[p.n] = g
@@ -230,8 +230,8 @@ func (p *parts) stretch() float64 {
 	return most / p.base.Lever
 }
 
-// holds reports whether a piece of a base reaches the edge that a guide stands on.
-func holds(piece []geom.Point, g pieces.Rect) bool {
+// carries reports whether a piece of a base reaches the edge that a guide stands on.
+func carries(piece []geom.Point, g pieces.Rect) bool {
 	for _, q := range piece {
 		if g.Y0 > 0 && q.Y >= g.Y0-geom.Tie || g.Y1 < 0 && q.Y <= g.Y1+geom.Tie {
 			return true
@@ -290,7 +290,7 @@ func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *uncer
 func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 	reach := m.profile.reach(m.from.Base) + m.profile.reach(m.target.Base)
 	switch {
-	case m.rules == Rules1e || contactOutcome(d) == Yes: // no range 0 in that edition; or the bases alone tell
+	case m.rules == Rules1e || contactOutcome(d) == Yes: // no range 0 in that edition, or the bases alone decide
 		return d, contactOutcome(d)
 	case m.contact == No && d.Val <= m.direct.Val+geom.Tie:
 		return m.touch, No

@@ -22,7 +22,7 @@ type table struct {
 	untouched string   // a ship that touches none in that edition
 	known     Touching // ships that are known to be in contact
 
-	sharp           bool // no outline on the table is uncertain
+	outlinesExact   bool // no outline on the table is uncertain
 	outlines        []obstacleOutline
 	hugeObstructors []hugeObstructor
 	blockers        []blocker          // what may obstruct attacks
@@ -110,7 +110,7 @@ func (t *table) setArcs(o *measuredShip) {
 // setOutlines places all outlines on the table: obstacles, devices, markers.
 func (t *table) setOutlines() {
 	s, n := t.scene, 0
-	t.sharp = true
+	t.outlinesExact = true
 	add := func(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) *obstacleOutline {
 		t.outlines = grow(t.outlines, n+1)
 		r := &t.outlines[n]
@@ -121,7 +121,7 @@ func (t *table) setOutlines() {
 	for i := range s.Obstacles {
 		o := &s.Obstacles[i]
 		add(o.ID, o.Kind, o.Pose, o.Outline, o.Sigma).obstacle = true
-		t.sharp = t.sharp && o.Sigma == 0
+		t.outlinesExact = t.outlinesExact && o.Sigma == 0
 	}
 	for i, list := range [...][]Token{s.Devices, s.Markers} {
 		for j := range list {
@@ -136,7 +136,7 @@ func (t *table) setOutlines() {
 				r := add(k.ID+p.Name, k.Kind, k.Pose, outline, k.Sigma)
 				r.obstacle = pieces.IsObstacle(k.Kind)
 				r.device = i == 0 && !r.obstacle
-				t.sharp = t.sharp && (!r.obstacle || k.Sigma == 0)
+				t.outlinesExact = t.outlinesExact && (!r.obstacle || k.Sigma == 0)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ type hugeObstructor struct {
 }
 
 // setHugeObstructors places the bases of huge ships on the table, guides left out, each as
-// uncertain as its loosest corner.
+// uncertain as its most uncertain corner.
 func (t *table) setHugeObstructors() {
 	s, n := t.scene, 0
 	for i := range s.Ships {
@@ -168,12 +168,12 @@ func (t *table) setHugeObstructors() {
 		loose := ship.body().WorstPoint(t.k, h.Polygon...)
 		h.Sigma = math.Sqrt(loose.Variance) + loose.SecondOrder/t.k
 		h.obstacle, h.ship = true, ship
-		t.sharp = t.sharp && h.Sigma == 0
+		t.outlinesExact = t.outlinesExact && h.Sigma == 0
 	}
 	t.hugeObstructors = t.hugeObstructors[:n]
 }
 
-// blocker is something that may obstruct attacks, with what tells quickly how far it is.
+// blocker is something that may obstruct attacks, with circles that bound its distance.
 //
 // That huge ships obstruct is not in the rules texts, which leave them to sheets of
 // their own: G39 excepts small and large ships only, an upgrade of the first edition
@@ -207,8 +207,8 @@ func (t *table) setBlockers() {
 	}
 }
 
-// grow returns the slice with n elements, in the same memory where it has the
-// room; what lies beyond its old length is as it was left.
+// grow returns the slice with n elements, in the same memory where that has room.
+// Elements beyond the old length keep what they held before.
 func grow[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
@@ -291,10 +291,10 @@ type pairMeasure struct {
 	aim          aim
 	corridor     corridor
 	search       lineSearch
-	sights       []sight // what was answered about obstruction
+	answers      []lineAnswer // what was answered about obstruction
 	nearOutlines []nearOutline
 	narrowed     []nearOutline
-	wobbles      []wobble    // of the lines in sorted
+	lineErrors   []lineError // of the lines in sorted
 	sorted       []geom.Line // those that may be the measuring line, side by side
 	between      corridor    // of two neighbours
 	one          obstacleOutline
@@ -311,7 +311,7 @@ func (t *table) pair(i, j int) PairVerdict {
 	m := &t.pm
 	m.Propagator.Set(from.body(), to.body(), t.scene.ScaleSigma, t.k)
 	m.table, m.k, m.rules, m.from, m.target = t, t.k, t.scene.Rules, from, to
-	m.ones[0], m.sights = &m.one, m.sights[:0]
+	m.ones[0], m.answers = &m.one, m.answers[:0]
 	m.base, m.to = &a.from, &b.to
 	m.reach = max(a.radius, float64(from.Pose.Distance(to.Pose.Point))+b.radius)
 

@@ -8,11 +8,10 @@ import (
 	"sightline/engine/geom"
 )
 
-// Measurer measures scene after scene. Measuring the same table again with some ships
-// moved evaluates only what those ships touch: their own pairs and objects, and the
-// pairs between which they stood or stand. The zero value is ready to use. It is not
-// for use by several goroutines at once; what it returns is the caller's to keep and
-// to share, but not to change.
+// Measurer measures scene after scene. When only some ships have moved since the last scene,
+// it evaluates only their own pairs and objects, and the pairs between which they stood or
+// stand. The zero value is ready to use. A Measurer must not be used by several goroutines at
+// once. Callers may keep and share its results but must not change them.
 type Measurer struct {
 	table  table
 	result Result
@@ -27,9 +26,8 @@ type Measurer struct {
 	moved []bool
 }
 
-// memory holds what the verdicts' lists point into. Growing moves to a new array
-// and leaves the lists handed out before in the old one, so that none of them
-// changes under its owner.
+// memory is the storage of the verdicts' lists. When one of its arrays grows, lists that were
+// handed out keep the old array, so that none of them changes under its owner.
 type memory struct {
 	lines   []geom.Line
 	bands   []int
@@ -38,14 +36,14 @@ type memory struct {
 	attacks []AttackVerdict
 }
 
-// renew leaves what the memory holds to the verdicts, and makes room for as much.
+// renew hands the arrays over to the verdicts and makes new ones of the same size.
 func (m *memory) renew() {
-	m.lines, m.bands, m.ids = another(m.lines), another(m.bands), another(m.ids)
-	m.arcs, m.attacks = another(m.arcs), another(m.attacks)
+	m.lines, m.bands, m.ids = emptied(m.lines), emptied(m.bands), emptied(m.ids)
+	m.arcs, m.attacks = emptied(m.arcs), emptied(m.attacks)
 }
 
-// another returns an empty list with room for what one holds.
-func another[T any](s []T) []T { return make([]T, 0, len(s)) }
+// emptied returns a new empty list with room for as many elements.
+func emptied[T any](s []T) []T { return make([]T, 0, len(s)) }
 
 // list returns the names appended since the memory held n of them; nil for none.
 func (m *memory) list(n int) []string {
@@ -96,7 +94,7 @@ func (m *Measurer) sameFleet(s *Scene) bool {
 	return true
 }
 
-// again evaluates what the moved ships touch; the other verdicts stay.
+// again evaluates what the moved ships affect and keeps the other verdicts.
 func (m *Measurer) again(s *Scene) Result {
 	t, n := &m.table, len(s.Ships)
 	r := Result{Rules: s.Rules, Pairs: slices.Clone(m.result.Pairs), Objects: slices.Clone(m.result.Objects)}

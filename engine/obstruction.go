@@ -21,8 +21,8 @@ func (m lineFamily) at(t float64) geom.Line {
 	return geom.Line{m.a[0].Lerp(m.b[0], t), m.a[1].Lerp(m.b[1], t)}
 }
 
-// corridor is the convex hull of some lines on the table, with the box around it for telling
-// quickly what is far from it.
+// corridor is the convex hull of some lines on the table. The box around it quickly excludes
+// what is far away.
 type corridor struct {
 	geom.Polygon
 	lo, hi geom.Point
@@ -58,9 +58,9 @@ func (s *corridor) within(limit float64, centre geom.Point, radius float64) (flo
 	return d, d <= limit
 }
 
-// gap returns how far an outline is from the corridor in mm, 0 when they meet. Of the corridor's
-// sides those alone are looked at that the circle around the outline allows to be nearer
-// than the others. Of an outline that is further than limit it may say that it is infinitely far.
+// gap returns the distance in mm of an outline from the corridor, 0 when they meet. It skips
+// sides that the circle around the outline shows to be further than another. An outline
+// beyond limit may be reported as infinitely far.
 func (s *corridor) gap(r *obstacleOutline, limit float64) float64 {
 	if len(s.Polygon) < 3 {
 		return geom.Gap(s.Polygon, r.Polygon)
@@ -68,7 +68,7 @@ func (s *corridor) gap(r *obstacleOutline, limit float64) float64 {
 	if s.Contains(r.Polygon[0]) {
 		return 0
 	}
-	// Where the side next to the outline's middle is looked at first, it is mostly the only one.
+	// Start with the side nearest to the outline's middle: mostly no other is needed.
 	first, least := 0, math.Inf(1)
 	s.sides = s.sides[:0]
 	from := s.Polygon[len(s.Polygon)-1]
@@ -95,9 +95,8 @@ func (s *corridor) gap(r *obstacleOutline, limit float64) float64 {
 	return best
 }
 
-// sight is a set of measuring lines that was asked about, and the answer: most
-// arcs of a pair share their lines.
-type sight struct {
+// lineAnswer caches the verdict on a set of measuring lines: most arcs of a pair share theirs.
+type lineAnswer struct {
 	permitted, choice lineFamily
 	possible          []geom.Line
 	verdict           ObstructionVerdict
@@ -118,14 +117,14 @@ func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
 	if d.Even {
 		choice = lineFamily{d.Choice[0], d.Choice[1]}
 	}
-	for i := range m.sights {
-		if s := &m.sights[i]; s.permitted == permitted && s.choice == choice && slices.Equal(s.possible, possible) {
+	for i := range m.answers {
+		if s := &m.answers[i]; s.permitted == permitted && s.choice == choice && slices.Equal(s.possible, possible) {
 			return s.verdict
 		}
 	}
 	var v ObstructionVerdict
-	switch sharp := m.Exact && m.sharp; {
-	case sharp && d.Band:
+	switch exact := m.Exact && m.outlinesExact; {
+	case exact && d.Band:
 		v = m.exactObstruction(permitted)
 	case len(possible) == 1:
 		v = m.lineObstruction(possible[0])
@@ -134,7 +133,7 @@ func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
 	v.Sigma = v.sigma(m.k)
-	// What obstructs for sure, a huge ship, does so whatever else lies about.
+	// A huge ship that surely obstructs does so whatever else lies there.
 	if v.Verdict != "must" && m.scene.ObstaclesUnseen {
 		v.Verdict, v.Margin, v.Sigma = NoView.String(), 0, 0
 	}
@@ -142,20 +141,19 @@ func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
 		v.Verdict, v.Margin, v.Sigma = NoView.String(), 0, 0
 	}
 	v.Ships, v.Devices = m.standingOn(permitted)
-	m.sights = append(m.sights, sight{permitted, choice, possible, v})
+	m.answers = append(m.answers, lineAnswer{permitted, choice, possible, v})
 	return v
 }
 
-// sigma returns the standard deviation to state with the margin: of how far off the
-// line and the obstacle of the margin may be against each other. It is held to the
-// verdict, as [geom.Interval.Sigma] does.
+// sigma returns the standard deviation to state with the margin: that of the line against
+// the obstacle. It agrees with the verdict, as [geom.Interval.Sigma] does.
 func (o *ObstructionVerdict) sigma(k float64) geom.Length {
 	w, margin := o.slack, float64(o.Margin)
 	return geom.Length(geom.Interval{Lo: 0, Val: 0, Hi: w}.Sigma(k, margin, o.Verdict != "too_close"))
 }
 
-// unknownReach in mm is how far from a line something unknown counts as on it: its
-// outline is as rough as the picture's cells.
+// unknownReach is how far, in mm, something unknown may be from a line and still count as on
+// it: its outline is as coarse as the picture's cells.
 const unknownReach = 3
 
 // unknownOn reports whether something unknown lies on any of some lines, or a part of the
@@ -182,8 +180,8 @@ func (m *pairMeasure) blocks(b *blocker) bool {
 
 // exactObstruction decides a family of parallel lines exactly. Which obstacles a
 // line meets can change only where the line passes a corner of an outline, or a
-// crossing of the outline with either end of the family; so it is enough to look at
-// those lines and at one line between each two of them.
+// crossing of the outline with either end of the family. So it is enough to examine
+// those lines and one line between each two of them.
 func (m *pairMeasure) exactObstruction(b lineFamily) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
 	m.corridor.set(b.a, b.b)
@@ -237,7 +235,7 @@ type lineSearch struct {
 	family lineFamily
 	near   []*obstacleOutline
 	on     []bool    // which of them some line has met
-	ts, fs []float64 // the places of the lines to look at, and what was found there
+	ts, fs []float64 // where to examine the family, and the values there
 	what   goal
 	best   float64
 	budget int
@@ -282,7 +280,7 @@ func (l *lineSearch) value(t float64) float64 {
 }
 
 // least returns the least value over the family, to a twentieth of a millimetre.
-// The value changes by no more than the way gone, and so between two lines it
+// The value changes by no more than the line moves, so between two lines it
 // cannot fall below what their distance allows.
 func (l *lineSearch) least(what goal) float64 {
 	l.what, l.best, l.budget = what, math.Inf(1), 500
@@ -312,15 +310,15 @@ func (l *lineSearch) between(t0, f0, t1, f1 float64) {
 	l.between(t, f, t1, f1)
 }
 
-// changes appends the places t in [0, 1] of the family's lines at which to look.
-func (m lineFamily) changes(ts []float64, rocks []*obstacleOutline) []float64 {
+// changes appends the places t in [0, 1] at which the family must be examined.
+func (m lineFamily) changes(ts []float64, outlines []*obstacleOutline) []float64 {
 	across := m.b[0].Sub(m.a[0])
 	w2 := across.Dot(across)
 	if w2 == 0 {
 		return append(ts, 0)
 	}
 	ts = append(ts, 0, 1)
-	for _, r := range rocks {
+	for _, r := range outlines {
 		for i, p := range r.Polygon {
 			q := r.Polygon[(i+1)%len(r.Polygon)]
 			ts = m.addChange(ts, p, across, w2)
@@ -359,14 +357,15 @@ func crossing(a, b, c, d geom.Point) (geom.Point, bool) {
 // nearOutline is an obstacle that may be on a line or decide how clear that is.
 type nearOutline struct {
 	*obstacleOutline
-	least float64 // no line that is looked at is nearer to it
-	slack float64 // by how much the passing of a line may be off
-	limit float64 // how far off, or deep, is sure
+	least float64 // no examined line is nearer to it
+	slack float64 // the uncertainty of how a line passes it
+	limit float64 // the clearance, or depth, that is sure
 }
 
-// outlinesNear lists the obstacles that may be on one of the lines, none of which is further
-// than width from the first, or that may be the nearest to it, which is no further than closest.
-func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearOutline, closest float64) {
+// outlinesNear lists the obstacles that may be on one of the lines or nearest to the first.
+// No line is further than width from the first; no listed obstacle is further from it than
+// closest, unless it may be on a line.
+func (m *pairMeasure) outlinesNear(width float64, lines ...lineError) (list []nearOutline, closest float64) {
 	p, near := &lines[0].p, m.nearOutlines[:0]
 	most := 0.0
 	for i := range lines {
@@ -378,7 +377,7 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearO
 		if !m.blocks(r) {
 			continue
 		}
-		// A point is no nearer to the line than to all of it, however long.
+		// The unbounded line is at least as near as the segment.
 		if off := p.off(r.Centre) - width - r.Radius; off > max(closest, geom.Tie) && geom.Sq(off) > 1.001*geom.Sq(m.k)*(most+geom.Sq(r.sigma)) {
 			continue
 		}
@@ -408,8 +407,8 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...wobble) (list []nearO
 // lineObstruction decides about a single line: never when it surely keeps clear of
 // every obstacle, must when it surely passes through one.
 func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
-	sharp := m.Exact && m.sharp
-	w := m.wobbleOf(l)
+	exact := m.Exact && m.outlinesExact
+	w := m.lineErrorOf(l)
 	p := w.p
 	closest, deepest := farthestOff(m.k*w.sigma()), passage{}
 	must := false
@@ -421,7 +420,7 @@ func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
 			continue // another is nearer
 		}
 		enough := r.limit
-		if sharp {
+		if exact {
 			enough = math.Inf(1)
 		}
 		clear, deep := r.pass(&p, enough)
@@ -432,15 +431,15 @@ func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
 			deepest = passage{deep, r.slack}
 		}
 		must = must || deep > r.limit
-		if clear <= r.limit && (deep > geom.Tie || !sharp) {
+		if clear <= r.limit && (deep > geom.Tie || !exact) {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}
 	return verdictOf(m.mem.list(first), must, closest, deepest)
 }
 
-// passage is by how much a line keeps clear of an obstacle or passes through it, and by
-// how much that may be off at the asked number of standard deviations.
+// passage is by how much a line keeps clear of an obstacle or passes through it, and the
+// uncertainty of that at the asked number of standard deviations.
 type passage struct{ by, slack float64 }
 
 // farthestOff is the passage of a line with no obstacle about.
@@ -465,27 +464,26 @@ func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerd
 // uncertainty: never when all of them keep clear of every obstacle, must when each
 // of them passes deep enough through one.
 //
-// No measurement can say that two sides are exactly parallel. But where the lines
-// between them are even, as no one can tell which is the shorter, the attacker has the
-// choice among them (G33), and the verdict is may when one of them is surely clear and
-// one surely obstructed. Where a player could tell which is the shorter and only the
-// measurement cannot, that is too close to call.
+// No measurement can show that two sides are exactly parallel. But where players cannot
+// see which line between them is the shortest, the attacker chooses among them (G33), and
+// the verdict is may when one of them is surely clear and another surely obstructed. Where
+// players could see it and only the measurement cannot, it is too close to call.
 func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, even bool) ObstructionVerdict {
 	m.sideBySide(lines)
-	m.wobbles = m.wobbles[:0]
+	m.lineErrors = m.lineErrors[:0]
 	sigma, width := 0.0, 0.0
 	for _, l := range m.sorted {
-		w := m.wobbleOf(l)
-		m.wobbles = append(m.wobbles, w)
+		w := m.lineErrorOf(l)
+		m.lineErrors = append(m.lineErrors, w)
 		sigma, width = max(sigma, w.sigma()), max(width, uncertain.Apart(m.sorted[0], l))
 	}
 	m.corridor.set(m.sorted...)
 	closest, loosest := farthestOff(m.k*sigma), 0.0
 	first := len(m.mem.ids)
-	all, far := m.outlinesNear(width, m.wobbles...)
+	all, far := m.outlinesNear(width, m.lineErrors...)
 	near := all[:0]
 	for _, r := range all {
-		if r.least > max(r.limit, closest.by) || len(all) > 1 && r.keepsFurther(&m.wobbles[0].p, max(r.limit, far)+width) {
+		if r.least > max(r.limit, closest.by) || len(all) > 1 && r.keepsFurther(&m.lineErrors[0].p, max(r.limit, far)+width) {
 			continue // another is nearer
 		}
 		p := m.keepsOff(&r, max(r.limit, closest.by))
@@ -513,7 +511,7 @@ func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, ev
 	return verdictOf(by, false, closest, passage{})
 }
 
-// sideBySide sorts lines from one of the outermost on.
+// sideBySide sorts lines, beginning with one of the two outermost.
 func (m *pairMeasure) sideBySide(lines []geom.Line) {
 	m.sorted = append(m.sorted[:0], lines...)
 	if len(lines) == 2 {
@@ -528,8 +526,9 @@ func (m *pairMeasure) sideBySide(lines []geom.Line) {
 	slices.SortFunc(m.sorted, func(a, b geom.Line) int { return cmp.Compare(uncertain.Apart(first, a), uncertain.Apart(first, b)) })
 }
 
-// keepsOff returns by how much the lines keep off an outline, or something more where that is more than limit. Not all of them are as loose
-// as the loosest: where it matters each two neighbours are looked at.
+// keepsOff returns how far the lines keep off an outline, or any larger value beyond limit.
+// Where it matters, it examines each two neighbours by themselves, because not all lines are
+// as uncertain as the worst.
 func (m *pairMeasure) keepsOff(r *nearOutline, limit float64) passage {
 	p := passage{m.corridor.gap(r.obstacleOutline, limit), r.slack}
 	if len(m.sorted) == 2 || p.by > r.limit {
@@ -538,7 +537,7 @@ func (m *pairMeasure) keepsOff(r *nearOutline, limit float64) passage {
 	p = passage{math.Inf(1), 0}
 	for i := 1; i < len(m.sorted); i++ {
 		m.between.set(m.sorted[i-1], m.sorted[i])
-		q := passage{m.between.gap(r.obstacleOutline, math.Inf(1)), m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])}
+		q := passage{m.between.gap(r.obstacleOutline, math.Inf(1)), m.slackOf(r.obstacleOutline, m.lineErrors[i-1:i+1])}
 		if math.IsInf(p.by, 1) || q.by-q.slack < p.by-p.slack {
 			p = q
 		}
@@ -546,11 +545,11 @@ func (m *pairMeasure) keepsOff(r *nearOutline, limit float64) passage {
 	return p
 }
 
-// obstructed returns how deep each of the lines, and each between two neighbours, surely
-// passes through outlines; 0 when one may not.
+// obstructed returns the least depth by which every line, and every line between two
+// neighbours, surely passes through outlines; 0 when one may not.
 func (m *pairMeasure) obstructed(near []nearOutline) float64 {
-	for i := range m.wobbles {
-		if m.mayPass(m.wobbles[i:i+1], near) {
+	for i := range m.lineErrors {
+		if m.mayPass(m.lineErrors[i:i+1], near) {
 			return 0
 		}
 	}
@@ -560,17 +559,17 @@ func (m *pairMeasure) obstructed(near []nearOutline) float64 {
 	for i := 1; i < len(m.sorted) && least > 0; i++ {
 		for j := range near {
 			r := &near[j]
-			r.slack = m.slackOf(r.obstacleOutline, m.wobbles[i-1:i+1])
+			r.slack = m.slackOf(r.obstacleOutline, m.lineErrors[i-1:i+1])
 			r.limit = max(geom.Tie, r.slack)
 		}
-		least = surely(lineFamily{m.sorted[i-1], m.sorted[i]}, near, least)
+		least = sureDepth(lineFamily{m.sorted[i-1], m.sorted[i]}, near, least)
 	}
 	return least
 }
 
-// mayPass reports whether a line may keep out of some outlines because none of them reaches over it
-// far enough.
-func (m *pairMeasure) mayPass(line []wobble, near []nearOutline) bool {
+// mayPass reports whether a line may keep out of all the outlines because none of them surely
+// reaches across it.
+func (m *pairMeasure) mayPass(line []lineError, near []nearOutline) bool {
 	for i := range near {
 		r := near[i].obstacleOutline
 		e := line[0].p.spread(r.Hull)
@@ -581,8 +580,8 @@ func (m *pairMeasure) mayPass(line []wobble, near []nearOutline) bool {
 	return true
 }
 
-// slackOf returns by how much the passing of any of some lines by an outline may be off.
-func (m *pairMeasure) slackOf(r *obstacleOutline, lines []wobble) float64 {
+// slackOf returns the uncertainty of how any of the lines passes an outline.
+func (m *pairMeasure) slackOf(r *obstacleOutline, lines []lineError) float64 {
 	sd := 0.0
 	for i := range lines {
 		sd = max(sd, lines[i].sigmaAt(r.Circle, m.k, r.Sigma))
@@ -590,13 +589,13 @@ func (m *pairMeasure) slackOf(r *obstacleOutline, lines []wobble) float64 {
 	return m.k * math.Sqrt(geom.Sq(sd)+geom.Sq(r.Sigma))
 }
 
-// walked is what was found among the lines of a family.
+// walked is what walk finds among the lines of a family.
 type walked struct {
-	deepest float64 // how deep the most obstructed line passes through outlines, if surely
-	widest  float64 // how far off the freest line keeps, if surely
+	deepest float64 // depth of the most obstructed line, if that is sure; else 0
+	widest  float64 // clearance of the clearest line, if that is sure; else 0
 }
 
-// walk looks at lines of a family side by side.
+// walk examines lines of a family side by side.
 func walk(b lineFamily, near []nearOutline) (w walked) {
 	steps := b.steps()
 	for n := range steps + 1 {
@@ -617,10 +616,10 @@ func walk(b lineFamily, near []nearOutline) (w walked) {
 	return w
 }
 
-// surely returns how deep every line of a family surely passes through outlines, 0 when one may
-// not, and least where it is no less than that. A line between two that are looked at is no further
-// from either than half their distance, and neither is how it passes.
-func surely(b lineFamily, near []nearOutline, least float64) float64 {
+// sureDepth returns the depth by which every line of a family surely passes through outlines:
+// 0 when one may not, and least when it is at least that. A line between two examined ones is
+// within half their distance of one of them, and so is its depth.
+func sureDepth(b lineFamily, near []nearOutline, least float64) float64 {
 	steps := b.steps()
 	between := uncertain.Apart(b.a, b.b) / float64(steps) / 2
 	for n := 0; n <= steps && least > 0; n++ {
@@ -635,7 +634,7 @@ func surely(b lineFamily, near []nearOutline, least float64) float64 {
 			}
 			if d := r.deeper(&p, enough, sure+between); d > enough && d-between > sure {
 				sure = d - between
-				near[0], near[i] = near[i], near[0] // the next line is mostly deepest in the same
+				near[0], near[i] = near[i], near[0] // the next line is mostly deepest in the same outline
 			}
 			if sure >= least {
 				break
@@ -646,11 +645,11 @@ func surely(b lineFamily, near []nearOutline, least float64) float64 {
 	return least
 }
 
-// steps returns into how many parts to divide a family, to look at the lines between them.
+// steps returns into how many parts to divide a family for examining the lines between them.
 func (m lineFamily) steps() int { return int(max(1, min(16, math.Ceil(2*uncertain.Apart(m.a, m.b))))) }
 
-// step returns the n-th of these lines. They are counted from both ends inwards: a line that keeps out
-// is mostly one of those.
+// step returns the n-th of these lines, counted from both ends inward: a clear line is mostly
+// near an end.
 func (m lineFamily) step(n, steps int) geom.Line {
 	t := float64(n/2) / float64(steps)
 	if n%2 == 1 {
@@ -659,20 +658,20 @@ func (m lineFamily) step(n, steps int) geom.Line {
 	return m.at(t)
 }
 
-// wobble is how a measuring line may be off on the table.
-type wobble struct {
+// lineError is the uncertainty of a measuring line's place on the table.
+type lineError struct {
 	p    track
-	own  [2]float64 // variance across the line of each end, where it is a corner
-	turn [2]float64 // variance by which an end slides along its side, where it is the foot of a perpendicular, or may be
-	feet int        // how many of its ends are no corners
-	most float64    // the largest variance of either end, whichever way
+	own  [2]float64 // variance of each end across the line, where the end is a corner
+	turn [2]float64 // variance of an end's slide along its side, where it is or may be the foot of a perpendicular
+	feet int        // how many ends are no corners
+	most float64    // the largest variance of either end in any direction
 }
 
-// wobbleOf returns how a line may be off. An end that is the foot of a perpendicular slides
+// lineErrorOf returns the uncertainty of a line. An end that is the foot of a perpendicular slides
 // along its side when the side turns. Either end of a line from corner to corner may in truth
 // be such a foot next to its corner.
-func (m *pairMeasure) wobbleOf(l geom.Line) wobble {
-	w := wobble{p: trackOf(l)}
+func (m *pairMeasure) lineErrorOf(l geom.Line) lineError {
+	w := lineError{p: trackOf(l)}
 	if m.Exact {
 		return w
 	}
@@ -726,11 +725,11 @@ func (m *pairMeasure) beyond(s *uncertain.Shape, corner int, q geom.Point) float
 }
 
 // sigma returns the standard deviation of where the line runs.
-func (w *wobble) sigma() float64 { return math.Sqrt(w.most) }
+func (w *lineError) sigma() float64 { return math.Sqrt(w.most) }
 
-// across returns the variance of the line's place across it, at a fraction of its length. Of two
-// feet, and of one whose side does not turn, it is that of the looser end everywhere.
-func (w *wobble) across(t float64) float64 {
+// across returns the variance of the line's place across its direction, at a fraction of its
+// length. For two feet, or one whose side does not turn, it is the larger end's everywhere.
+func (w *lineError) across(t float64) float64 {
 	if w.feet == 2 || w.feet == 1 && w.turn == [2]float64{} {
 		return w.most
 	}
@@ -744,9 +743,9 @@ func (w *wobble) across(t float64) float64 {
 	return v
 }
 
-// sigmaAt returns the standard deviation of where the line runs past something: where that lies
-// between the line's ends for sure, only what moves the line across counts.
-func (w *wobble) sigmaAt(c uncertain.Circle, k, slack float64) float64 {
+// sigmaAt returns the standard deviation of the line's place where it passes a circle. Where the
+// circle surely lies between the line's ends, only movement across the line counts.
+func (w *lineError) sigmaAt(c uncertain.Circle, k, slack float64) float64 {
 	along := c.Centre.Sub(w.p.line[0]).Dot(w.p.u)
 	reach := c.Radius + k*math.Sqrt(w.most+geom.Sq(slack))
 	if along < reach || along > w.p.length-reach {
@@ -756,7 +755,7 @@ func (w *wobble) sigmaAt(c uncertain.Circle, k, slack float64) float64 {
 	return math.Sqrt(min(v, w.most))
 }
 
-// corner returns which of a shape's vertices a point is; -1 when none.
+// corner returns the index of the shape's vertex that a point is; -1 for none.
 func corner(p geom.Point, s *uncertain.Shape) int {
 	for i, q := range s.V {
 		if d := p.Sub(q); d.Dot(d) < 1e-12 {
@@ -810,7 +809,7 @@ func (m *pairMeasure) throughBase(b lineFamily, base *uncertain.Shape) bool {
 	if b.a != b.b {
 		return m.through(b, base.V)
 	}
-	// What of the line is behind all four sides.
+	// The part of the line that is behind all four sides.
 	from, to := 0.0, 1.0
 	for i := range base.Edges {
 		out := base.Edges[i].Out()

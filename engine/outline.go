@@ -11,7 +11,7 @@ import (
 type obstacleOutline struct {
 	id, kind string
 	obstacle bool // it obstructs attacks
-	device   bool // it does not, but is named when it is on the line
+	device   bool // it does not obstruct, but is named when it is on the line
 	uncertain.Outline
 }
 
@@ -50,7 +50,7 @@ func (p *track) far(q geom.Point) float64 {
 	return math.Abs(p.u.Cross(d))
 }
 
-// off returns how far a point is from the line if it went on beyond its ends.
+// off returns the distance of a point from the line extended beyond its ends.
 func (p *track) off(q geom.Point) float64 { return math.Abs(p.u.Cross(q.Sub(p.line[0]))) }
 
 // spread is what an outline covers in a line's own frame: along it and to its left.
@@ -77,8 +77,8 @@ func (p *track) spread(hull geom.Polygon) spread {
 	return e
 }
 
-// along returns how far a line reaches into what an outline covers along it. As no point of the
-// line is further from where that begins or ends, none is deeper in the outline.
+// along returns how far a line reaches into the stretch that an outline covers along it. No
+// point of the line is deeper in the outline than that.
 func (e *spread) along(p *track) float64 { return min(p.length-e.begin, e.end) }
 
 // keepsFurther reports whether an outline is surely further from the line than some way.
@@ -88,15 +88,15 @@ func (r *obstacleOutline) keepsFurther(p *track, far float64) bool {
 	return along*along+across*across > geom.Sq(far+geom.Tie)
 }
 
-// pass returns how a line passes an outline: how far off it keeps, or how far either end
-// would have to be moved, at least, for the line to keep out. One of the two is 0.
+// pass returns how a line passes an outline: its clearance, or the least distance by which an
+// end would have to move for the line to keep out. One of the two is 0.
 //
-// Of an outline that lies wholly between the line's ends, the line keeps clear exactly
-// when all of it is on one side, and what the outline reaches over on its lesser side is
-// what the line would have to give way. So much is exact, as long as no end is so near
-// to the outline that it could come to lie beyond it. Else the depth of a point of the
-// line is a lower bound, because the outline holds a circle of this radius about it: that
-// of the first one that is deeper than enough, or of the deepest.
+// A line keeps clear of an outline that lies wholly between its ends exactly when all of the
+// outline is on one side. The distance is then how far the outline reaches across the line on
+// its lesser side. That is exact as long as no end is so near to the outline that it could
+// come to lie beyond it. Otherwise the depth of a point of the line is a lower bound, because
+// the outline contains a circle of that radius around it: the depth of the first point that is
+// deeper than enough, or of the deepest.
 func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 	e := p.spread(r.Hull)
 	room := min(e.begin, p.length-e.end)
@@ -108,51 +108,51 @@ func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 		}
 		return 0, r.depth(p, min(e.left, -e.right, e.along(p)), enough)
 	}
-	give := min(e.left, -e.right)
-	if give <= 0 {
-		return -give, 0
+	shift := min(e.left, -e.right)
+	if shift <= 0 {
+		return -shift, 0
 	}
-	return 0, r.between(p, give, room, enough)
+	return 0, r.between(p, shift, room, enough)
 }
 
-// deeper returns how deep a line passes through an outline, as pass does, where that is more than
-// enough and more than known, and else something that is not.
+// deeper returns how deep a line passes through an outline, as pass does, where that exceeds both
+// enough and known; otherwise any value that does not.
 func (r *obstacleOutline) deeper(p *track, enough, known float64) float64 {
 	e := p.spread(r.Hull)
-	give := min(e.left, -e.right)
-	if give <= max(enough, known)-geom.Tie { // no point of the line is deeper
+	shift := min(e.left, -e.right)
+	if shift <= max(enough, known)-geom.Tie { // no point of the line is deeper
 		return 0
 	}
 	if room := min(e.begin, p.length-e.end); room >= 0 {
-		return r.between(p, give, room, enough)
+		return r.between(p, shift, room, enough)
 	}
-	if give = min(give, e.along(p)); give <= max(enough, known)-geom.Tie {
+	if shift = min(shift, e.along(p)); shift <= max(enough, known)-geom.Tie {
 		return 0
 	}
-	return r.depth(p, give, enough)
+	return r.depth(p, shift, enough)
 }
 
-// between returns how deep a line passes through an outline that lies between its ends, with so much
-// room, and reaches over the line by give.
-func (r *obstacleOutline) between(p *track, give, room, enough float64) float64 {
-	if give <= room {
-		return give
+// between returns how deep a line passes through an outline that lies between its ends, with
+// room to spare at both, and reaches across the line by shift.
+func (r *obstacleOutline) between(p *track, shift, room, enough float64) float64 {
+	if shift <= room {
+		return shift
 	}
 	for _, end := range p.line {
 		d := end.Sub(r.Centre)
 		room = max(room, math.Sqrt(d.Dot(d))-r.Radius)
 	}
-	if give <= room {
-		return give
+	if shift <= room {
+		return shift
 	}
-	return max(min(room, give), r.depth(p, give, enough))
+	return max(min(room, shift), r.depth(p, shift, enough))
 }
 
-// depth returns how deep inside the outline a line comes, or a depth that is more than
-// enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
-// to a twentieth of a millimetre. No point of the line is deeper than give.
-func (r *obstacleOutline) depth(p *track, give, enough float64) float64 {
-	if give < enough-geom.Tie && enough > geom.Tie && !math.IsInf(enough, 1) {
+// depth returns how deep inside the outline a line comes, or any depth beyond enough; 0 when it
+// only touches. With an infinite enough it is the deepest point's, to a twentieth of a
+// millimetre. No point of the line is deeper than shift.
+func (r *obstacleOutline) depth(p *track, shift, enough float64) float64 {
+	if shift < enough-geom.Tie && enough > geom.Tie && !math.IsInf(enough, 1) {
 		return enough
 	}
 	a, b := p.line[0], p.line[1]

@@ -102,7 +102,7 @@ func (p *Profile) HalfAngle(r Rules, b Base) geom.Angle {
 	return angles[3]
 }
 
-// Validate says which dimension is not one that geometry can be done with.
+// Validate reports the first dimension outside its limits.
 func (p *Profile) Validate() error {
 	for i := range Dimensions {
 		d := &Dimensions[i]

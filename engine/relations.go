@@ -116,7 +116,7 @@ func (p *PairVerdict) Beyond(band int) Outcome { return p.Range.Beyond(band) }
 func (p *PairVerdict) Within(band int) Outcome { return p.Farthest.At(0, band) }
 
 // InArcAt reports whether the target is inside an arc at a range from lo to hi,
-// measured inside that arc whatever the weapon: the third quantity besides range
+// measured inside that arc whatever the weapon: a third quantity after range
 // and attack range (G28–G30).
 func (p *PairVerdict) InArcAt(a Arc, lo, hi int) Outcome {
 	v := p.Arc(a)
@@ -130,7 +130,7 @@ func (p *PairVerdict) InArcAt(a Arc, lo, hi int) Outcome {
 }
 
 // InAnyArc reports whether the target is inside any of the ship's arcs that are
-// firing arcs in the first edition (G52, G53); one that no arc limits is none.
+// firing arcs in the first edition (G52, G53). One without a limit does not count.
 func (p *PairVerdict) InAnyArc() Outcome {
 	in := No
 	for i := range p.Arcs {

@@ -142,17 +142,17 @@ type Ship struct {
 	Arcs   []string // what the token prints beyond the standard arcs
 	Turret string   // front, rear, left, right; "" when there is none
 
-	part []geom.Point // what of the base is measured, in its own frame; nil: all of it (G54)
+	part []geom.Point // the part of the base that is measured, in its own frame; nil: all of it (G54)
 
 	// Quarters says that the nose points where Pose says or any number of quarter turns
 	// away from there, and it was not seen which: its base was found by its edges alone, which
-	// look the same all round. Of a huge base, whose two ends look alike, it is two quarter
-	// turns or none. Ranges hold all the same; its arcs are NoView, so are its sections, and it
-	// is not moved.
+	// look the same all round. For a huge base, whose two ends look alike, it is two quarter
+	// turns or none. Its ranges are answered; its arcs and sections are NoView, and it cannot be
+	// moved.
 	Quarters bool
 
-	// Look is the look by which a camera found it, the name that the look was saved under; "": by none. LookDoubt says that its card may be
-	// another of the same layout, which was never shown.
+	// Look is the name of the saved look by which a camera found it; "" for none. LookDoubt
+	// says that its card may be another one of the same layout that was never shown.
 	// NameDoubt lists the ships that it may be, where it has a number in place of a name.
 	Look      string
 	LookDoubt bool

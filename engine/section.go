@@ -181,8 +181,8 @@ func (v *SectionVerdict) join(p *PairVerdict) {
 }
 
 // nearer returns the range to the nearer of two things. It is in a band when the
-// nearer one is, and may be in all from the lowest that either may be in to the
-// lower of the highest.
+// nearer one is. It may be in any band from the lowest possible one of either to the
+// lower of their highest.
 func nearer(a, b RangeVerdict) RangeVerdict {
 	if b.Distance < a.Distance {
 		a, b = b, a
@@ -225,7 +225,7 @@ func outermost(lines []geom.Line) []geom.Line {
 
 // nearerAttack returns the attack range to the nearer of two pieces of one section.
 // Where either may be the nearer and what stands on the lines differs, the attacker
-// may choose between lines of the same length, and else it cannot be told.
+// may choose between lines of the same length; otherwise it is too close to call.
 func nearerAttack(a, b *AttackVerdict) *AttackVerdict {
 	if b.Distance < a.Distance {
 		a, b = b, a

@@ -204,11 +204,11 @@ type Options struct {
 	Touching Touching
 
 	// MayTouch lists pairs that may or may not touch in the first edition,
-	// should they be in contact: Touching says nothing of them.
+	// if they are in contact: Touching says nothing about them.
 	MayTouch Touching
 
-	// Overlapped lists pairs that are known to touch in the first edition, where no one
-	// keeps the relation of all ships: one has just overlapped the other.
+	// Overlapped lists pairs that are known to touch in the first edition because one has just
+	// overlapped the other. It serves where the relation of all ships is not kept.
 	Overlapped Touching
 
 	// Untouched is a ship that touches none in the first edition, whatever it is in

@@ -27,7 +27,7 @@ var ErrBankRoll = errors.New("rolls along a bank template are known of small bas
 
 // bankRollPlaces are the places of the template along the ship's side for which
 // the legal slides are listed in the first edition, and bankRollStep how far apart
-// they are looked at when none of those has one.
+// places are tried when none of those has one.
 const (
 	bankRollPlaces = 9
 	bankRollStep   = 0.1 // mm

@@ -11,32 +11,31 @@ import (
 // This file says how sure the questions of a move are. Two things overlap when one
 // of the points of the one gets past an edge of the other, and each such pair of a
 // point and an edge has a margin and a standard deviation of its own: that of the
-// direction in which the point would have to go. Looking at the pairs one by one is
-// what keeps an answer right where the pair that decides changes, at corners and
-// along parallel sides: the things overlap only if some pair gives way, so that
-// "no" needs every pair to be sure, and stay overlapped as long as one pair does.
+// direction in which the point would have to go. Examining the pairs one by one
+// keeps an answer right where the deciding pair changes, at corners and along parallel
+// sides: "no" needs every pair to be sure, and "yes" a single one.
 
 // margin is a signed distance, negative by the depth of an overlap, and how many
 // millimetres it may be off at the asked number of standard deviations.
 type margin struct{ gap, slack float64 }
 
-// firm says by how much a margin is decided; negative when it is not.
-func (a margin) firm() float64 { return math.Abs(a.gap) - a.slack }
+// certainty returns by how much a margin is decided; negative when it is not.
+func (a margin) certainty() float64 { return math.Abs(a.gap) - a.slack }
 
 // outcome decides whether interiors meet: contact is not an overlap.
 func (a margin) outcome() engine.Outcome { return overlapping(a.gap, a.slack) }
 
-// looser returns the margin that is decided by less.
-func looser(a, b margin) margin {
-	if b.firm() < a.firm() {
+// lessCertain returns the margin that is decided by less.
+func lessCertain(a, b margin) margin {
+	if b.certainty() < a.certainty() {
 		return b
 	}
 	return a
 }
 
-// firmer returns the margin that is decided by more.
-func firmer(a, b margin) margin {
-	if b.firm() > a.firm() {
+// moreCertain returns the margin that is decided by more.
+func moreCertain(a, b margin) margin {
+	if b.certainty() > a.certainty() {
 		return b
 	}
 	return a
@@ -51,7 +50,7 @@ type margins struct{ uncertain.RelativeError }
 // which it would come there most easily: the one of the smallest distance counted
 // in standard deviations.
 func (d *margins) reach(p, a, b geom.Point) margin {
-	c, bend := d.At(p)
+	c, secondOrder := d.At(p)
 	det := c.XX*c.YY - c.XY*c.XY
 	u, e := a.Sub(p), b.Sub(a)
 	if det <= 1e-12*(c.XX+c.YY)*(c.XX+c.YY) { // one direction at most is uncertain
@@ -72,10 +71,10 @@ func (d *margins) reach(p, a, b geom.Point) margin {
 	n := inv(u)
 	l := n.Norm()
 	if l == 0 {
-		return margin{0, d.K*math.Sqrt(c.XX+c.YY) + bend}
+		return margin{0, d.K*math.Sqrt(c.XX+c.YY) + secondOrder}
 	}
 	gap := u.Dot(n) / l
-	return margin{gap, d.K*math.Sqrt(gap/l) + bend}
+	return margin{gap, d.K*math.Sqrt(gap/l) + secondOrder}
 }
 
 // apart returns the margin of two outlines that do not overlap: the pair of a point
@@ -85,7 +84,7 @@ func (d *margins) apart(a, g geom.Polygon) margin {
 	for range 2 {
 		for _, p := range a {
 			for i, q := range g {
-				best = looser(best, d.reach(p, q, g[(i+1)%len(g)]))
+				best = lessCertain(best, d.reach(p, q, g[(i+1)%len(g)]))
 			}
 		}
 		a, g = g, a
@@ -131,7 +130,7 @@ func (d *margins) footprints(f, g *footprint) margin {
 					over = m
 				}
 			case over == (margin{}) && sep < free.gap+free.slack+100:
-				free = looser(free, d.apart(a[:], b[:]))
+				free = lessCertain(free, d.apart(a[:], b[:]))
 			}
 		}
 	}
@@ -148,7 +147,7 @@ func (d *margins) depth(a geom.Polygon, p geom.Point) margin {
 		e := a[(i+1)%len(a)].Sub(q)
 		e = e.Mul(1 / e.Norm())
 		n := geom.Point{X: e.Y, Y: -e.X} // outward
-		best = looser(best, margin{-e.Cross(p.Sub(q)), d.Along(n, p)})
+		best = lessCertain(best, margin{-e.Cross(p.Sub(q)), d.Along(n, p)})
 	}
 	return best
 }
@@ -162,13 +161,13 @@ func (d *margins) swallowed(g geom.Polygon, p geom.Point) margin {
 	best := margin{math.Inf(-1), 0}
 	for i, q := range g {
 		m := d.reach(p, q, g[(i+1)%len(g)])
-		best = looser(best, margin{-m.gap, m.slack})
+		best = lessCertain(best, margin{-m.gap, m.slack})
 	}
 	return best
 }
 
-// chordPoints is at how many places of an edge that runs through something the
-// depth is looked at.
+// chordPoints is the number of places at which the depth of an edge that runs through
+// something is evaluated.
 const chordPoints = 16
 
 // convex returns the margin of a convex polygon and a simple one, whose nominal
@@ -179,13 +178,13 @@ func (d *margins) convex(a, g geom.Polygon, gap float64) margin {
 	}
 	best := margin{0, math.Inf(1)}
 	for _, p := range a {
-		best = firmer(best, d.swallowed(g, p))
+		best = moreCertain(best, d.swallowed(g, p))
 	}
 	for i, p := range g {
 		q := g[(i+1)%len(g)]
 		t0, t1, ok := chord(a, p, q)
 		for j := 0; ok && j <= chordPoints; j++ {
-			best = firmer(best, d.depth(a, p.Lerp(q, t0+(t1-t0)*float64(j)/chordPoints)))
+			best = moreCertain(best, d.depth(a, p.Lerp(q, t0+(t1-t0)*float64(j)/chordPoints)))
 		}
 	}
 	return best
@@ -215,11 +214,11 @@ func (d *margins) footprint(f *footprint, g geom.Polygon) margin {
 	for i := range f.n {
 		a := geom.Polygon(f.parts[i][:])
 		if gap := convexGap(a, g); gap < 0 {
-			if m := d.convex(a, g, gap); over == (margin{}) || m.firm() > over.firm() {
+			if m := d.convex(a, g, gap); over == (margin{}) || m.certainty() > over.certainty() {
 				over = m
 			}
 		} else if over == (margin{}) {
-			free = looser(free, d.apart(a, g))
+			free = lessCertain(free, d.apart(a, g))
 		}
 	}
 	if over != (margin{}) {
@@ -228,9 +227,9 @@ func (d *margins) footprint(f *footprint, g geom.Polygon) margin {
 	return free
 }
 
-// trailChords is how many chords the round edges of a template are made of when it
-// is asked how surely something is clear of it. The chords of the widest template
-// leave its edge by less than trailSagitta, which is added to the slack.
+// sweptChords is how many chords stand for a round edge of a template when a clearance is
+// measured. The chords of the widest template leave its edge by less than sweptSagitta,
+// which is added to the slack.
 const (
 	sweptChords  = 48
 	sweptSagitta = 0.014 // (150 + 10) mm or less on a turn of 90°/48; 190 mm on 45°/48
@@ -256,13 +255,13 @@ func (d *margins) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
 	best := margin{0, math.Inf(1)}
 	middle, _ := centreLine{a.line.length, a.line.radius, 1}.at(a.cut / 2)
 	for _, p := range append([]geom.Point{middle}, a.ends[:]...) {
-		best = firmer(best, d.swallowed(g, a.table(p)))
+		best = moreCertain(best, d.swallowed(g, a.table(p)))
 	}
 	for i, p := range g {
 		q := g[(i+1)%len(g)]
 		for _, t := range a.inside(a.local(p), a.local(q)) {
 			for j := 0; j <= chordPoints && t[0] < t[1]; j++ {
-				best = firmer(best, d.sweptDepth(a, p.Lerp(q, t[0]+(t[1]-t[0])*float64(j)/chordPoints)))
+				best = moreCertain(best, d.sweptDepth(a, p.Lerp(q, t[0]+(t[1]-t[0])*float64(j)/chordPoints)))
 			}
 		}
 	}
@@ -281,8 +280,8 @@ func (d *margins) sweptDepth(a *sweptArea, p geom.Point) margin {
 	}
 	dir := func(v geom.Point) geom.Point { return a.table(v).Sub(a.table(geom.Point{})) }
 	best := margin{-(float64(templateHalf) - math.Abs(r-a.line.radius)), d.Along(dir(out.Mul(1/r)), p)}
-	best = looser(best, margin{-q.Y, d.Along(dir(geom.Point{Y: 1}), p)})
-	return looser(best, margin{-a.rear.Sub(q).Dot(a.ahead), d.Along(dir(a.ahead), p)})
+	best = lessCertain(best, margin{-q.Y, d.Along(dir(geom.Point{Y: 1}), p)})
+	return lessCertain(best, margin{-a.rear.Sub(q).Dot(a.ahead), d.Along(dir(a.ahead), p)})
 }
 
 // edges returns how far points reach beyond the edges of the mat, each with its
@@ -318,14 +317,14 @@ func judged(gap, bound float64, refine func() margin) margin {
 	return refine()
 }
 
-// own returns how a base may be off that ended there by the template: as the base
-// that the template was laid to.
+// own returns the error of a base that a template placed: that of the base to which the
+// template was laid.
 func (m *mover) own() uncertain.Body {
 	return uncertain.Body{At: m.ship.Pose.Point, Cov: m.ship.Covariance}
 }
 
-// errorAgainst returns how something at a place on the table may be off against the moving
-// ship, whose own error is own.
+// errorAgainst returns the error of something on the table relative to the moving ship, whose
+// own error is own.
 func (m *mover) errorAgainst(own, that uncertain.Body, free float64) margins {
 	return margins{uncertain.RelativeError{
 		K: m.k, Bodies: [2]uncertain.Body{own, that}, Outline: free, Scaled: that.At.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma),
@@ -347,28 +346,28 @@ func ofGuides(ask func(slender bool) margin) margin {
 func (m *mover) against(base *footprint, o *neighbour) margin {
 	return ofGuides(func(slender bool) margin {
 		base, other := base.guided(slender), o.shape.guided(slender)
-		return judged(base.gap(&other), m.slack(o.loose, o.At, base.parts[0][:]...), func() margin {
+		return judged(base.gap(&other), m.slack(o.err, o.At, base.parts[0][:]...), func() margin {
 			d := m.errorAgainst(m.own(), o.Body, 0)
 			return d.footprints(&base, &other)
 		})
 	})
 }
 
-// onThing returns the margin of a base, which may be off as own says, and an outline
-// of something on the table.
-func (m *mover) onThing(base *footprint, own uncertain.Body, bend float64, t *thing, g geom.Polygon) margin {
+// onThing returns the margin of a base, with the error own, and an outline of something on
+// the table.
+func (m *mover) onThing(base *footprint, own uncertain.Body, secondOrder float64, t *thing, g geom.Polygon) margin {
 	bound := math.Inf(1)
 	if m.exact(t) {
 		bound = 0
 	} else if own.Cov == m.ship.Covariance {
-		bound = m.slack(t.loose, t.at, base.parts[0][:]...)
+		bound = m.slack(t.err, t.at, base.parts[0][:]...)
 	}
 	return ofGuides(func(slender bool) margin {
 		base := base.guided(slender)
 		return judged(base.outlineGap(g), bound, func() margin {
-			d := m.errorAgainst(own, uncertain.Body{At: t.at}, t.loose.Variance)
+			d := m.errorAgainst(own, uncertain.Body{At: t.at}, t.err.Variance)
 			r := d.footprint(&base, g)
-			r.slack += bend
+			r.slack += secondOrder
 			return r
 		})
 	})
@@ -376,30 +375,30 @@ func (m *mover) onThing(base *footprint, own uncertain.Body, bend float64, t *th
 
 // exact reports whether nothing is uncertain between the ship and a thing.
 func (m *mover) exact(t *thing) bool {
-	return m.ship.Covariance == (geom.Cov3{}) && t.loose == (uncertain.PointError{}) && m.scene.ScaleSigma == 0
+	return m.ship.Covariance == (geom.Cov3{}) && t.err == (uncertain.PointError{}) && m.scene.ScaleSigma == 0
 }
 
 // underThing returns the margin of a template and an outline.
 func (m *mover) underThing(a *sweptArea, t *thing, g geom.Polygon) margin {
 	gap := a.gap(g)
-	return judged(gap, m.slack(t.loose, t.at, a.corners()...), func() margin {
-		d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.loose.Variance)
+	return judged(gap, m.slack(t.err, t.at, a.corners()...), func() margin {
+		d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.err.Variance)
 		return d.swept(a, g, gap)
 	})
 }
 
-// settled is where a ship that backed up ends, and how that place may be off: it
-// depends on its own pose and on that of the ship it backed up from. Both errors are
-// carried along the way to first order.
+// settled is the error of the place where a ship that backed up ends. It depends on the
+// ship's own pose and on that of the ship it backed up from; both errors are propagated
+// along the way to first order.
 type settled struct {
-	ok   bool
-	own  uncertain.Body
-	bend float64 // beyond first order
+	ok          bool
+	own         uncertain.Body
+	secondOrder float64 // beyond first order
 }
 
-// settle works out how the place s on the way, where the base at it meets another
-// ship, may be off; near and far are the ends of where it may be. It is not ok where
-// first order does not hold: where several ships, or several corners, may stop it.
+// settle works out the error of the place s on the way, where the base meets another ship;
+// near and far are the ends of where it may be. It is not ok where first order fails: where
+// several ships, or several corners, may stop it.
 func (m *mover) settle(c *path, s, near, far float64) settled {
 	const h = 1e-4 // mm along the way, for slopes
 	base := newFootprint(&m.profile, m.ship.Base, c.pose(s), true)
@@ -450,7 +449,7 @@ func (m *mover) settle(c *path, s, near, far float64) settled {
 		}
 	}
 	speed, rate := c.line.rates(c.l)
-	return settled{ok: true, own: uncertain.Body{At: own.At, Cov: cov}, bend: reach * reach * speed * rate / 2}
+	return settled{ok: true, own: uncertain.Body{At: own.At, Cov: cov}, secondOrder: reach * reach * speed * rate / 2}
 }
 
 // contact is where two bases meet or nearly do: the direction from the first to the

@@ -211,7 +211,7 @@ type neighbour struct {
 	player int
 	radius float64 // of the circle around it, guides included
 	shape  footprint
-	loose  uncertain.PointError // in any direction
+	err    uncertain.PointError // in any direction
 	uncertain.Body
 }
 
@@ -223,7 +223,7 @@ type thing struct {
 	at       geom.Point
 	outlines []geom.Polygon
 	start    float64 // distance from the moving ship at the start
-	loose    uncertain.PointError
+	err      uncertain.PointError
 }
 
 // mover is one ship about to move.
@@ -237,7 +237,7 @@ type mover struct {
 	others  []neighbour
 	things  []thing
 	result  Result
-	loose   bool    // some pose on the table, or the scale, is uncertain
+	inexact bool    // some pose on the table, or the scale, is uncertain
 	pulled  bool    // by a tractor beam: obstacles forbid nothing (G160)
 	nearest float64 // how near the question of Margin is to being undecided
 }
@@ -258,9 +258,9 @@ func newMover(s *engine.Scene, id string, o engine.Options) (*mover, error) {
 	w, l := m.profile.Size(m.ship.Base)
 	m.w, m.l = float64(w), float64(l)
 	m.start = newFootprint(&m.profile, m.ship.Base, m.ship.Pose, false)
-	m.loose = s.ScaleSigma > 0
+	m.inexact = s.ScaleSigma > 0
 	for i := range s.Ships {
-		m.loose = m.loose || s.Ships[i].Covariance != geom.Cov3{}
+		m.inexact = m.inexact || s.Ships[i].Covariance != geom.Cov3{}
 		if o := &s.Ships[i]; o != m.ship {
 			m.others = append(m.others, m.neighbour(o))
 		}
@@ -301,11 +301,11 @@ func (m *mover) neighbour(o *engine.Ship) neighbour {
 	if o.Quarters && !o.Base.Huge() { // its guides may stand on the other two sides
 		covariance[0] += geom.Sq(guidesOut / m.k)
 		covariance[4] += geom.Sq(guidesOut / m.k)
-		m.loose = true
+		m.inexact = true
 	}
 	n := neighbour{id: o.ID, player: o.Player, Body: uncertain.Body{At: o.Pose.Point, Cov: covariance}}
 	n.shape = newFootprint(&m.profile, o.Base, o.Pose, true)
-	n.loose = n.WorstPoint(m.k, n.shape.parts[0][:]...)
+	n.err = n.WorstPoint(m.k, n.shape.parts[0][:]...)
 	for i := range n.shape.n {
 		for _, p := range n.shape.parts[i] {
 			n.radius = max(n.radius, p.Sub(n.At).Norm())
@@ -317,7 +317,7 @@ func (m *mover) neighbour(o *engine.Ship) neighbour {
 // add appends something that lies on the table. Dropped cargo is an obstacle (G43).
 func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, parts []pieces.Part) {
 	const widest = 61 * geom.Millimeter // no known device reaches further from its centre
-	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), loose: uncertain.PointError{Variance: float64(sigma * sigma)}}
+	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), err: uncertain.PointError{Variance: float64(sigma * sigma)}}
 	if t.unknown = len(parts) == 0; t.unknown {
 		r := float64(widest)
 		parts = []pieces.Part{{Outline: []geom.Point{{X: r, Y: r}, {X: -r, Y: r}, {X: -r, Y: -r}, {X: r, Y: -r}}}}
@@ -356,7 +356,7 @@ func overlapping(gap, slack float64) engine.Outcome {
 	return engine.Indeterminate
 }
 
-// note takes a question into the account of margins.
+// note records a question and its margin.
 func (m *mover) note(what string, o engine.Outcome, gap, slack float64) {
 	if o == engine.NoView {
 		return
@@ -533,7 +533,7 @@ func (m *mover) overlapsAt(p geom.Pose, note bool) engine.Outcome {
 }
 
 // finish decides where a move ends, whether or not its full pose overlaps other ships
-// (G103 to G111), and looks at what lies there.
+// (G103 to G111), and says what lies there.
 func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
 	m.result.FullyExecuted, m.result.InFull = len(m.result.FirstOverlapped) == 0, hit.Not()
 	var stops []stop
@@ -544,7 +544,7 @@ func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
 	} else {
 		stops = append(stops, at(m.retreat(c, 0)))
 	}
-	if m.loose && hit != engine.No { // anywhere from the first place that may be free to the first that surely is
+	if m.inexact && hit != engine.No { // anywhere from the first place that may be free to the first that surely is
 		far, near := m.retreat(c, -1), m.retreat(c, 1)
 		if hit == engine.Indeterminate && !m.result.FullyExecuted {
 			stops = append(stops, full)
@@ -637,7 +637,7 @@ func (m *mover) clearance(c *path, s, sure float64) float64 {
 		o := &m.others[i]
 		slack := 0.0
 		if sure != 0 {
-			slack = m.slack(o.loose, o.At, base.parts[0][:]...)
+			slack = m.slack(o.err, o.At, base.parts[0][:]...)
 		}
 		if d := o.At.Sub(p.Point).Norm() - o.radius - reach; d > slack {
 			best = min(best, d-slack)
@@ -654,25 +654,25 @@ func (m *mover) clearance(c *path, s, sure float64) float64 {
 	return best
 }
 
-// end looks at everything around the place where the move ends. The first of the
+// end examines everything around the place where the move ends. The first of the
 // stops is the likeliest; where there are more, an answer is decided only when it
-// is the same at all of them, or at the first as far as end says how that is off.
+// is the same at all of them, or at the first with the error that end gives.
 func (m *mover) end(c *path, stops []stop, end settled, partial bool, hit engine.Outcome) {
-	trails := make([]sweptArea, len(stops))
+	areas := make([]sweptArea, len(stops))
 	for i, s := range stops {
-		trails[i] = c.swept(s.at)
+		areas[i] = c.swept(s.at)
 	}
 	m.touch(stops, partial, hit)
 	for i := range m.others {
 		o := &m.others[i]
-		through := m.each(len(stops), "moving through "+o.id, func(i int) margin { return m.throughShip(&trails[i], o) })
+		through := m.each(len(stops), "moving through "+o.id, func(i int) margin { return m.throughShip(&areas[i], o) })
 		if through == engine.Yes {
 			m.result.MovedThrough = append(m.result.MovedThrough, o.id)
 		}
 	}
 	for i := range m.things {
 		t := &m.things[i]
-		m.meet(t, m.hit(t, trails, stops, end))
+		m.meet(t, m.hit(t, areas, stops, end))
 	}
 	m.flee(stops, end)
 }
@@ -688,17 +688,17 @@ func (m *mover) through(a *sweptArea, shape footprint, o *neighbour) margin {
 	for j := range shape.n {
 		gap = min(gap, a.gap(shape.parts[j][:]))
 	}
-	return judged(gap, m.slack(o.loose, o.At, a.corners()...), func() margin {
+	return judged(gap, m.slack(o.err, o.At, a.corners()...), func() margin {
 		d := m.errorAgainst(m.own(), o.Body, 0)
 		over, free := margin{}, farAway
 		for j := range shape.n {
 			part := geom.Polygon(shape.parts[j][:])
 			v := d.swept(a, part, a.gap(part))
 			switch {
-			case v.gap < 0 && (over == (margin{}) || v.firm() > over.firm()):
+			case v.gap < 0 && (over == (margin{}) || v.certainty() > over.certainty()):
 				over = v
 			case v.gap >= 0:
-				free = looser(free, v)
+				free = lessCertain(free, v)
 			}
 		}
 		if over != (margin{}) {
@@ -734,10 +734,10 @@ func (m *mover) each(n int, what string, ask func(int) margin) engine.Outcome {
 
 // hit asks whether something lies under the template or under the base at its
 // end (G162 to G167, G171, G188).
-func (m *mover) hit(t *thing, trails []sweptArea, stops []stop, end settled) Hit {
+func (m *mover) hit(t *thing, areas []sweptArea, stops []stop, end settled) Hit {
 	h := Hit{ID: t.id}
-	h.Template = m.ask(t, len(trails), "the template over "+t.id, func(i int) margin {
-		return m.ofParts(t, func(g geom.Polygon) margin { return m.underThing(&trails[i], t, g) })
+	h.Template = m.ask(t, len(areas), "the template over "+t.id, func(i int) margin {
+		return m.ofParts(t, func(g geom.Polygon) margin { return m.underThing(&areas[i], t, g) })
 	})
 	own, n := m.own(), len(stops)
 	if end.ok {
@@ -745,7 +745,7 @@ func (m *mover) hit(t *thing, trails []sweptArea, stops []stop, end settled) Hit
 	}
 	h.Base = m.ask(t, n, "the base over "+t.id, func(i int) margin {
 		base := newFootprint(&m.profile, m.ship.Base, stops[i].pose, true)
-		return m.ofParts(t, func(g geom.Polygon) margin { return m.onThing(&base, own, end.bend, t, g) })
+		return m.ofParts(t, func(g geom.Polygon) margin { return m.onThing(&base, own, end.secondOrder, t, g) })
 	})
 	return h
 }
@@ -756,10 +756,10 @@ func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
 	over, free := margin{}, farAway
 	for _, g := range t.outlines {
 		v := ask(g)
-		if v.gap < 0 && (over == (margin{}) || v.firm() > over.firm()) {
+		if v.gap < 0 && (over == (margin{}) || v.certainty() > over.certainty()) {
 			over = v
 		} else if v.gap >= 0 {
-			free = looser(free, v)
+			free = lessCertain(free, v)
 		}
 	}
 	if over != (margin{}) {
@@ -849,12 +849,12 @@ func (m *mover) flee(stops []stop, end settled) {
 		stops = stops[:1]
 	}
 	for i, p := range stops {
-		own, bend := m.own(), 0.0
+		own, secondOrder := m.own(), 0.0
 		if end.ok {
-			own, bend = end.own, end.bend
+			own, secondOrder = end.own, end.secondOrder
 		}
 		for e, v := range m.beyond(p.pose, own) {
-			v.slack += bend
+			v.slack += secondOrder
 			o := v.outcome()
 			if i == 0 {
 				if v.gap < worst.gap {
@@ -889,7 +889,7 @@ func (m *mover) beyond(p geom.Pose, own uncertain.Body) [4]margin {
 // LayDrop lays a device by a template from the ship's rear guides, or launches it
 // from the front ones (G182, G195).
 // Ships that it lies under are named as overlapped (G185); a part outside the
-// play area is left out of account (G184), as Outside says, and nothing flees.
+// play area is ignored (G184), as Outside says, and nothing flees.
 func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, error) {
 	if err := d.Template.Validate(); err != nil {
 		return Result{}, fmt.Errorf("engine: %w", err)
@@ -937,7 +937,7 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 	mat := geom.Polygon{{}, {X: w}, {X: w, Y: h}, {Y: h}}
 	d := margins{uncertain.RelativeError{K: m.k, Bodies: [2]uncertain.Body{m.own()}}}
 	var all geom.Polygon
-	in, out := margin{}, farAway // of the parts that reach into the play area the firmest, of the others the loosest
+	in, out := margin{}, farAway // the most certain of the parts that reach into the play area, the least certain of the others
 	for _, p := range parts {
 		g := make(geom.Polygon, len(p))
 		for i, q := range p {
@@ -946,10 +946,10 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 		all = append(all, g...)
 		gap := convexGap(g, mat)
 		switch v := d.convex(g, mat, gap); {
-		case gap < 0 && (in == (margin{}) || v.firm() > in.firm()):
+		case gap < 0 && (in == (margin{}) || v.certainty() > in.certainty()):
 			in = v
 		case gap >= 0:
-			out = looser(out, v)
+			out = lessCertain(out, v)
 		}
 	}
 	inside := out
@@ -1000,13 +1000,13 @@ func devicePose(c *path, outline []geom.Point) geom.Pose {
 	return p
 }
 
-// under looks at what a dropped card lies on.
+// under says what a dropped card lies on.
 func (m *mover) under(g geom.Polygon) {
 	for i := range m.others {
 		o := &m.others[i]
 		under := ofGuides(func(slender bool) margin {
 			shape := o.shape.guided(slender)
-			return judged(shape.outlineGap(g), m.slack(o.loose, o.At, g...), func() margin {
+			return judged(shape.outlineGap(g), m.slack(o.err, o.At, g...), func() margin {
 				d := m.errorAgainst(m.own(), o.Body, 0)
 				return d.footprint(&shape, g)
 			})
@@ -1024,8 +1024,8 @@ func (m *mover) under(g geom.Polygon) {
 		}
 		on := m.ofParts(t, func(outline geom.Polygon) margin {
 			gap := convexGap(g, outline)
-			return judged(gap, m.slack(t.loose, t.at, g...), func() margin {
-				d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.loose.Variance)
+			return judged(gap, m.slack(t.err, t.at, g...), func() margin {
+				d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.err.Variance)
 				return d.convex(g, outline, gap)
 			})
 		})

@@ -86,8 +86,8 @@ type roll struct {
 	shrink     float64              // how much smaller than it is everything is taken that forbids an end
 }
 
-// Reposition looks at every end of a barrel roll, a boost or a decloaking, and
-// says which are legal and what forbids the others. A ship that a tractor beam
+// Reposition examines every end of a barrel roll, a boost or a decloaking, and says
+// which are legal and what forbids the others. A ship that a tractor beam
 // pulls may end on obstacles, but neither on ships nor off the mat (G160, G161).
 //
 // The mat's edge forbids an end in every edition: the first edition says so (G153,
@@ -245,7 +245,7 @@ func (r *reasons) why() string {
 	return ""
 }
 
-// option looks at one end pose and adds it to the options: other ships forbid it,
+// option examines one end pose and adds it to the options: other ships forbid it,
 // and for a reposition obstacles under the base or the template and the mat's
 // edge (G152 to G155, G157); a template over a ship does not. area is the
 // template's.
@@ -299,8 +299,8 @@ func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition boo
 	return v.Legal
 }
 
-// unseenMayForbid takes back that an end is legal where no one looked for the
-// obstacles that could forbid it.
+// unseenMayForbid replaces "legal" by no view where obstacles that could forbid the end were
+// not looked for.
 func (m *mover) unseenMayForbid(o *Option) {
 	if (m.scene.ObstaclesUnseen || m.unknownNear(o.Final, o.FinalTo)) && !m.pulled && o.Legal == engine.Yes {
 		o.Legal, o.Why = engine.NoView, NotLooked
@@ -440,7 +440,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	}
 	for i := range m.others {
 		o := &m.others[i]
-		shape := o.shape.guided(grow < 0 && m.slack(o.loose, o.At, far...) > 0)
+		shape := o.shape.guided(grow < 0 && m.slack(o.err, o.At, far...) > 0)
 		for j := range o.shape.n {
 			add("overlaps "+o.id, o.Body, 0, shape.parts[j][:])
 		}
@@ -450,7 +450,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	}
 	for i := range m.things {
 		if t := &m.things[i]; t.obstacle && !m.pulled {
-			add("overlaps "+t.id, uncertain.Body{At: t.at}, t.loose.Variance, t.outlines...)
+			add("overlaps "+t.id, uncertain.Body{At: t.at}, t.err.Variance, t.outlines...)
 		}
 	}
 	all = append(all, m.offMat(r, dir, far, grow)...)
@@ -508,7 +508,7 @@ func (m *mover) noTemplate(r *roll, reach interval, dir geom.Point, grow float64
 			continue
 		}
 		a, b := r.template(-half), r.template(half)
-		dx, dy := m.growth(m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.loose.Variance), m.ship.Pose, append(a[:], b[:]...))
+		dx, dy := m.growth(m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.err.Variance), m.ship.Pose, append(a[:], b[:]...))
 		grown, ok := q.grown(grow*dx, grow*dy)
 		if !ok {
 			continue

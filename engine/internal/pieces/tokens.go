@@ -84,7 +84,7 @@ func Parts(kind string, outline []geom.Point) []Part {
 	return tokenParts[Normalized(kind)]
 }
 
-// InsideMat cuts a device's outline, in its own frame, to what of it is inside the
+// InsideMat cuts a device's outline, in its own frame, to the part inside the
 // play area of w by h mm: the rest is ignored (G184); nil when nothing is. Outlines that are
 // wholly inside stay as they are, and so do those that are not convex, whose parts
 // could fall apart; the kinds known here are all convex.

@@ -19,11 +19,11 @@ type Body struct {
 	Cov geom.Cov3
 }
 
-// PointError is how far the points of something may be from where they seem, in any
-// direction: a variance in mm² and, beyond first order, what turning adds in mm.
+// PointError is the position error of an object's points in any direction: a variance in mm²
+// and what turning adds beyond first order, in mm.
 type PointError struct{ Variance, SecondOrder float64 }
 
-// And returns the error of the one against the other.
+// And returns the error of one object relative to another.
 func (e PointError) And(o PointError) PointError {
 	return PointError{e.Variance + o.Variance, e.SecondOrder + o.SecondOrder}
 }
@@ -48,12 +48,12 @@ func (b Body) WorstPoint(k float64, points ...geom.Point) PointError {
 	return e
 }
 
-// RelativeError is how two bodies may be off against each other.
+// RelativeError is the error of two bodies' positions relative to each other.
 type RelativeError struct {
 	K       float64 // standard deviations that decide
 	Bodies  [2]Body
 	Outline float64    // variance of an outline in mm², alike in all directions
-	Scaled  geom.Point // how far a standard deviation of the shared scale moves them apart
+	Scaled  geom.Point // how far one standard deviation of the shared scale moves them apart
 }
 
 // At returns the covariance of the distance between two points that lie at p, one on
@@ -72,7 +72,7 @@ func (e *RelativeError) At(p geom.Point) (c geom.Cov2, secondOrder float64) {
 	return c, secondOrder
 }
 
-// Along returns how far a point at p may be off in the direction u.
+// Along returns the error of a point at p in the direction u, at K standard deviations.
 func (e *RelativeError) Along(u, p geom.Point) float64 {
 	c, secondOrder := e.At(p)
 	return e.K*math.Sqrt(max(0, c.Along(u))) + secondOrder
@@ -89,8 +89,8 @@ func (w Gradient) Plus(o *Gradient, f float64) Gradient {
 	return w
 }
 
-// SlipGradient returns how far a point of the first body at p moves along u against the
-// point of the second body there.
+// SlipGradient returns the gradient of the displacement along u, at p, of the first body
+// relative to the second.
 func (e *RelativeError) SlipGradient(u, p geom.Point) Gradient {
 	return Gradient{geom.PointJacobian(u, p.Sub(e.Bodies[0].At)), geom.PointJacobian(u.Mul(-1), p.Sub(e.Bodies[1].At))}
 }
@@ -111,7 +111,7 @@ func (e *RelativeError) VarianceBound(lever0, lever1 float64) float64 {
 	return e.Bodies[0].Cov.VarianceBound(lever0) + e.Bodies[1].Cov.VarianceBound(lever1)
 }
 
-// lengthError is how a length may be off.
+// lengthError is the error of a length.
 type lengthError struct {
 	variance    float64 // to first order, in mm²
 	secondOrder float64 // a bound of what that leaves out, in mm

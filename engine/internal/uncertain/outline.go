@@ -83,20 +83,20 @@ func (g *Propagator) GapToOutline(a *Shape, r *Outline) ClosestPair {
 }
 
 // mayMeet reports whether a convex shape and an outline that are apart may meet after all: near
-// contact a corner may slip round another, whichever way is the looser. Where they would meet
-// there is a vertex of one of the two and a side of the other, and that vertex wanders at most
-// as far as the two bodies do there against each other.
+// contact a corner may slip round another. Where they would meet there is a vertex of one of
+// the two and a side of the other, and that vertex moves at most as far as the two bodies do
+// there relative to each other.
 func (g *Propagator) mayMeet(a *Shape, r *Outline) bool {
 	if g.Exact {
 		return false
 	}
 	for _, p := range a.V {
-		if r.Polygon.BoundaryDistance(p) <= g.wander(p) {
+		if r.Polygon.BoundaryDistance(p) <= g.pointBound(p) {
 			return true
 		}
 	}
 	for _, q := range r.Polygon {
-		if a.Far(q) <= g.wander(q) {
+		if a.Far(q) <= g.pointBound(q) {
 			return true
 		}
 	}
@@ -106,12 +106,12 @@ func (g *Propagator) mayMeet(a *Shape, r *Outline) bool {
 // overlapWithOutline measures how deep a convex shape and an outline lie in one another: the
 // deepest point of one's side in the other. A concave outline has no one direction of
 // separation, so that the interval takes the largest error of the point, whichever way it
-// points. As long as some point is deeper than it wanders, the two surely meet.
+// points. As long as some point is deeper than its error, the two surely meet.
 func (g *Propagator) overlapWithOutline(a *Shape, r *Outline) ClosestPair {
 	m := ClosestPair{Interval: geom.Interval{Lo: math.Inf(1), Val: math.Inf(1), Hi: math.Inf(1)}}
 	look := func(p geom.Point, depth float64) {
 		depth = max(0, depth)
-		off := g.wander(p)
+		off := g.pointBound(p)
 		if -depth < m.Val {
 			m.Lines = [2]geom.Line{{p, p}, {p, p}}
 		}
@@ -130,9 +130,9 @@ func (g *Propagator) overlapWithOutline(a *Shape, r *Outline) ClosestPair {
 	return m
 }
 
-// wander returns how far a point may be off against the other body, k standard deviations
-// away in the direction that is the loosest.
-func (g *Propagator) wander(p geom.Point) float64 {
+// pointBound returns the error of a point relative to the other body, at K standard deviations
+// in the worst direction.
+func (g *Propagator) pointBound(p geom.Point) float64 {
 	if g.Exact {
 		return 0
 	}

@@ -120,7 +120,7 @@ func (g *Propagator) turn() float64 {
 	return g.turned
 }
 
-// gapBefore measures the gap between an edge of a and what of b may be nearest to it.
+// gapBefore measures the gap between an edge of a and the vertices of b that may be nearest to it.
 func (g *Propagator) gapBefore(a, b *Shape, f *edgeGap, loose float64) geom.Interval {
 	best := geom.Exactly(math.Inf(1))
 	p, out := a.Edges[f.edge].At, a.Edges[f.edge].Out()
@@ -162,12 +162,12 @@ type ClosestPair struct {
 	Slope        Gradient
 	Alternatives []geom.Line  // those that may be the closest, within the uncertainty; valid until the propagator is set again
 	Choice       [2]geom.Line // the extremes of those between which the attacker surely has the choice
-	Even         bool         // there are such: their lengths do not tell which is the shortest
+	Even         bool         // there are such: no one can see which is the shortest
 }
 
-// perceptible is the difference of two lengths, one standard deviation of it, below
-// which no player can tell which is the shorter: half the width of a
-// ruler's line and of the hand that lays it.
+// perceptible is the standard deviation of the difference of two lengths, in mm, below which
+// no player can see which is shorter: half the width of a ruler's line and of the hand that
+// lays it.
 const perceptible = 0.5
 
 // candidate is a closest pair of a point of one shape and a point of the other.
@@ -420,7 +420,7 @@ func (g *Propagator) nearest(a, b *Shape, behind, most, loose float64) []candida
 // reach is how far a pair of points may be apart and still count.
 type reach struct{ best, loose, most, behind float64 }
 
-// lower takes note of a pair d apart, and returns d.
+// lower records a pair d apart, and returns d.
 func (r *reach) lower(d float64) float64 {
 	if d <= r.best {
 		r.best, r.most = d, (d+r.loose)*(1+1e-15) // squares round
@@ -450,8 +450,8 @@ func (g *Propagator) addFeet(a, b *Shape, r *reach, swapped bool) {
 		at, out := e.At, e.Out()
 		x, y := a.round.Centre.X-at.X, a.round.Centre.Y-at.Y
 		t, h := x*e.Dir.X+y*e.Dir.Y, x*out.X+y*out.Y
-		// All of it is past an end, as it is of most sides of an outline, or behind, or too far. One branch is cheaper than four
-		// that cannot be foretold.
+		// All of it is past an end, behind or too far. One branch is cheaper than four that
+		// cannot be predicted.
 		if Negative(t+a.round.Radius-(e.Lo-geom.Tie))|Negative(e.Hi+geom.Tie-(t-a.round.Radius))|
 			Negative(h+a.round.Radius-behind)|Negative(r.most-(h-a.round.Radius)) != 0 {
 			continue
@@ -478,7 +478,7 @@ func (g *Propagator) addFeet(a, b *Shape, r *reach, swapped bool) {
 	}
 }
 
-// Negative returns 1 of a negative number, and 0 of others.
+// Negative returns 1 for a negative number, else 0.
 func Negative(x float64) uint64 { return math.Float64bits(x) >> 63 }
 
 // extremes collects lines and keeps the two that lie furthest apart.
@@ -529,9 +529,8 @@ func (g *Propagator) Gap(a, b *Shape) ClosestPair {
 	return g.overlap(a, b, sep)
 }
 
-// overlap measures two convex shapes that overlap: any common point is
-// the measuring line. Where they are perhaps apart after all, that line is anywhere
-// along what of the two may be their nearest sides.
+// overlap measures two convex shapes that overlap: any common point is the measuring line.
+// If they may be apart after all, that line may be anywhere along their nearest sides.
 func (g *Propagator) overlap(a, b *Shape, sep geom.Interval) ClosestPair {
 	m := ClosestPair{Interval: sep}
 	c := commonPoint(a, b)

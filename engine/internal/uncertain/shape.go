@@ -192,7 +192,7 @@ func (s *Shape) Clip(src *Shape, planes []HalfPlane, shrink *[MaxPlanes]float64)
 	s.setEdges()
 }
 
-// cut appends to out what of a convex polygon is on the inner side of the half
+// cut appends to out the part of a convex polygon that is on the inner side of the half
 // plane moved inward by shrink.
 func (h *HalfPlane) cut(v []geom.Point, shrink float64, out []geom.Point) []geom.Point {
 	if len(v) == 0 {
