@@ -17,7 +17,7 @@ type Located struct {
 	Scene engine.Scene
 	Ships []ShipView // one for each ship of Scene, in the same order
 
-	// Obstacles is how the scene's obstacles were seen; nil when no one looks for them.
+	// Obstacles is how the scene's obstacles were seen; nil when they are not searched for.
 	Obstacles *ObstacleSight
 
 	// Doubtful says that the picture may not show the table as the calibration has it: a
@@ -60,8 +60,7 @@ func (t DuplicateID) String() string {
 	return text + ", and neither counts: take one away, or print another token for it"
 }
 
-// RaisedToken is a code whose print looks larger than that of a base on the mat, and so names no ship: where such a token
-// seems to stand it does not.
+// RaisedToken is a code whose print looks larger than that of a token on a base. It names no ship, because its place is not known.
 type RaisedToken struct {
 	ID     string
 	At     geom.Point  // of the base's middle, if it stood on the mat
@@ -167,7 +166,7 @@ type ShipView struct {
 	Fit      geom.Cov3     // the fit's part of the ship's covariance; the rest is the calibration's and the object's own
 
 	// Shared is the part of the ship's covariance that another camera over the same table
-	// shares or may share; zero: no one knows, all of it may be.
+	// shares or may share; zero: unknown, all of it may be.
 	Shared geom.Cov3
 }
 

@@ -362,7 +362,7 @@ func (f *rimFit) apply(step *[fitParams]float64) {
 	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), mostBlur/f.scale)
 	for s := range f.levels {
 		for i := range 3 {
-			// There is no light below none, and of clipped paper no one knows how light it is.
+			// No light is negative, and that of clipped paper is unknown.
 			f.levels[s][i] = min(math.Max(f.levels[s][i]+step[4+3*s+i], 0), mostLight)
 		}
 	}
@@ -421,7 +421,7 @@ func (f *rimFit) inflation() float64 {
 }
 
 // clippedEdge is how far an edge of paper that is clipped lies off, as a share of the blur: 1 sigma, measured on the
-// re-exposed pictures with twice the light. Of paper as light as the fit allows, no one knows how light it is: twice that.
+// re-exposed pictures with twice the light. It is twice that for paper as light as the fit allows, whose light is unknown.
 const clippedEdge = 0.15
 
 // clippedShare is the share of the sides whose paper is lighter than is recorded. Those that have all the light that the fit

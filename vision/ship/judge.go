@@ -162,8 +162,8 @@ func (f *rimFit) conclude(s *printSum) {
 	f.alike = s.product / math.Max(s.sum, 1e-9)
 }
 
-// keylineEnds is how far beyond a corner, in mm, it is looked whether the keyline goes
-// on: nearer the blur of the corner itself reaches.
+// keylineEnds is how far beyond a corner, in mm, the test begins whether the keyline continues there. Nearer, the corner's own blur
+// would count.
 const keylineEnds = 0.4
 
 // cornerSum is what the pixels of the corners add up to, by each of the two sides that meet there.
@@ -199,9 +199,9 @@ func cornerOf(l geom.Point) int {
 	return 0
 }
 
-// judgeCorners looks at the four corners, where two keylines meet round a dark
-// square: what ends an edge by chance does not turn the corner. With e the depth
-// from the neighbouring side, the corner is modelled as
+// judgeCorners decides which of the four corners are seen, where two keylines meet round a dark
+// square: an edge that ends by chance has none. With e the depth from the neighbouring side, the
+// corner is modelled as
 //
 //	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
 //
@@ -263,16 +263,16 @@ func phiOnly(x float64) float64 { c, _ := gray.Phi(x); return c }
 
 // What a ship must have to be named, as log likelihood ratios: see docs/ship-code.md for how they were set.
 const (
-	// leastLog is below everything that is asked for.
+	// leastLog is less than any of the limits: below it no lead is worked out.
 	leastLog = 12
-	// sureLog against no ship, with sureLead over the likeliest rival and two corners, or farLead without: on whichever sides the cells
-	// lie. The highest of the rims that were laid over something else had 30.7 and 5.4 with a blur of at most softBlur.
+	// A ship is named with sureLog against no ship and a lead over the likeliest rival of sureLead, with two corners in view, or farLead
+	// without. Of rims that were laid over something else, with a blur of at most softBlur, the highest had 30.7 and a lead of 5.4.
 	sureLog  = 36
 	sureLead = 17
 	farLead  = 24
-	// softBlur is the blur, in px, from which softFactor times as much is asked for: a rim may be blurred until it resembles the
-	// texture of a rock, up to 45.5 and 20.4, or a plain card 20 mm wide until its end read as one whole side of A3, with 40.8 and 15.4:
-	// no side names alone then. Of 759 ships in their places one was fitted with more, 1.48 px.
+	// softBlur is the blur, in px, above which softFactor times as much is required and no side names a ship alone. A rim blurred that
+	// far resembles the texture of a rock (45.5 and a lead of 20.4), or the end of a plain card 20 mm wide (40.8 and 15.4, with one
+	// whole side of A3). Of 759 ships in their places one was fitted with more blur, 1.48 px.
 	softBlur   = 1.4
 	softFactor = 1.5
 	// sideLead is the lead of a ship that shows one whole side: three cells.
@@ -281,9 +281,8 @@ const (
 
 // identity decides whether the cells that were seen name the ship beyond doubt.
 //
-// What they show must be likelier by far to be this ship than no ship, and than any rival; or one side must be read
-// whole: every cell clear and as printed, but for one that may be unclear, both corners turned, where the keyline must end, and
-// the picture close to the print.
+// Either the likelihood of all cells names it, against no ship and against any rival; or one side is read whole: every cell but one as
+// printed and none that differs, both corners seen, where the keyline must end, and the picture close to the print.
 func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
 	for s := token.Front; s <= token.LeftSide; s++ {
 		n := token.Cells(f.token.Base, s)
@@ -302,8 +301,7 @@ func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
 		}
 	}
 	f.named = false
-	// A print is as sharp as the lens: what fits best with all the blur there is, or more, is a
-	// texture.
+	// What fits best with the largest blur that is allowed is no print but a texture.
 	if f.sigma*f.scale > 0.97*mostBlur {
 		return nil, agreed, false
 	}
@@ -375,8 +373,7 @@ const (
 // goesOn reports whether the keyline of a side continues beyond one of its corners: then it is a
 // piece of a longer base's side, whose word recurs. In coarse pictures judgeCorners has hardly a
 // pixel there to see it by. Another base that touches this one with its side in line looks the same,
-// so that it is asked only of a ship that a single side names. On a mat as light as the keyline
-// nothing can be said, and nothing is.
+// so that only ships that a single side names are tested. On a mat as light as the keyline it reports false.
 func (l *Locator) goesOn(g *image.Gray, s token.Side) bool {
 	f := &l.fit
 	half, _ := f.token.HalfAlong(s)
@@ -419,14 +416,12 @@ func (l *Locator) goesOn(g *image.Gray, s token.Side) bool {
 // which goesOn compares them: 15 grey levels over a dark mat.
 const minKeyContrast = 0.012
 
-// certainReadScore is the correlation at which a side read for itself speaks
-// against the rest of its ship. Sides in full view have 0.95 and more; what a
-// miniature makes of a side seldom reaches 0.9.
+// certainReadScore is the correlation from which a side that reads as another word contradicts the rest
+// of its ship. Sides in full view have 0.95 and more; one that a miniature covers in part seldom reaches 0.9.
 const certainReadScore = 0.92
 
-// contradicted reads the four sides afresh at the fitted pose, without knowing
-// what should stand there, and reports whether any of them whose keyline is in
-// view says a different ship or a different side that the fit does not explain.
+// contradicted reads the four sides at the fitted pose without regard to the ship, and reports whether
+// any of them whose keyline is in view reads as a different ship or side that the fit does not explain.
 func (l *Locator) contradicted(g *image.Gray) bool {
 	f := &l.fit
 	for s := token.Front; s <= token.LeftSide; s++ {

@@ -87,7 +87,7 @@ func (l *Locator) Locate(f vision.Frame) (vision.Located, error) {
 	out.Scene = engine.Scene{
 		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
 		ScaleSigma:      l.table.ScaleSigma,
-		ObstaclesUnseen: true, // until somebody has looked for them
+		ObstaclesUnseen: true, // until they are searched for
 	}
 	for _, s := range found {
 		out.Scene.Ships = append(out.Scene.Ships, l.ship(s))
@@ -238,9 +238,8 @@ func clashes(ships []found, s found) bool {
 	return false
 }
 
-// dropTwins removes ships whose code was read in two places: one of them is wrong, and
-// no one can say which unless it shows twice as large a share of its own cells. It returns
-// where each such code was read too.
+// dropTwins removes ships whose code was read in two places, except one that shows twice as large a share of its own cells as the
+// other. It also returns where each such code was read.
 func dropTwins(ships []found) (kept []found, twins []vision.DuplicateID) {
 	for i, s := range ships {
 		doubted, first, at := false, true, []geom.Point{s.pose.Point}

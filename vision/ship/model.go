@@ -109,7 +109,7 @@ func (m *sideModel) at(a, d float64, p *printed) {
 }
 
 // place reports where at a side a point of the token's frame lies, a along it and d inwards, and whether it takes part in the
-// fit. It has no branches that could not be foretold.
+// fit. It has no branches that could not be predicted.
 func (f *rimFit) place(l geom.Point) (side int8, a, d float64, ok bool) {
 	hx, hy := f.sides[1].out, f.sides[0].out
 	dx, dy := hx-math.Abs(l.X), hy-math.Abs(l.Y)

@@ -204,7 +204,7 @@ func (p *profile) relative(a, b float64) float64 {
 // off where the keyline is covered.
 func relativeLight(cells, key, n float64) float64 { return lesser(cells/greater(key, 0.0037*n), 2) }
 
-// lesser and greater are min and max of numbers of which none is negative, without branches.
+// lesser and greater are min and max of numbers that are not negative, without branches.
 func lesser(a, b float64) float64 {
 	return math.Float64frombits(min(math.Float64bits(a), math.Float64bits(b)))
 }
@@ -255,11 +255,11 @@ func (c *correlation) variance() float64 { return c.syy/c.n - (c.sy/c.n)*(c.sy/c
 // readAt reads the side whose middle is at center, and scores it by the
 // correlation of the cells (and of the two dark corners) with the nearest word.
 func (p *profile) readAt(base engine.Base, s token.Side, center float64) (reading, bool) {
-	return p.readBeside(base, s, center, math.Inf(-1), math.Inf(1))
+	return p.readBetween(base, s, center, math.Inf(-1), math.Inf(1))
 }
 
-// readBeside is readAt of the cells and corners that lie between two places alone.
-func (p *profile) readBeside(base engine.Base, s token.Side, center, from, to float64) (reading, bool) {
+// readBetween is readAt for only the cells and corners that lie between two places.
+func (p *profile) readBetween(base engine.Base, s token.Side, center, from, to float64) (reading, bool) {
 	n := token.Cells(base, s)
 	half, w := float64(token.SideLength(base, s))/2, float64(token.CellWidth(base, s))
 	first := center - half + float64(token.Corner)
@@ -323,7 +323,7 @@ const (
 )
 
 // hardDecision takes each bit for what it shows, above or below zero, and names the two that are least clear. It has no
-// branches, for none could be foretold.
+// branches: they could not be predicted.
 func hardDecision(shown *[token.WordBits]float64) (taken uint16, least [2]int) {
 	const sign, number = 1 << 63, 1<<4 - 1
 	doubt := [2]uint64{math.MaxUint64, math.MaxUint64} // how clear, which floats tell by their bits, and which it is in the last ones
@@ -610,7 +610,7 @@ func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, ou
 		best := bestReadings{apart: 20} // less than twelve cells
 		read := func(from, to float64) {
 			for c := from; c <= to; c += hugeStep {
-				r, ok := f.profile.readBeside(print.base, print.side, c, -0.5, length+0.5)
+				r, ok := f.profile.readBetween(print.base, print.side, c, -0.5, length+0.5)
 				if ok && r.score >= minReadScore && print.carries(r.word) && !token.WeakWord(token.AllWords[r.word]) {
 					best.take(r)
 				}

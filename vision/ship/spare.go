@@ -10,9 +10,9 @@ import (
 	"sightline/vision/token"
 )
 
-// A token that lies on the mat without a base names no ship. It lies deeper than a token on a base, so that it looks smaller: by
-// 0.3 % from 1250 mm, which other things than height do to a print as well. But nothing stands on it: the lines of its panel
-// are in view from end to end, which a miniature and its peg never leave.
+// A token that lies on the mat without a base names no ship. It is lower than a token on a base, so that it looks smaller: by 0.3 %
+// from 1250 mm. A printer's scale may do the same, so that it counts only where nothing stands on the token: the lines of its panel are
+// then in view from end to end, and a miniature and its peg always hide some of them.
 
 const (
 	// bareLines is the share of the panel's lines in view, and barePlain that of the plain panel between them, from which on nothing
@@ -35,7 +35,7 @@ const (
 )
 
 const (
-	// spareShare is the share of tokens without a miniature that are taken to lie flat before their size was looked at.
+	// spareShare is the prior probability that a token without a miniature lies flat.
 	spareShare = 0.2
 	// spareDrop is how much lower a token of paper lies on the mat than on a base.
 	spareDrop = token.BaseTop - 0.3*geom.Millimeter
@@ -159,8 +159,8 @@ func (p *panelLine) over(g *image.Gray, r, flank float64) (over, panel float64) 
 	}
 	for k := range lineParts {
 		at := r + (float64(k)+0.5)/lineParts*lineStep
-		beside := light(at, flank)
-		over, panel = over+(light(at, 0)-beside)/lineParts, panel+beside/lineParts
+		next := light(at, flank)
+		over, panel = over+(light(at, 0)-next)/lineParts, panel+next/lineParts
 	}
 	return over, panel
 }

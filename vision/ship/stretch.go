@@ -13,26 +13,25 @@ import (
 // height over the camera's, and seems to stand farther from the picture's middle than it is.
 
 const (
-	// mostStretch is by how much a token may look larger than it is: a printer's scale is off by a
-	// few thousandths, and light that clips widens the white. Of 142 ships of 18 photorealistic
-	// pictures the most was 0.003. Held 30 mm above the mat, seen from 1250 mm, seven that were
-	// read had 0.010 to 0.016.
+	// mostStretch is the largest share by which the print of a standing token may look too large: a printer's scale is off by
+	// a few thousandths, and clipped light widens the white. The largest of 142 ships in 18 photorealistic pictures had 0.003.
+	// Seven that were held 30 mm above the mat, seen from 1250 mm, had 0.010 to 0.016.
 	mostStretch = 0.008
-	// raisedShare is the share of tokens that are taken to be raised, by anything that heldUp leaves, before their size was
-	// looked at: it weighs a wrong place against a wider sigma. With 0.07 two of 116 simulated tokens that were raised by 5 mm lie
-	// beyond 4 of their sigmas (seven with 0.03), and the mean sigma of 115 that stand is 0.210 mm (0.194). In photorealistic pictures
-	// that costs 7 answers in 10 000 (docs/measurements/ships.md).
+	// raisedShare is the prior probability that a token is raised, by any height that heldUp does not refuse. A larger one widens
+	// the sigmas of tokens that stand, a smaller one leaves more raised ones outside theirs. With 0.07, two of 116 simulated tokens
+	// that were raised by 5 mm lie beyond 4 of their sigmas (seven with 0.03), and the mean sigma of 115 that stand is 0.210 mm
+	// (0.194). In photorealistic pictures that costs 7 answers in 10 000 (docs/measurements/ships.md).
 	raisedShare = 0.07
-	// sureSize is the standard deviation of a size from which on it is measured from both ends. Of better known ones both ends
-	// gave the same.
+	// sureSize is the standard deviation from which a size is measured twice, from either end of what a standing token may have.
+	// Sizes that are known better come out alike from both.
 	sureSize = mostStretch / 8
-	// sureStretch is how many of its standard deviations it must be: those 142 had up to 5.7, and
-	// nothing near mostStretch. From 2.5 on, a token of which little shows came and went with the noise; what is not
-	// refused, raised covers.
+	// sureStretch is how many of its standard deviations a size must differ by before a token is refused. (Those 142 had up to 5.7,
+	// far below mostStretch.) At 2.5, tokens of which little shows were refused in one picture and read in the next. The
+	// sigma of those that are not refused covers their height: see raised.
 	sureStretch = 3.5
 )
 
-// height is what a fitted token's size says of its height.
+// height is what the size of a fitted token's print says about its height.
 type height struct {
 	larger, sigma float64 // by how much its print looks larger, and the standard deviation of that
 	known         bool
@@ -43,9 +42,9 @@ func (h height) heldUp() bool {
 	return h.known && h.larger > mostStretch && h.larger > sureStretch*h.sigma
 }
 
-// height measures a token that was fitted. One that lies deeper than a base's top does not exist. A print of which little shows
-// may seem to have the size that it was first laid over the picture with: where its size is not well known it is fitted again,
-// from the largest size that may stand, and half of what the two sizes differ by is as unsure. It uses the pixels up.
+// height measures the size of a token after its fit. A print of which little shows may seem to have the size that the fit started
+// with. So where the size is not well known the token is fitted again, from the largest size that a standing one may have, and
+// half the difference of the two sizes is added to the sigma. It uses the pixels up.
 func (f *rimFit) height() (h height) {
 	h.larger, h.sigma, h.known = f.stretch()
 	if !h.known || h.sigma < sureSize {
@@ -70,13 +69,13 @@ func (l *Locator) over(larger float64) geom.Length {
 	return geom.Length((l.table.Center()[2] - float64(token.BaseTop)) * larger / (1 + larger))
 }
 
-// raised returns how much higher than a base's top a token may be: the root of the mean square over all heights that its size
-// does not exclude, each as likely as raisedShare says and as its size makes it.
+// raised returns the standard deviation of a token's height over a base's top: the root mean square of all heights up to those that
+// heldUp refuses, weighted by raisedShare and by the likelihood of the measured size.
 func (l *Locator) raised(h height) geom.Length {
 	if !h.known {
 		return 0
 	}
-	// No token lies deeper than on a base: one that looks smaller says no more than one of the right size.
+	// A token on a base is never lower than its top: one that looks too small says no more than one of the right size.
 	measured := max(h.larger, 0)
 	likelihood := func(larger float64) float64 {
 		e := (measured - larger) / h.sigma
@@ -98,8 +97,8 @@ func (l *Locator) raised(h height) geom.Length {
 	return geom.Length(math.Sqrt(raisedShare * square / all))
 }
 
-// dropRaised takes the ships out that are held up, and says so: no one knows where they stand, but they are there, and nothing
-// else is in their places.
+// dropRaised takes out the tokens that are held up, and returns them as such. They were located like ships, so that nothing else is
+// read in their places.
 func (l *Locator) dropRaised(ships []found) (kept []found, raised []vision.RaisedToken) {
 	for _, s := range ships {
 		if !s.height.heldUp() {
@@ -113,19 +112,19 @@ func (l *Locator) dropRaised(ships []found) (kept []found, raised []vision.Raise
 }
 
 const (
-	// innerEdges is from where on, in mm inwards from the base's edge, the print tells its size: the keyline's inner edge and
+	// innerEdges is how far inwards of the base's edge, in mm, the print that its size is measured on begins: the keyline's inner edge and
 	// the cells. In renders the outer edge, between paper and mat, seems to lie up to 0.1 mm farther out than it is.
 	innerEdges = 0.5
 	// stretchRounds is how often a stretch is measured, each time on the print that the former ones have shrunk and with the light
 	// followed again.
 	stretchRounds = 3
-	// settledStretch is the change, in standard deviations, after which another round would say nothing new.
+	// settledStretch is the change, in standard deviations, below which no further round is needed.
 	settledStretch = 0.3
 )
 
-// stretch returns by how much the print in the picture is larger than the token's, after a fit,
-// and the standard deviation of that. Pose, blur and light are left free, that of each column too: so only what
-// shows opposite sides tells, and where cells lie apart; ok is false where nothing does.
+// stretch returns by how much the print in the picture is larger than the token, after a fit, and the standard deviation of that. Pose,
+// blur and the light of every column stay free, so that only opposite sides and the spacing of the cells determine it. It reports
+// false where neither is seen.
 func (f *rimFit) stretch() (by, sigma float64, ok bool) {
 	f.shrunk = append(f.shrunk[:0], f.pixels...)
 	fitted := *f

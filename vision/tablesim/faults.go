@@ -79,7 +79,7 @@ func FaultKinds() []FaultKind {
 	return all
 }
 
-// Faulty is the simulated table seen by a camera that fails when it is told to. It
+// Faulty is the simulated table seen by a camera that fails on demand (Inject). It
 // belongs to one goroutine.
 type Faulty struct {
 	*Source
@@ -233,7 +233,7 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 	return out, nil
 }
 
-// ahead is by how many pictures the game on the other table is further on: half of it.
+// ahead is how many pictures the game on the other table is ahead: half of the game.
 func (f *Faulty) ahead() uint64 {
 	fps := f.o.FPS
 	if fps == 0 {
@@ -342,7 +342,7 @@ func (f *Faulty) deadened(g *image.Gray) *image.Gray {
 	return out
 }
 
-// spoil makes of a good picture what arrives.
+// spoil returns what arrives of a good picture.
 func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 	g := frame.Gray
 	switch f.fault {

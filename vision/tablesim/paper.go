@@ -22,7 +22,7 @@ const (
 	paperStages
 )
 
-// DefaultPaperTime is how long each stage lies there when no one says otherwise.
+// DefaultPaperTime is how long each stage lies there by default.
 const DefaultPaperTime = 60 * time.Second
 
 // paperSheets are the sheets' middles; each is an A4 sheet on its end.

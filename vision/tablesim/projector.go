@@ -97,7 +97,7 @@ func (r *renderer) throw(p *Projector) error {
 // beamTop is how high over the mat the light that a tile shows may fall, mm.
 const beamTop = 80.0
 
-// lighting looks at the part of the projector's picture that may light what a tile shows.
+// lighting returns the part of the projector's picture that may light what a tile shows.
 func (b *beam) lighting(r *renderer, tx, ty int) lighting {
 	x0, y0 := tx*tile, ty*tile
 	w, h := min(tile, r.lens.w-x0), min(tile, r.lens.h-y0)

@@ -63,7 +63,7 @@ func DefaultCamera(width, height int) calibration.Camera {
 	return cameraOver(lens, mid, 1250, -2.1*deg, 0.6*deg, 1*deg)
 }
 
-// ObliqueCamera returns a camera with DefaultCamera's lens that looks at the middle of a
+// ObliqueCamera returns a camera with DefaultCamera's lens that points to the middle of a
 // standard mat from aside, as near as it can with the whole mat and its markers in view:
 // from player 1's edge with a positive tilt about the picture's x axis, from the right
 // with a positive one about its y axis. It reports false when no place shows it all.

@@ -13,8 +13,8 @@ import (
 
 // The scripted game. Ten ships stand so that the interesting answers are all on
 // the table: A1 has B1 at range 2 in its front arc, A2 has B2 in its bullseye at
-// range 1, A3 and B3 are within 0.3 mm of the end of range 1 (no one can tell by
-// camera), A4 and B4 touch side by side, and a rock lies between A5 and B5. Then
+// range 1, A3 and B3 are within 0.3 mm of the end of range 1 (no camera can
+// decide it), A4 and B4 touch side by side, and a rock lies between A5 and B5. Then
 // the players execute one maneuver after the other. Each ship that moves ends where
 // it began (four turns, a Koiogran turn there and one back), so that the game can go
 // round and round.
@@ -120,8 +120,8 @@ var scriptManeuvers = [][2]string{
 	{"A2", "turn right 1"},
 }
 
-// flown returns where each maneuver takes its ship. Nothing is in the way of any: a test
-// holds the script to that.
+// flown returns where each maneuver takes its ship. Nothing is in the way of any, as a test
+// checks.
 func flown(ships []engine.Ship, maneuvers [][2]string) (out []scriptMove) {
 	at := map[string]engine.Ship{}
 	for _, s := range ships {

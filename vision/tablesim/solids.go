@@ -64,7 +64,7 @@ type solid interface {
 	light(x, y, z float64) float64
 	// reach lists the boxes within which it can change the picture, shadows included.
 	reach() []volume
-	// sum tells whether it has changed since the last frame.
+	// sum is a checksum: another one means that the solid has changed since the last frame.
 	sum() uint64
 }
 
@@ -154,7 +154,7 @@ func (b *base) meets(r ray, h *hit) bool {
 			return false
 		}
 		ink, onPaper := b.token.At(b.print.drawn(x0, y0))
-		if !onPaper { // the print is smaller: what is beside it is the sheet's white
+		if !onPaper { // the print is smaller: around it is the sheet's white
 			ink = color.RGBA{255, 255, 255, 255}
 		}
 		ink = b.worn.ink(ink, deep)
@@ -223,8 +223,8 @@ func (b *base) reach() []volume {
 }
 func (b *base) sum() uint64 { return b.id }
 
-// reachOf is how far a base and its guides reach from the centre. A square's is what it was when
-// there were no others: which pixels are looked at again rests on it.
+// reachOf is how far a base and its guides reach from the centre. That of squares is kept as it was before there
+// were others, because it decides which pixels are sampled more finely, and so the pictures of all tests.
 func reachOf(hx, hy float64) float64 {
 	if hx == hy {
 		return 1.4143 * (hx + 2)

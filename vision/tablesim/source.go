@@ -35,13 +35,13 @@ type Options struct {
 	// one after the other, again and again: what calibrate verify looks for.
 	Card bool
 
-	// Paper, when positive, lays out in place of the game what somebody does who teaches the
-	// program their tokens: the empty mat, the tokens on sheets of white paper, and the
-	// tokens on the mat, each for this long, again and again.
+	// Paper, when positive, shows in place of the game how obstacle tokens are taught: the
+	// empty mat, the tokens on sheets of white paper, and the tokens on the mat, each for this
+	// long, again and again.
 	Paper time.Duration
 
-	// Jig, when positive, shows in place of the game what somebody does who shows their ships to the program: bases with
-	// stock cards on the jig sheet, in four quarter turns, each for this long, again and again.
+	// Jig, when positive, shows in place of the game how stock ships are shown: bases with stock cards on the jig sheet, in
+	// four quarter turns, each for this long, again and again.
 	Jig time.Duration
 
 	Nudge *Nudge         // a push that the camera gets; nil: none
@@ -52,12 +52,12 @@ type Options struct {
 	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
 	Model *CameraModel   // what takes the pictures; nil: a plain camera, which saturates at full scale
 
-	// Unlearnt leaves it to the user to teach a program that opens this source the empty
-	// mat and the obstacles, which it otherwise takes from Bare and Obstacles.
+	// Unlearnt makes a program that opens this source learn the empty mat and the obstacles
+	// from its user, in place of taking them from Bare and Obstacles.
 	Unlearnt bool
 
-	// Projector hangs over the mat and throws what Source.Project was given last, or what a
-	// source opened by name reads from its file; nil: there is none.
+	// Projector hangs over the mat and throws the picture last given to Source.Project, or
+	// the one in its file for a source opened by name; nil: there is none.
 	Projector *Projector
 
 	device string // Model's name, of a source opened by name
@@ -82,18 +82,23 @@ const mostHuge = 4
 // maxPixels bounds the picture: 64 MB for each of its parts.
 const maxPixels = 8192 * 8192 / 2
 
-// ParseSpec reads a source's name: "sim:", followed by any of a size
-// ("1280x720"), "seed=7", "fps=10", a board that is held before the camera
-// ("board=chessboard:9x6:25mm") and a push that it gets ("nudge=20:0.05": after 20
-// seconds, by 0.05 degrees) or the check card in place of the game ("card=1"), and a
-// camera that looks from aside ("tilt=35:0": from player 1's edge, as ObliqueCamera's in
-// degrees), or tokens on white paper in place of the game, to learn them from ("paper", or
-// "paper=60" for 60 seconds of each stage), or ships' cards on the jig sheet ("jig", or "jig=6" for 6 seconds of each turn), or
-// huge ships among others that stand still in place of the game ("huge=2"), how long the table
-// rests before each move ("pause=4", in seconds), ships that stand still ("still=1"), a table that has to be
-// learnt ("learnt=0"), a projector over the mat and the PNG file that it throws, which is read
-// again whenever it changes ("projector=shown.png"), a camera model ("camera=webcam", one of CameraNames) and
-// what its exposure is multiplied by ("gain=1.5", after the camera), with commas between them.
+// ParseSpec reads a source's name: "sim:", followed by any of these, with commas between them.
+//
+//   - 1280x720: the size of the pictures
+//   - seed=7, fps=10
+//   - board=chessboard:9x6:25mm: a board that is held before the camera
+//   - nudge=20:0.05: the camera is pushed after 20 seconds, by 0.05 degrees
+//   - card=1: the check card in place of the game
+//   - tilt=35:0: a camera that looks from player 1's edge, as ObliqueCamera's, in degrees
+//   - paper, paper=60: tokens on white paper in place of the game, 60 seconds for each stage
+//   - jig, jig=6: ships' cards on the jig sheet in place of the game, 6 seconds for each turn
+//   - huge=2: huge ships among others that stand still, in place of the game
+//   - pause=4: seconds for which the table rests before each move
+//   - still=1: ships that stand still
+//   - learnt=0: a table whose empty mat and obstacles must be learnt
+//   - projector=shown.png: a projector over the mat and its picture, which is read again whenever the file changes
+//   - camera=webcam: a camera model, one of CameraNames
+//   - gain=1.5: a factor of its exposure, after the camera
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS, Pause: DefaultPause}
 	rest, ok := strings.CutPrefix(spec, "sim:")
@@ -173,7 +178,7 @@ func (o *Options) set(field string) (err error) {
 	return nil
 }
 
-// setGain reads what the camera model's exposure is multiplied by.
+// setGain reads the factor of the camera model's exposure.
 func (o *Options) setGain(value string) error {
 	gain, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(gain > 0 && gain <= 8) || o.Model == nil {
@@ -401,7 +406,7 @@ func (s *Source) Bare() (vision.Frame, error) {
 // Obstacles returns the obstacles of the game, as they lie.
 func (s *Source) Obstacles() []engine.Obstacle { return slices.Clone(s.o.game().rocks) }
 
-// hands is what Hold was told last: a board, or nothing in its place.
+// hands is what Hold was last given: a board, or nothing in its place.
 type hands struct{ board *HeldBoard }
 
 // Hold puts a board before the camera in place of the scripted one, from the next
@@ -422,7 +427,7 @@ func (s *Source) Lay(strips ...LaidStrip) {
 	s.laid.Store(&own)
 }
 
-// layCard puts on the table what Lay was told, or in a frame of a source with a card
+// layCard puts the strips on the table that Lay was given, or in a frame of a source with a card
 // the card where the script has it.
 func (s *Source) layCard(t *Table, seq uint64) {
 	t.Strips = nil

@@ -6,8 +6,8 @@ import (
 )
 
 // A base out of the publisher's box (WearStock): a frame of plastic, and in it, deeper than the frame and with play round it,
-// a card with a printed line along its border. What is on the card depends on whose it is (Table.Cards) and how it lies on the ship's name
-// alone.
+// a card with a printed line along its border. The ship whose card it is (Table.Cards) decides what is printed on it; the ship that carries
+// it decides how it lies in the frame.
 
 const (
 	stockFrame  = 1.4 // mm: width of the frame

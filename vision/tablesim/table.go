@@ -14,8 +14,8 @@ import (
 
 // Table is everything that a picture shows. Ships carry the token of their id
 // ("A1"…"B18", token.CodeOfID). A Table is a plain value: change what you like
-// between renders. Render is safe for use by several goroutines while no one
-// changes the table.
+// between renders. Render is safe for use by several goroutines while the table
+// is not changed.
 type Table struct {
 	Camera calibration.Camera
 	Layout calibration.Layout // the mat's size and its markers
