@@ -16,16 +16,16 @@ import (
 //
 //	pixel = project(lens, pose, place of the corner) + K_m p_m + L l + e
 //
-// where p_m is how the marker really lies (six numbers shared by its corners:
-// x, y, turn, height, width and length of the square; sigma from Layout.Placement), l is the lens's error
-// (Intrinsics.Covariance) and e the noise of a corner. The pose is the one that fits
-// best under R = blockdiag(sigma² I + K_m S K_mᵀ), with the lens as its file has it:
-// a wrong lens is made up for by the pose as far as the markers show it, which is
-// what keeps points between them right. How pose and lens are then wrong together
-// follows to first order (lensGain), so that no error is counted twice.
+// where p_m is the placement of the marker (six numbers shared by its corners: x, y,
+// turn, height, width and length of the square; sigma from Layout.Placement), l is the
+// lens's error (Intrinsics.Covariance) and e the noise of a corner. The pose is the one
+// that fits best under R = blockdiag(sigma² I + K_m S K_mᵀ), with the lens as its file
+// states it. The pose then compensates a wrong lens as far as the markers show it, which
+// keeps points between them right. The joint error of pose and lens follows to first
+// order (lensGain), so no error is counted twice.
 
-// placements is the number of placement parameters of a marker, and rigid how many
-// of them are the card's own motion on the table: what a bump changes.
+// placements is the number of placement parameters of a marker. The first rigid of them
+// are the card's motion on the table, which a bump changes.
 const (
 	placements = 6
 	rigid      = 3
@@ -38,7 +38,7 @@ type correspondence struct {
 	corners [4]geom.Pixel
 }
 
-// noiseModel is what the corners of a picture are taken to be off by.
+// noiseModel is the assumed noise of a picture's corners.
 type noiseModel struct {
 	corner    float64   // sigma of a corner, px per axis
 	placement Placement // of the markers
@@ -65,7 +65,7 @@ func equations(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMode
 	return linearised(lens, pose, c, n, true)
 }
 
-// linearised is equations with or without the derivatives by the lens, which the
+// linearised is equations, optionally without the derivatives by the lens, which the
 // search for a pose does not need.
 func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseModel, withLens bool) (e markerEquations, ok bool) {
 	for k, p := range c.marker.Corners() {
@@ -92,7 +92,7 @@ func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMod
 			row := 2*k + axis
 			e.pose[row] = jac[axis]
 			for i, v := range moves {
-				// A move of the table point is one of the camera's shift, turned.
+				// A move of the table point acts like a shift of the camera, rotated by R.
 				for j := range 3 {
 					e.place[row][i] += jac[axis][3+j] * (pose.R[j][0]*v[0] + pose.R[j][1]*v[1] + pose.R[j][2]*v[2])
 				}
@@ -205,8 +205,8 @@ type solution struct {
 	gain    [54]float64 // d pose / d lens, 6×9
 }
 
-// solvePose finds the camera's place from at least three markers by
-// Levenberg-Marquardt, from a start or, without one, from the homography.
+// solvePose finds the camera's pose from at least three markers by
+// Levenberg-Marquardt, from start or, if that is nil, from the homography.
 func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extrinsics) (solution, error) {
 	var pose Extrinsics
 	var err error
@@ -253,7 +253,7 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 	return s, nil
 }
 
-// lensGain returns how the solved pose moves with each lens parameter:
+// lensGain returns the derivative of the solved pose by the lens's parameters:
 // -(AᵀR⁻¹A)⁻¹ AᵀR⁻¹ L.
 func lensGain(inverse []float64, m *normalEquations) (gain [54]float64) {
 	for i := range 6 {
@@ -266,10 +266,10 @@ func lensGain(inverse []float64, m *normalEquations) (gain [54]float64) {
 	return gain
 }
 
-// PoseGain returns how the pose that Register finds moves with each of the lens's
-// parameters, 6×9 row by row: the derivative of the parameters of Extrinsics.Perturbed by
-// those of LensJacobian, for a camera at this pose that sees all markers of a layout that
-// are laid exactly. It reports false when the markers do not fix the pose.
+// PoseGain returns the derivative of the pose that Register finds by the lens's
+// parameters, 6×9 row by row (parameters of Extrinsics.Perturbed by those of
+// LensJacobian), for a camera that sees all markers of an exactly laid layout. It
+// reports false when the markers do not fix the pose.
 func PoseGain(lens Intrinsics, pose Extrinsics, layout Layout) (gain [54]float64, ok bool) {
 	used := make([]correspondence, 0, len(layout.Markers))
 	for _, m := range layout.Markers {
@@ -295,13 +295,10 @@ func addLensPart(cov []float64, gain [54]float64, lens []float64, factor float64
 	if len(lens) != LensTerms*LensTerms {
 		return
 	}
+	row := func(i int) []float64 { return gain[LensTerms*i : LensTerms*(i+1)] }
 	for i := range 6 {
 		for j := range 6 {
-			for a := range LensTerms {
-				for b := range LensTerms {
-					cov[6*i+j] += factor * gain[LensTerms*i+a] * lens[LensTerms*a+b] * gain[LensTerms*j+b]
-				}
-			}
+			cov[6*i+j] += factor * linalg.Quadratic(lens, row(i), row(j))
 		}
 	}
 }

@@ -27,8 +27,8 @@ func (k BoardKind) String() string {
 }
 
 // Board is a printed board for lens calibration. Columns and rows count inner
-// corners, where four squares meet, as OpenCV does for a chessboard; there is one
-// square more each way, and the top left one is black.
+// corners, where four squares meet, as OpenCV does for a chessboard. There is one more
+// square each way, and the top left one is black.
 //
 // A ChArUco board follows OpenCV 4.6 and later (not its "legacy pattern", which
 // begins with a white square when the number of rows is even): the markers stand
@@ -95,7 +95,7 @@ func parseBoard(spec string) (b Board, err error) {
 	return b, err
 }
 
-// parseLength reads a positive length in mm or in, of what the board calls it.
+// parseLength reads a positive length in mm or in. Errors call it what.
 func parseLength(what, s string) (geom.Length, error) {
 	unit := geom.Millimeter
 	number, isMM := strings.CutSuffix(s, "mm")
@@ -114,7 +114,7 @@ func parseLength(what, s string) (geom.Length, error) {
 	return geom.Length(side) * unit, nil
 }
 
-// Validate reports what makes the board impossible to print or to read.
+// Validate reports why the board cannot be printed or read.
 func (b Board) Validate() error {
 	switch {
 	case b.Cols < 3 || b.Rows < 3 || b.Cols > 100 || b.Rows > 100:
@@ -201,15 +201,15 @@ func (b Board) Markers() []BoardMarker {
 type BoardSighting struct {
 	Name    string
 	At      time.Time    // when the picture was taken
-	Pixels  []geom.Pixel // of the points that are seen; none when the board is not found
+	Pixels  []geom.Pixel // of the visible points; none when the board is not found
 	Indices []int        // as in BoardView
 
-	// EdgeWidth is how many pixels the step from a black to a white square takes,
-	// and Contrast how many grey levels; 0 when unknown.
+	// EdgeWidth is the width in pixels of the step from a black to a white square, and
+	// Contrast its height in grey levels; 0 when unknown.
 	EdgeWidth float64
 	Contrast  float64
 
-	// Reason says why no board is found, where the detector knows.
+	// Reason says why no board was found, if the detector knows.
 	Reason string
-	Larger bool // the picture shows a board with more corners than were asked for
+	Larger bool // the picture shows a board with more corners than the one searched for
 }

@@ -10,7 +10,7 @@ import (
 // BoardView is one picture of a board, or of a part of it.
 type BoardView struct {
 	Name   string       // of the picture
-	Pixels []geom.Pixel // of the board's Points that are seen
+	Pixels []geom.Pixel // of the board's visible Points
 
 	// Indices says which of the board's Points the pixels are; nil means all of
 	// them in their order.

@@ -8,17 +8,17 @@ import (
 	"sightline/engine/geom"
 )
 
-// Nature says which measurements share an error, and so what averaging and
-// subtracting do to it.
+// Nature says which measurements share an error, and so how averaging and subtracting
+// change it.
 type Nature int
 
 const (
 	// Random differs from frame to frame: the mean of n frames has an nth of its variance.
 	Random Nature = iota
-	// Own belongs to one object: frames do not shrink it, and another object has its own.
+	// Own is an error of one object, independent of other objects: averaging frames does not shrink it.
 	Own
-	// Shared is the calibration's: frames do not shrink it, and it cancels from the
-	// difference of two points as far as it moves both alike.
+	// Shared is an error of the calibration: averaging frames does not shrink it, and it
+	// cancels from the difference of two points as far as it moves both alike.
 	Shared
 )
 
@@ -46,7 +46,7 @@ const (
 	TermInsert   = "insert play"
 )
 
-// Term is one source of error and what it does to a point or to a difference of two.
+// Term is one source of error and its effect on a point or on the difference of two.
 type Term struct {
 	Name   string
 	Nature Nature
@@ -58,8 +58,8 @@ type Term struct {
 // Terms is a budget at one place.
 type Terms []Term
 
-// Total returns the sum of all terms for the mean of a number of frames: only
-// random terms shrink.
+// Total returns the sum of all terms for the mean of a number of frames, which shrinks
+// only random terms.
 func (t Terms) Total(frames int) (c geom.Cov2) {
 	for _, term := range t {
 		k := 1.0
@@ -92,13 +92,13 @@ func LargestSigma(c geom.Cov2) geom.Length {
 type Spot struct {
 	geom.Point
 	Z geom.Length
-	// Object tells objects apart: spots of one object share its own errors (height,
-	// print, insert play), which cancel between them. 0 is an object of its own.
+	// Object identifies the object. Spots of one object share its own errors (height,
+	// print, insert play), which cancel between them. 0 shares with no other spot.
 	Object int
 }
 
-// Budget adds up the errors of what is measured through a calibration. It is made once
-// and safe for use by several goroutines.
+// Budget lists the errors of measurements through a calibration. It is safe for
+// concurrent use.
 type Budget struct {
 	table  Table
 	limits Uncertainty
@@ -106,7 +106,7 @@ type Budget struct {
 	registration []float64 // 6×6: of the pose, without the lens
 	lens         []float64 // 9×9; nil: unknown
 	gain         [54]float64
-	anchor       geom.Point // what a wrong scale leaves in its place
+	anchor       geom.Point // fixed point of a wrong scale
 }
 
 // NewBudget prepares the budget of a table. The zero Uncertainty means
@@ -135,15 +135,15 @@ func NewBudget(t Table, u Uncertainty) *Budget {
 // Limits returns the uncertainties that the budget was made with.
 func (b *Budget) Limits() Uncertainty { return b.limits }
 
-// Gain returns how the budget takes the pose to move with each of the lens's parameters, as PoseGain does; zeros when the
-// lens's covariance is not known.
+// Gain returns the derivative of the pose by the lens's parameters, as PoseGain does; zeros when the lens's covariance is
+// unknown.
 func (b *Budget) Gain() [54]float64 { return b.gain }
 
 // Table returns the calibration that the budget is for.
 func (b *Budget) Table() *Table { return &b.table }
 
-// withoutLens returns the pose's covariance without the part that the lens causes.
-// Older files hold the sum only: it is what remains of that.
+// withoutLens returns the pose's covariance without the part that the lens causes. Older
+// files hold only the sum, from which the lens's part is subtracted.
 func (b *Budget) withoutLens() []float64 {
 	t := &b.table
 	if len(t.RegistrationCovariance) == 36 {
@@ -160,8 +160,8 @@ func (b *Budget) withoutLens() []float64 {
 	return rest
 }
 
-// usedMarkers returns the markers that fixed the pose, with their corners where
-// the calibration says they appear.
+// usedMarkers returns the markers that fixed the pose, with their corners as the
+// calibration projects them.
 func (b *Budget) usedMarkers() []correspondence {
 	in := map[int]bool{}
 	for _, id := range b.table.Used {
@@ -181,11 +181,11 @@ func (b *Budget) usedMarkers() []correspondence {
 	return out
 }
 
-// sensitivity is how a table point, read from the picture at a height, moves with
-// what the calibration may have wrong: mm for each unit of a parameter, x and y.
+// sensitivity is the derivative of a table point, read from the picture at a height, by
+// what the calibration may have wrong: mm in x and y for each unit of a parameter.
 type sensitivity struct {
 	pose  [2][6]float64
-	lens  [2][LensTerms]float64 // with what the pose makes up for
+	lens  [2][LensTerms]float64 // with the compensating change of the pose
 	z     [2]float64
 	pixel [2][2]float64 // mm for each pixel
 }
@@ -232,7 +232,7 @@ func (b *Budget) sensitivity(p geom.Point, z geom.Length) (s sensitivity, ok boo
 	return s, true
 }
 
-// minus returns the sensitivity of the difference of two points to what both share.
+// minus returns the sensitivity of the difference of two points to their shared errors.
 func (s *sensitivity) minus(o *sensitivity) (d sensitivity) {
 	for axis := range 2 {
 		for k := range s.pose[axis] {
@@ -246,23 +246,13 @@ func (s *sensitivity) minus(o *sensitivity) (d sensitivity) {
 	return d
 }
 
-// through returns rows C rowsᵀ for a covariance C, n×n, given row by row.
-func through(x, y, c []float64) (out geom.Cov2) {
-	n := len(x)
-	if len(c) != n*n {
-		return out
+// propagate returns the covariance of two quantities whose derivatives are x and y, for
+// a covariance c of the parameters; zero when it is unknown.
+func propagate(x, y, c []float64) geom.Cov2 {
+	if len(c) != len(x)*len(x) {
+		return geom.Cov2{}
 	}
-	for i := range n {
-		var cx, cy float64
-		for j := range n {
-			cx += c[i*n+j] * x[j]
-			cy += c[i*n+j] * y[j]
-		}
-		out.XX += x[i] * cx
-		out.XY += x[i] * cy
-		out.YY += y[i] * cy
-	}
-	return out
+	return geom.Cov2{XX: linalg.Quadratic(c, x, x), XY: linalg.Quadratic(c, x, y), YY: linalg.Quadratic(c, y, y)}
 }
 
 func outer(x, y, variance float64) geom.Cov2 {
@@ -281,12 +271,12 @@ func (b *Budget) flatness(p, q geom.Point) float64 {
 	return ripple + SmoothShare*f*Correlation(p, q, surfaceReach)
 }
 
-// modelVariance is the variance, in mm² per axis, of what the lens model leaves.
+// modelVariance is the variance of the lens model's error, in mm² per axis.
 func (b *Budget) modelVariance(s *sensitivity) float64 {
 	return square(b.limits.Model) * math.Abs(s.pixel[0][0]*s.pixel[1][1]-s.pixel[0][1]*s.pixel[1][0])
 }
 
-// pixelCov is the covariance that a pixel's noise gives to a point.
+// pixelCov is the covariance that pixel noise causes in a point.
 func pixelCov(s *sensitivity, sigma float64) geom.Cov2 {
 	return outer(s.pixel[0][0], s.pixel[1][0], sigma*sigma).Add(outer(s.pixel[0][1], s.pixel[1][1], sigma*sigma))
 }
@@ -304,26 +294,26 @@ func (b *Budget) At(p geom.Point, z geom.Length) (Terms, bool) {
 	arm := p.Sub(b.anchor)
 	for i, c := range [...]geom.Cov2{
 		pixelCov(&s, u.Pixel),
-		through(s.lens[0][:], s.lens[1][:], b.lens),
-		through(s.pose[0][:], s.pose[1][:], b.registration),
+		propagate(s.lens[0][:], s.lens[1][:], b.lens),
+		propagate(s.pose[0][:], s.pose[1][:], b.registration),
 		{XX: model, YY: model},
 		outer(s.z[0], s.z[1], square(float64(u.Height))),
 		outer(s.z[0], s.z[1], b.flatness(p, p)),
 		outer(arm.X, arm.Y, square(b.table.ScaleSigma)),
-		round(u.Print),
-		round(u.Insert),
+		isotropic(u.Print),
+		isotropic(u.Insert),
 	} {
 		out[i].Cov = c
 	}
 	return out, true
 }
 
-func round(sigma geom.Length) geom.Cov2 {
+func isotropic(sigma geom.Length) geom.Cov2 {
 	return geom.Cov2{XX: square(float64(sigma)), YY: square(float64(sigma))}
 }
 
-// Difference returns the budget of q - p: what both points share moves both and
-// cancels as far as it moves them alike.
+// Difference returns the budget of q - p. Shared errors cancel as far as they move both
+// points alike.
 func (b *Budget) Difference(p, q Spot) (Terms, bool) {
 	sp, ok1 := b.sensitivity(p.Point, p.Z)
 	sq, ok2 := b.sensitivity(q.Point, q.Z)
@@ -333,12 +323,12 @@ func (b *Budget) Difference(p, q Spot) (Terms, bool) {
 	u := b.limits
 	d := sq.minus(&sp)
 	out := b.blank()
-	// What the model leaves is alike within modelReach/2.
+	// The model's error is correlated within modelReach/2.
 	mp, mq := b.modelVariance(&sp), b.modelVariance(&sq)
 	model := max(0, mp+mq-2*math.Sqrt(mp*mq)*Correlation(p.Point, q.Point, modelReach/2))
 	one := p.Object != 0 && p.Object == q.Object
 	height := outer(sp.z[0], sp.z[1], square(float64(u.Height))).Add(outer(sq.z[0], sq.z[1], square(float64(u.Height))))
-	prints, insert := round(u.Print), round(u.Insert)
+	prints, insert := isotropic(u.Print), isotropic(u.Insert)
 	prints, insert = prints.Add(prints), insert.Add(insert)
 	if one {
 		height = outer(d.z[0], d.z[1], square(float64(u.Height)))
@@ -347,8 +337,8 @@ func (b *Budget) Difference(p, q Spot) (Terms, bool) {
 	arm := q.Point.Sub(p.Point)
 	for i, c := range [...]geom.Cov2{
 		pixelCov(&sp, u.Pixel).Add(pixelCov(&sq, u.Pixel)),
-		through(d.lens[0][:], d.lens[1][:], b.lens),
-		through(d.pose[0][:], d.pose[1][:], b.registration),
+		propagate(d.lens[0][:], d.lens[1][:], b.lens),
+		propagate(d.pose[0][:], d.pose[1][:], b.registration),
 		{XX: model, YY: model},
 		height,
 		b.flatnessDifference(p.Point, q.Point, &sp, &sq),
@@ -371,9 +361,9 @@ func (b *Budget) flatnessDifference(p, q geom.Point, sp, sq *sensitivity) geom.C
 	return c
 }
 
-// Distance returns the standard deviation of the distance between two spots that
-// lie apart, for the mean of a number of frames. It reports false where the camera
-// cannot see one of them or they coincide.
+// Distance returns the standard deviation of the distance between two spots, for the
+// mean of a number of frames. It reports false when they coincide or the camera cannot
+// see one of them.
 func (b *Budget) Distance(p, q Spot, frames int) (geom.Length, bool) {
 	terms, ok := b.Difference(p, q)
 	arm := q.Point.Sub(p.Point)
@@ -384,7 +374,7 @@ func (b *Budget) Distance(p, q Spot, frames int) (geom.Length, bool) {
 	return geom.Length(math.Sqrt(max(0, terms.Total(frames).Along(arm.Mul(1/n))))), true
 }
 
-// blank returns the terms with their names, values and sources.
+// blank returns the terms with their names, inputs and sources, without covariances.
 func (b *Budget) blank() Terms {
 	u, t := b.limits, &b.table
 	lens := "no covariance in the lens file: taken as exact"

@@ -1,14 +1,17 @@
 package calibration
 
-import "math"
+import (
+	"math"
 
-// JointCovariance returns the covariance, in mm², that the calibration's own errors give to all
-// the spots together: 2n×2n in the order x, y, x, y … It is the budget's
-// Difference for many spots at once. The pose and the lens move all spots; an object's
-// height, the mat's flatness and what the lens model leaves are alike only where spots
-// are near. Left out are the common scale, which is Table.ScaleSigma, pixel noise, and
-// print and insert play, which a card of known measures has none of. It reports false
-// where the camera does not see a spot.
+	"sightline/calibration/linalg"
+)
+
+// JointCovariance returns the joint covariance of all the spots, in mm², 2n×2n in the order
+// x, y, x, y …: the budget's Difference for many spots at once. Pose and lens move all spots;
+// an object's height, the mat's flatness and the lens model's error are correlated only
+// between near spots. It leaves out the common scale (Table.ScaleSigma), pixel noise, and
+// print and insert play, which a card of known measures does not have. It reports false when
+// the camera does not see a spot.
 func (b *Budget) JointCovariance(spots []Spot) ([]float64, bool) {
 	n := len(spots)
 	at := make([]sensitivity, n)
@@ -33,7 +36,8 @@ func (b *Budget) JointCovariance(spots []Spot) ([]float64, bool) {
 	return cov, true
 }
 
-// between is the covariance of two spots, x and y of the first by x and y of the second.
+// between returns the covariance between two spots: x and y of the first by x and y of the
+// second.
 func (b *Budget) between(p, q Spot, sp, sq *sensitivity) (c [2][2]float64) {
 	height := b.flatness(p.Point, q.Point)
 	if p == q || p.Object != 0 && p.Object == q.Object {
@@ -50,16 +54,10 @@ func (b *Budget) between(p, q Spot, sp, sq *sensitivity) (c [2][2]float64) {
 	return c
 }
 
-// crossed returns x C yᵀ for a covariance C, n×n row by row; 0 when it is unknown.
-func crossed(x, y, c []float64) (sum float64) {
-	n := len(x)
-	if len(c) != n*n {
+// crossed returns x C yᵀ; 0 when the covariance C is unknown.
+func crossed(x, y, c []float64) float64 {
+	if len(c) != len(x)*len(x) {
 		return 0
 	}
-	for i := range n {
-		for j := range n {
-			sum += x[i] * c[i*n+j] * y[j]
-		}
-	}
-	return sum
+	return linalg.Quadratic(c, x, y)
 }

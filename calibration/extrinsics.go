@@ -23,8 +23,8 @@ func (a Vec3) Cross(b Vec3) Vec3 {
 	return Vec3{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// Extrinsics is the camera's place over the table: x_camera = R x_table + T,
-// in millimetres, with OpenCV's camera axes (x right, y down, z forward).
+// Extrinsics is the camera's pose over the table: x_camera = R x_table + T, in
+// millimetres, with OpenCV's camera axes (x right, y down, z forward).
 type Extrinsics struct {
 	R [3][3]float64
 	T Vec3
@@ -58,7 +58,7 @@ func MulMat3(a, b [3][3]float64) (c [3][3]float64) {
 	return c
 }
 
-// Camera takes a table point (mm) to the camera frame (mm).
+// Camera maps a table point (mm) to the camera frame (mm).
 func (e *Extrinsics) Camera(p Vec3) Vec3 {
 	var q Vec3
 	for i := range 3 {
@@ -77,8 +77,8 @@ func (e *Extrinsics) Center() Vec3 {
 }
 
 // Perturbed returns the extrinsics after a small rotation w (rad, applied on the
-// camera's side: exp(w) R) and shift d (mm): the six parameters in which poses
-// are solved and their covariances stated.
+// camera's side: exp(w) R) and shift d (mm). Poses are solved, and their covariances
+// stated, in these six parameters.
 func (e *Extrinsics) Perturbed(w, d Vec3) Extrinsics {
 	return Extrinsics{
 		R: MulMat3(RotationFromVector(w), e.R),
@@ -87,8 +87,8 @@ func (e *Extrinsics) Perturbed(w, d Vec3) Extrinsics {
 }
 
 // PoseOfColumns returns the pose whose R has nearly the columns r1 and r2, up to a scale
-// that the translation t shares (Zhang 2000, section 3.1). The scale is that of the mean
-// length of the two, and what they lack of a right angle is shared between them.
+// that the translation t shares (Zhang 2000, section 3.1). The scale comes from their mean
+// length, and both are turned equally to make the angle between them a right one.
 func PoseOfColumns(r1, r2, t Vec3) Extrinsics {
 	scale := 2 / (r1.Norm() + r2.Norm())
 	for i := range 3 {
@@ -108,8 +108,8 @@ type Camera struct {
 	Extrinsics
 }
 
-// PixelOf returns the pixel at which a point of the table frame (mm), at height
-// z over the mat, appears. It reports false for a point behind the camera.
+// PixelOf returns the pixel of a point of the table frame (mm) at height z over the
+// mat. It reports false for a point behind the camera.
 func (c *Camera) PixelOf(p geom.Point, z geom.Length) (geom.Pixel, bool) {
 	q := c.Camera(Vec3{p.X, p.Y, float64(z)})
 	if q[2] < 1 {
@@ -119,8 +119,8 @@ func (c *Camera) PixelOf(p geom.Point, z geom.Length) (geom.Pixel, bool) {
 }
 
 // PointAt returns the table point at height z that appears at the pixel: the
-// crossing of the pixel's ray with the plane at z. It reports false where the
-// lens cannot be inverted or the ray does not meet the plane in front of the camera.
+// intersection of the pixel's ray with the plane at z. It reports false when the lens
+// cannot be inverted or the ray does not meet the plane in front of the camera.
 func (c *Camera) PointAt(px geom.Pixel, z geom.Length) (geom.Point, bool) {
 	x, y, ok := c.Undistort(px)
 	if !ok {

@@ -7,21 +7,21 @@ import (
 	"sightline/engine/geom"
 )
 
-// registrationFile is what a table's file holds about how its place was found:
-// version 2. Files of version 1 do not have it.
+// registrationFile describes how the camera's pose was found. Files of version 1 do not
+// have it.
 type registrationFile struct {
 	// Covariance is the pose's, as pose_covariance_rad_mm, without the lens's part.
 	Covariance      numbers        `json:"covariance_rad_mm,omitempty"`
 	CornerSigma     float64        `json:"corner_sigma_px"`
 	PlacementFactor float64        `json:"placement_variance_factor"`
-	FocalDoubt      float64        `json:"focal_doubt_relative,omitempty"` // stands in the lens's covariance as well
+	FocalDoubt      float64        `json:"focal_doubt_relative,omitempty"` // the lens's covariance includes it
 	Placement       placementFile  `json:"placement"`
 	Residuals       []residualFile `json:"markers"`
 	Distances       []distanceFile `json:"measured_distances,omitempty"`
 	Surface         *surfaceFile   `json:"surface,omitempty"`
 }
 
-// placementFile holds the sigmas with which the markers were laid, as stated.
+// placementFile is the stated Placement.
 type placementFile struct {
 	XY   float64 `json:"xy_mm"`
 	Turn float64 `json:"turn_deg"`
@@ -57,7 +57,7 @@ type surfaceFile struct {
 	Covariance numbers     `json:"covariance_mm2"`
 }
 
-// newRegistrationFile returns the file form; nil when nothing is known of it.
+// newRegistrationFile returns the file form; nil for a table without one.
 func newRegistrationFile(t *Table) *registrationFile {
 	if !(t.CornerSigma > 0) && t.Surface == nil && len(t.Distances) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func newRegistrationFile(t *Table) *registrationFile {
 	return f
 }
 
-// apply checks the file form and sets what it says. Its errors name the key.
+// apply checks the file form and sets the table from it. Errors name the key.
 func (f *registrationFile) apply(t *Table) error {
 	if f == nil {
 		return nil
@@ -148,7 +148,7 @@ func (f *registrationFile) applySurface(t *Table) (err error) {
 	return err
 }
 
-// validate reports a distance that cannot be.
+// validate reports an impossible distance.
 func (d ScaleDistance) validate(l Layout) error {
 	for _, id := range [...]int{d.From, d.To} {
 		if _, ok := l.marker(id); !ok {

@@ -15,15 +15,15 @@ import (
 // meaning of a key changes. Version 2 added "registration"; version 1 is still read.
 const tableVersion = 2
 
-// tableFile is a table calibration as the file holds it. Units stand in the keys;
-// the frames are those of package geom and of this package's comment.
+// tableFile is the file form of a table calibration. Units are in the keys; the frames
+// are those of package geom and of this package's comment.
 type tableFile struct {
 	Version int        `json:"version"`
 	Hash    string     `json:"hash,omitempty"` // of all else, see hashOfFile
 	Made    *time.Time `json:"made,omitempty"` // capture time of the picture
 	Lens    *LensFile  `json:"lens"`
 	// LensIntegrity is "edited" when the lens file was changed by hand before the table
-	// was made with it, "intact" when not; left out when that is not known.
+	// was made with it, "intact" when not; left out when unknown.
 	LensIntegrity string `json:"lens_integrity,omitempty"`
 	Camera        *struct {
 		Rotation    numbers   `json:"rotation"`       // row-major 3×3: x_camera = R x_table + t
@@ -79,16 +79,15 @@ func (t *Table) MatCorners() (c [4]geom.Pixel, ok bool) {
 	return c, true
 }
 
-// SaveTable writes a table calibration as JSON: StoreTable for those who do not ask
-// under which name an older file is kept.
+// SaveTable is StoreTable without the name of the backup.
 func SaveTable(path string, t *Table) error {
 	_, err := StoreTable(path, t)
 	return err
 }
 
-// StoreTable writes a table calibration as JSON, whole or not at all, and sets its
-// Hash and Integrity. What the file held before is kept in the same directory;
-// StoreTable returns its new name, or "" when there was nothing to keep.
+// StoreTable writes a table calibration as JSON, atomically, and sets its Hash and
+// Integrity. The previous file stays in the same directory as a backup, whose name
+// StoreTable returns; "" when there was none.
 func StoreTable(path string, t *Table) (kept string, err error) {
 	raw, err := formatTable(t)
 	if err == nil {
@@ -101,8 +100,8 @@ func StoreTable(path string, t *Table) (kept string, err error) {
 	return kept, nil
 }
 
-// Sealed returns the table as its file would hold it, with its hash: what a
-// registration is known by that was never saved.
+// Sealed returns the content of the table's file and its hash, which also identifies a
+// registration that was never saved.
 func (t Table) Sealed() (raw []byte, hash string, err error) {
 	if raw, err = formatTable(&t); err != nil {
 		return nil, "", fmt.Errorf("calibration: %w", err)
@@ -110,8 +109,8 @@ func (t Table) Sealed() (raw []byte, hash string, err error) {
 	return raw, document.Hash(raw, false), nil
 }
 
-// LoadTable reads a table calibration. An unknown key, another version and a
-// camera that cannot be are errors that name the key.
+// LoadTable reads a table calibration. An unknown key, an unknown version and an
+// impossible camera are errors that name the key.
 func LoadTable(path string) (Table, error) {
 	raw, err := document.Read(path)
 	if err != nil {
@@ -164,7 +163,7 @@ func formatTable(t *Table) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What could not be read back must not be written.
+	// What cannot be read back must not be written.
 	if _, err := parseTable(raw); err != nil {
 		return nil, err
 	}
@@ -260,12 +259,12 @@ func (f *tableFile) table() (t Table, err error) {
 	return t, nil
 }
 
-// centerTolerance is by how many mm center_mm may differ from what the rotation and
-// translation_mm say: people and programs round what they write.
+// centerTolerance is the accepted difference, in mm, of center_mm from the rotation and
+// translation_mm: people and programs round what they write.
 const centerTolerance = 0.1
 
-// contradiction names a center_mm that is not where rotation and translation_mm put
-// the camera; "" when they agree, or when the file has none.
+// contradiction reports a center_mm that differs from the camera's centre by rotation and
+// translation_mm; "" when they agree or the file has none.
 func (f *tableFile) contradiction(e *Extrinsics) string {
 	if len(f.Camera.Center) != 3 {
 		return ""
@@ -306,5 +305,5 @@ func ParseTableFile(raw []byte) (Table, error) {
 	return t, nil
 }
 
-// MarshalTable returns the table as its file would hold it.
+// MarshalTable returns the content of the table's file.
 func MarshalTable(t *Table) ([]byte, error) { return formatTable(t) }

@@ -7,18 +7,18 @@ import (
 	"sightline/engine/geom"
 )
 
-// Homography maps a plane (mm) to the picture: row-major, defined up to its scale,
-// which is such that points in front of the camera have a positive third coordinate.
+// Homography maps a plane (mm) to the picture, row-major. Its scale is chosen so that
+// points in front of the camera have a positive third coordinate.
 type Homography [9]float64
 
-// homographyEquations are the normal equations of a homography's eight numbers: h33 = 1,
-// since the points' middle is in front of the camera.
+// homographyEquations are the normal equations for a homography's eight numbers. The
+// ninth, h33, is 1: the points' middle is in front of the camera.
 type homographyEquations struct {
 	normal [64]float64
 	right  [8]float64
 }
 
-// add adds the two equations of a point (u, v) of the plane that is seen at (x, y).
+// add adds the two equations of a point (u, v) of the plane seen at (x, y).
 func (e *homographyEquations) add(u, v, x, y float64) {
 	for _, q := range [2]struct {
 		row [8]float64
@@ -36,10 +36,9 @@ func (e *homographyEquations) add(u, v, x, y float64) {
 	}
 }
 
-// FitHomography fits a homography to points of a plane and the pixels where they
-// are seen, by least squares of the linear equations after normalising both sides
-// (Hartley and Zisserman, section 4.4). It reports false when the points do not fix
-// one: fewer than four, or in a row.
+// FitHomography fits a homography to points of a plane and their pixels, by linear
+// least squares after normalising both sides (Hartley and Zisserman, section 4.4). It
+// reports false for fewer than four points and for points in a row.
 func FitHomography(from []geom.Point, to []geom.Pixel) (Homography, bool) {
 	n := float64(len(from))
 	if len(from) < 4 || len(to) != len(from) {
@@ -97,8 +96,8 @@ func FitHomography(from []geom.Point, to []geom.Pixel) (Homography, bool) {
 	return h, true
 }
 
-// Map returns the pixel of a point of the plane; false for a point that is not in
-// front of the camera.
+// Map returns the pixel of a point of the plane. It reports false for a point that is
+// not in front of the camera.
 func (h *Homography) Map(p geom.Point) (geom.Pixel, bool) {
 	w := h[6]*p.X + h[7]*p.Y + h[8]
 	if !(w > 1e-12) {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Integrity says whether a calibration file still says what the program wrote.
+// Integrity says whether a calibration file is as the program wrote it.
 type Integrity int
 
-// The states of a file. Only Intact means that its figures were measured.
+// The states of a file. Only the figures of an Intact file are known to be measured.
 const (
-	Unsealed Integrity = iota // it holds no hash: an older file, or one from elsewhere
-	Intact                    // its hash fits its content
-	Edited                    // its hash does not fit: changed by hand since it was made
+	Unsealed Integrity = iota // without a hash: an older file, or one from elsewhere
+	Intact                    // the hash fits the content
+	Edited                    // the hash does not fit: changed by hand since it was made
 )
 
-// String says the state for people.
+// String returns the state in words.
 func (i Integrity) String() string {
 	switch i {
 	case Intact:
@@ -28,7 +28,7 @@ func (i Integrity) String() string {
 	return "without a hash: made by an older program or elsewhere"
 }
 
-// key returns the state as a table's file holds that of its lens; "" when unknown.
+// key returns the state of the lens file as a table's file stores it; "" when unknown.
 func (i Integrity) key() string {
 	switch i {
 	case Intact:
@@ -49,8 +49,8 @@ func parseIntegrity(s string) (Integrity, error) {
 	return Unsealed, fmt.Errorf("expected intact or edited, got %q", s)
 }
 
-// Doubts returns why the table's figures are unverified, each as a clause about its
-// file; nil when nothing speaks against them.
+// Doubts returns the reasons not to trust the table's figures, each a clause about its
+// file; nil when there is none.
 func (t *Table) Doubts() (out []string) {
 	if t.Integrity == Edited {
 		out = append(out, Edited.String())
@@ -64,7 +64,7 @@ func (t *Table) Doubts() (out []string) {
 	return out
 }
 
-// State says for people whether the table's file can be trusted: its Doubts, or its
+// State says in words whether the table's file can be trusted: its Doubts, or its
 // Integrity when there are none.
 func (t *Table) State() string {
 	if d := t.Doubts(); len(d) > 0 {
@@ -73,7 +73,7 @@ func (t *Table) State() string {
 	return t.Integrity.String()
 }
 
-// IntegrityOf compares the hash that a file states with its content.
+// IntegrityOf compares a file's hash with its content.
 func IntegrityOf(raw []byte, isYAML bool) (Integrity, string, error) {
 	stated, actual, err := document.Hashes(raw, isYAML)
 	switch {

@@ -28,9 +28,9 @@ type Intrinsics struct {
 	Covariance []float64
 }
 
-// The focal lengths that a lens may have, in sides of its picture: a fisheye of 170° that is
-// taken for a plain lens has 0.3, and a telephoto lens of 3° has 19. What lies outside was written
-// in millimetres, or belongs to pictures of another size.
+// The accepted focal lengths, in sides of the picture. A 170° fisheye taken for a plain
+// lens has 0.3, a 3° telephoto lens 19. A value outside was written in millimetres or
+// belongs to pictures of another size.
 const (
 	shortestFocal = 0.1
 	longestFocal  = 20
@@ -60,7 +60,7 @@ func (in Intrinsics) Validate() error {
 	return nil
 }
 
-// Parameters returns the lens's parameters in the order of its covariance.
+// Parameters returns the lens's parameters in the order of Covariance.
 func (in *Intrinsics) Parameters() [9]float64 {
 	d := in.Distortion
 	return [9]float64{in.Fx, in.Fy, in.Cx, in.Cy, d[0], d[1], d[2], d[3], d[4]}
@@ -75,11 +75,11 @@ func (in Intrinsics) Perturbed(step []float64) Intrinsics {
 	return in
 }
 
-// squareWithin is how much fx and fy may differ: cameras with square pixels, which are
-// nearly all, were calibrated to a tenth of it.
+// squareWithin is the relative difference of fx and fy that is accepted for square
+// pixels. Calibrations of cameras with square pixels reach a tenth of it.
 const squareWithin = 0.01
 
-// Square reports whether fx and fy are those of square pixels, within 1 %.
+// Square reports whether fx and fy agree within 1 %, as for square pixels.
 func (in *Intrinsics) Square() bool { return math.Abs(in.Fx/in.Fy-1) <= squareWithin }
 
 // distort applies the lens distortion to normalised coordinates.

@@ -7,12 +7,12 @@ import (
 	"sightline/engine/geom"
 )
 
-// DefaultScaleSigma is the relative error of scale that all distances share when
-// the markers were laid out with a steel rule: 0.3 mm in the mat's 914 mm. Nothing
-// that the camera sees can reveal it.
+// DefaultScaleSigma is the relative scale error that all distances share when the
+// markers were laid with a steel rule: 0.3 mm in the mat's 914 mm. The camera cannot
+// see it.
 const DefaultScaleSigma = 0.0003
 
-// Marker is one printed AprilTag (family 36h11) in a known place next to the mat.
+// Marker is a printed AprilTag (family 36h11) in a known place next to the mat.
 type Marker struct {
 	ID      int
 	Center  geom.Point  // of the black square, mm in the table frame
@@ -39,9 +39,9 @@ type Layout struct {
 	Placement     Placement // how exactly the markers lie; zero: DefaultPlacement
 }
 
-// Placement holds the standard deviations with which every marker, on its own, lies
-// where the layout says. The four corners of one marker share these errors, so that a
-// marker counts as one place and not as four.
+// Placement states the standard deviations of each marker's place from the layout. The
+// four corners of a marker share these errors, so a marker counts as one place, not
+// four.
 type Placement struct {
 	XY   geom.Length // of its centre, along each axis
 	Turn geom.Angle
@@ -50,19 +50,18 @@ type Placement struct {
 }
 
 // DefaultPlacement is for cards cut with a knife and laid by hand with a steel rule:
-// a cut is 0.2 mm, a rule is read to 0.2 mm and a card lies flush to 0.1 mm, which
-// together is 0.3 mm; 0.3 mm across a card of 56 mm is 0.3 degrees; card and mat are
-// equally thick to 0.2 mm. The size is that of the square as a picture shows it: ink
-// spreads and light spreads over it, 0.4 mm on rendered tables under hard lamps, so
-// that the size of a marker says little about its distance.
+// 0.2 mm for the cut, 0.2 mm for reading the rule and 0.1 mm for laying the card flush
+// make 0.3 mm; 0.3 mm across a 56 mm card is 0.3 degrees; card and mat are equally
+// thick to 0.2 mm. The size is that of the square in the picture: ink and light spread
+// over it, by 0.4 mm on rendered tables under hard lamps, so the size of a marker says
+// little about its distance.
 var DefaultPlacement = Placement{XY: 0.3 * geom.Millimeter, Turn: 0.3 * geom.Degree, Z: 0.2 * geom.Millimeter, Size: 0.01}
 
-// ExactPlacement is for markers whose places are known better than any picture
-// shows them: those of the simulated table, or printed on one plate.
+// ExactPlacement is for markers known better than any picture shows them: those of the
+// simulated table, or printed on one plate.
 var ExactPlacement = Placement{XY: 0.01 * geom.Millimeter, Turn: 0.01 * geom.Degree, Z: 0.01 * geom.Millimeter, Size: 1e-5}
 
-// PlacementOf returns the default placement for markers laid to another sigma, their
-// turn with it.
+// PlacementOf returns the default placement scaled to another sigma of place and turn.
 func PlacementOf(xy geom.Length) Placement {
 	p := DefaultPlacement
 	p.Turn *= geom.Angle(xy / p.XY)
@@ -78,7 +77,7 @@ func (l Layout) placement() Placement {
 	return l.Placement
 }
 
-// validate reports sigmas that cannot be.
+// validate reports impossible sigmas.
 func (p Placement) validate() error {
 	for _, s := range [...]struct {
 		name string
@@ -95,8 +94,8 @@ func (p Placement) validate() error {
 	return nil
 }
 
-// Sizes of the printed mat markers. Each is a card of MarkerCard side that is
-// laid flush against the mat's edge; paper 0.2 mm thick on a card as thick as the mat.
+// Sizes of the printed mat markers: cards of MarkerCard side, laid flush against the
+// mat's edge, of paper 0.2 mm thick on card as thick as the mat.
 const (
 	MarkerSize   = 40 * geom.Millimeter
 	MarkerMargin = 8 * geom.Millimeter // white border: the black square starts here
@@ -127,10 +126,10 @@ func DefaultLayout(width, height geom.Length) Layout {
 	return l
 }
 
-// maxSide is the longest side of a mat: what fits on a floor.
+// maxSide is the longest side of a mat, one that fits on a floor.
 const maxSide = 10000 * geom.Millimeter
 
-// Validate reports what makes the layout unusable.
+// Validate reports why the layout is unusable.
 func (l Layout) Validate() error {
 	if !(l.Width > 0) || !(l.Height > 0) {
 		return fmt.Errorf("mat: width and height must be positive, got %v × %v", l.Width, l.Height)

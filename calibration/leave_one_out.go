@@ -8,58 +8,57 @@ import (
 	"sightline/engine/geom"
 )
 
-// What is held against a marker, and against all of them.
+// The limits by which markers are rejected.
 const (
-	// bumpLimit is the squared Mahalanobis distance beyond which a marker is named:
+	// bumpLimit is the squared Mahalanobis distance beyond which a marker is rejected:
 	// chance exceeds it once in 2300 markers (chi-squared with three degrees of
 	// freedom), once in 280 tables of eight. A card moved by 3 mm lies at 40 and more.
 	bumpLimit = 18.0
 
-	// A marker that lies less than this from where the others put it is kept however
-	// small its sigma: it counts in the scatter, and every sigma grows with that.
+	// A marker closer than this to where the others put it is used however small its
+	// sigma. It counts in the scatter, which all sigmas grow with.
 	bumpFloor     = 0.5 * geom.Millimeter
 	bumpFloorTurn = 1.5 * geom.Degree
 
-	// placementWeight is how many measurements the stated placement counts for when
-	// the markers' own scatter is weighed against it: eight markers bring 10.
+	// placementWeight is how many measurements the stated placement counts as against
+	// the markers' own scatter, to which eight markers contribute 10.
 	placementWeight = 10
 
-	// maxScatter is the scatter, in multiples of the placement's sigma or of 0.3 mm if
-	// that is more, at which it is no longer clear which markers are right.
+	// maxScatter is the scatter, in multiples of the larger of the placement's sigma and
+	// 0.3 mm, at which it is no longer clear which markers are right.
 	maxScatter = 4
 
-	// brokenSquare in px is how far a marker's corners may lie from a square, as a root
-	// of a sum of squares, and brokenRatio in multiples of its sigma.
+	// brokenSquare, in px, and brokenRatio, in sigmas, are how far a marker's corners may
+	// lie from a square, as the root of the sum of squares.
 	brokenSquare = 1.0
 	brokenRatio  = 5.5
 )
 
-// MarkerResidual says how far a marker lies from where all the others put it: the
-// adjustment is made without it, so that it cannot pull the table towards itself.
+// MarkerResidual is the distance of a marker from where all the others put it. The
+// marker is left out of that adjustment, so it cannot pull the table towards itself.
 type MarkerResidual struct {
 	ID   int
 	Used bool // false: it was left out
 
-	// Along the mat's edge next to which it lies (towards +x or +y) and across it
-	// (away from the mat), with the standard deviations that the stated placement,
-	// noise and lens predict for them.
+	// Along the mat's nearest edge (towards +x or +y) and across it (away from the mat),
+	// with the standard deviations predicted by the stated placement, noise and lens.
 	Along, Across           geom.Length
 	AlongSigma, AcrossSigma geom.Length
 	Turn, TurnSigma         geom.Angle // clockwise
 
-	// Distance is the Mahalanobis distance of the three in sigmas of what was
-	// predicted: 1.5 is usual, and beyond 4.2 the marker is said to have been bumped.
+	// Distance is the Mahalanobis distance of the three: 1.5 is usual, and a marker
+	// beyond 4.2 counts as bumped.
 	Distance float64
 }
 
-// Offset is how far the marker lies off, in any direction.
+// Offset is the marker's distance from its place, in any direction.
 func (r MarkerResidual) Offset() geom.Length {
 	return geom.Length(math.Hypot(float64(r.Along), float64(r.Across)))
 }
 
 func (r *MarkerResidual) square() float64 { return r.Distance * r.Distance }
 
-// residualAnalysis is what the residuals of an adjustment say.
+// residualAnalysis is derived from the residuals of an adjustment.
 type residualAnalysis struct {
 	corner  float64 // sigma of a corner, px, from within the markers
 	factor  float64 // by which the placement's variance differs from the stated one
@@ -68,12 +67,12 @@ type residualAnalysis struct {
 	lens    lensConsistency
 }
 
-// leaveOneOut looks at the residuals of a solved pose. It uses the full covariance of
-// all corners (placement, noise, and the lens's error, which they share), and the
-// residuals' part that no pose can explain: v = Q r with Q = V - V A (AᵀVA)⁻¹ AᵀV,
-// V the inverse covariance. What a marker's move would do to the picture is E, so
-// that its move as the others see it is (EᵀQE)⁻¹ EᵀQ r with covariance (EᵀQE)⁻¹
-// (Baarda 1968: data snooping with the mean shift model).
+// leaveOneOut analyses the residuals of a solved pose. It uses the full covariance of
+// all corners (placement, noise and the shared lens error) and the part of the
+// residuals that no pose explains: v = Q r with Q = V - V A (AᵀVA)⁻¹ AᵀV, where V is the
+// inverse covariance. With E the derivative of the picture by a marker's shift, the
+// shift seen by the others is (EᵀQE)⁻¹ EᵀQ r with covariance (EᵀQE)⁻¹ (Baarda 1968:
+// data snooping with the mean shift model).
 func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspondence) (residualAnalysis, bool) {
 	all := make([]markerEquations, len(used))
 	for i, c := range used {
@@ -96,8 +95,8 @@ func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspond
 	if !ok1 || !ok2 {
 		return residualAnalysis{}, false
 	}
-	// How far the markers lie from their places, against what was stated: by their
-	// centres alone, two for each, which no error of a print's shape moves.
+	// The scatter of the markers against the stated placement is taken from their
+	// centres, two equations each, which no error of a print's shape moves.
 	chi, freedom := linalg.Quadratic(qc, places.r, places.r), max(0, float64(2*len(all)-6))
 	out.factor = (placementWeight + chi) / (placementWeight + freedom)
 	if out.lens, ok1 = s.lensConsistency(&lens, all, out.corner); !ok1 {
@@ -114,7 +113,7 @@ func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspond
 		}
 		m := NewMarkerResidual(layout, c.marker, d.by, [rigid]float64{cov[0], cov[4], cov[8]})
 		m.Used = true
-		// Against the scatter of the others, which a bumped marker must not raise.
+		// The scatter is that of the others: a bumped marker must not raise it.
 		others := (placementWeight + max(chi-place.square, 0)) / (placementWeight + max(0, freedom-2))
 		m.Distance = math.Sqrt(d.square / max(others, 1))
 		out.markers = append(out.markers, m)
@@ -122,8 +121,8 @@ func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspond
 	return out, true
 }
 
-// withinSquare returns the sum of squared residuals, px², that no place, turn,
-// width and length of the marker explains: three degrees of freedom of noise.
+// withinSquare returns the sum of squared residuals, px², that is left after fitting the
+// marker's place, turn, width and length: three degrees of freedom of noise.
 func (e *markerEquations) withinSquare() float64 {
 	columns := [5]int{0, 1, 2, 4, 5}
 	normal, right := make([]float64, 25), make([]float64, 5)
@@ -147,8 +146,8 @@ func (e *markerEquations) withinSquare() float64 {
 	return max(sum, 0)
 }
 
-// cornerNoise estimates the sigma of a corner from the markers' own shapes, leaving
-// out those that are far worse than the median.
+// cornerNoise estimates the sigma of a corner from the markers' shapes, without those
+// far worse than the median.
 func cornerNoise(within []float64) float64 {
 	sorted := slices.Sorted(slices.Values(within))
 	const freedom = 3
@@ -162,7 +161,7 @@ func cornerNoise(within []float64) float64 {
 	return math.Sqrt(sum / n)
 }
 
-// observations are equations of all markers: residuals r, their derivatives by pose
+// observations are the equations of all markers: residuals r, their derivatives by pose
 // and lens, and their covariance without the lens's part.
 type observations struct {
 	r    []float64
@@ -184,7 +183,7 @@ func newObservations(all []markerEquations, n noiseModel) *observations {
 		for i := range 8 {
 			for j := range 8 {
 				o.cov[(8*m+i)*rows+8*m+j] = block[8*i+j]
-				if (i-j)%2 == 0 { // what the lens model leaves, the same for a whole marker
+				if (i-j)%2 == 0 { // the lens model's error, the same for a whole marker
 					o.cov[(8*m+i)*rows+8*m+j] += modelLeaves * modelLeaves
 				}
 			}
@@ -262,7 +261,7 @@ func (o *observations) weights(lens []float64) (q []float64, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	if rows <= 6 { // as many unknowns: a pose explains them, and nothing is left over
+	if rows <= 6 { // no more equations than unknowns: a pose explains them all
 		return make([]float64, rows*rows), true
 	}
 	va := make([][6]float64, rows)
@@ -299,7 +298,7 @@ func (o *observations) weights(lens []float64) (q []float64, ok bool) {
 	return v, true
 }
 
-// moves are the derivatives of a marker's equations by its own motion.
+// moves are the derivatives of a marker's equations by its placement.
 type moves [][placements]float64
 
 func (e *markerEquations) shiftRows() moves { return e.place[:] }
@@ -311,8 +310,8 @@ type moved struct {
 	square float64
 }
 
-// shift returns the first n of a marker's motions as the other markers see them, with
-// their covariance, n×n. Its equations start at a row of Q and r.
+// shift returns the first n placement parameters of a marker as the other markers
+// see them, with their n×n covariance. The marker's equations start at row at of Q and r.
 func (e moves) shift(n, at int, q, r []float64) (d moved, cov []float64, ok bool) {
 	rows := len(r)
 	g, s := make([]float64, n), make([]float64, n*n)
@@ -340,8 +339,8 @@ func (e moves) shift(n, at int, q, r []float64) (d moved, cov []float64, ok bool
 	return d, cov, true
 }
 
-// NewMarkerResidual returns what is known of a marker that lies off its place: by x, y (mm) and turn (rad, clockwise),
-// with the variances of the three that are expected. Used and Distance are left to the caller.
+// NewMarkerResidual returns the residual of a marker that lies off by x, y (mm) and turn (rad, clockwise), with the
+// expected variances of the three. The caller sets Used and Distance.
 func NewMarkerResidual(l Layout, marker Marker, by, variance [rigid]float64) MarkerResidual {
 	m := MarkerResidual{
 		ID: marker.ID, Across: geom.Length(by[0]), Along: geom.Length(by[1]), Turn: geom.Angle(by[2]),
@@ -352,8 +351,8 @@ func NewMarkerResidual(l Layout, marker Marker, by, variance [rigid]float64) Mar
 	return m
 }
 
-// alongEdge turns a shift in x (in Across) and y (in Along) to the mat's edge next to
-// which the marker lies.
+// alongEdge rotates a shift in x (in Across) and y (in Along) to the mat's edge nearest
+// to the marker.
 func (m *MarkerResidual) alongEdge(l Layout, at geom.Point) {
 	w, h := float64(l.Width), float64(l.Height)
 	x, y, sx, sy := m.Across, m.Along, m.AcrossSigma, m.AlongSigma

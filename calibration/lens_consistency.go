@@ -8,32 +8,31 @@ import (
 	"slices"
 )
 
-// ErrWrongLens is returned by Register when the markers contradict the lens. Which of the
-// two is to blame the sum of the residuals does not say for sure, and neither does the text.
+// ErrWrongLens is returned by Register when the markers contradict the lens. The residuals
+// cannot show for sure which of the two is wrong.
 var ErrWrongLens = errors.New("the markers and the lens contradict each other")
 
-// What is held against a lens. Chance exceeds the first limit once in 9000 tables (one
-// degree of freedom), the second once in 120 000 (nine).
+// The chi-square limits beyond which a lens is rejected. Chance exceeds the first once in
+// 9000 tables (one degree of freedom), the second once in 120 000 (nine).
 const (
 	focalLimit = 15.0
 	lensLimit  = 40.0
 )
 
-// lensConsistency is what the residuals of a registration say of its lens: what they would be
-// if the lens were another than its file says, beyond what its covariance allows, and how
-// much better that would fit. Like the mean shift model of a bumped marker (leaveOneOut), with
-// the derivatives by the lens's parameters in place of the marker's.
+// lensConsistency says how the residuals of a registration would change with another lens,
+// beyond what the lens's covariance allows. It is the mean shift model of leaveOneOut with
+// the derivatives by the lens's parameters in place of a marker's.
 type lensConsistency struct {
-	focal, sigma float64 // relative error of both focal lengths, positive: really longer; and what it is known to
-	focalSquare  float64 // what it explains, one degree of freedom
-	allSquare    float64 // what all parameters together explain, nine
+	focal, sigma float64 // relative error of both focal lengths, positive for a longer lens, and its standard deviation
+	focalSquare  float64 // chi-square that it explains, one degree of freedom
+	allSquare    float64 // chi-square that all parameters explain, nine
 }
 
-// lensConsistency weighs the lens against the markers' equations and, for the scatter of the
-// placement that neither chance nor the lens explains, their centres'. Where they do not tell
-// the focal length from the camera's height, there is nothing to say; false when the equations
-// cannot be solved. However exactly markers lie, light spreads over their white and ink over
-// their paper: their size says no more of the focal length than DefaultPlacement.Size.
+// lensConsistency tests the lens against the markers' equations. Their centres give the
+// scatter of the placement that neither chance nor the lens explains. The result is zero when
+// the markers cannot separate the focal length from the camera's height; it reports false when
+// the equations cannot be solved. The sigma of a marker's size is at least that of
+// DefaultPlacement, because light and ink spread however exactly a marker lies.
 func (s *solution) lensConsistency(lens *Intrinsics, all []markerEquations, corner float64) (l lensConsistency, ok bool) {
 	n := noiseModel{corner, s.noise.placement}
 	n.placement.Size = max(n.placement.Size, DefaultPlacement.Size)
@@ -57,8 +56,8 @@ func (s *solution) lensConsistency(lens *Intrinsics, all []markerEquations, corn
 	return l, true
 }
 
-// explained returns by how much a direction of the lens's parameters is off, as the
-// observations see it, how much of their square that explains, and its variance.
+// explained returns how far the lens is off in a direction of its parameters, as the
+// observations see it, the chi-square that this explains, and its variance.
 func (o *observations) explained(q []float64, direction [LensTerms]float64) (by, square, variance float64, ok bool) {
 	column := o.lensColumn(direction)
 	s := linalg.Quadratic(q, column, column)
@@ -69,8 +68,8 @@ func (o *observations) explained(q []float64, direction [LensTerms]float64) (by,
 	return g / s, g * g / s, 1 / s, true
 }
 
-// explainedByAll returns how much of the square all the lens's parameters explain
-// together; 0 where the markers do not tell them apart.
+// explainedByAll returns the chi-square that all the lens's parameters explain together; 0
+// when the markers cannot separate them.
 func (o *observations) explainedByAll(q []float64) float64 {
 	columns := make([][]float64, LensTerms)
 	s, g := make([]float64, LensTerms*LensTerms), make([]float64, LensTerms)
@@ -100,14 +99,14 @@ func (o *observations) lensColumn(direction [LensTerms]float64) []float64 {
 	return column
 }
 
-// contradicted says what the markers hold against the lens; nil when chance and its
-// stated covariance may do it.
+// contradicted returns an error when the markers differ from the lens by more than chance
+// and its stated covariance explain.
 func (l *lensConsistency) contradicted() error {
 	switch {
 	case l.focalSquare > focalLimit:
 		return fmt.Errorf("%w: their places and sizes ask for a focal length %s than its file says (%.0f sigmas): is it the file of this "+
 			"lens, focus, zoom and picture size, and do the markers lie where the layout says?",
-			ErrWrongLens, l.change(), math.Sqrt(l.focalSquare))
+			ErrWrongLens, l.focalChange(), math.Sqrt(l.focalSquare))
 	case l.allSquare > lensLimit:
 		return fmt.Errorf("%w: another lens would fit them better by a chi-square of %.1f, where chance gives 9 and stays below %.0f: is it "+
 			"the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
@@ -116,8 +115,8 @@ func (l *lensConsistency) contradicted() error {
 	return nil
 }
 
-// undecided adds to what the markers hold against the lens that, with so few of them, a
-// marker may be to blame as well, and which that would be ("" where none stands out).
+// undecided adds to an error against the lens that, with so few markers, one of them may
+// be wrong instead: marker, unless none stands out ("").
 func undecided(err error, markers int, marker string) error {
 	if markers > minMarkers+1 {
 		return err
@@ -129,11 +128,11 @@ func undecided(err error, markers int, marker string) error {
 		"and show more of them", err, markers, marker)
 }
 
-// linear is how far, relative, the derivatives by the focal length may be followed.
+// linear is the relative change of the focal length up to which its derivatives hold.
 const linear = 0.2
 
-// change says by how much the markers would have the focal length changed.
-func (l *lensConsistency) change() string {
+// focalChange describes the change of the focal length that the markers ask for.
+func (l *lensConsistency) focalChange() string {
 	longer := "longer"
 	if l.focal < 0 {
 		longer = "shorter"
@@ -148,10 +147,10 @@ func (l *lensConsistency) change() string {
 	return fmt.Sprintf("about %.*f %% %s", digits, 100*math.Abs(l.focal), longer)
 }
 
-// unsquare puts before why a registration failed that the lens's pixels would not be
-// square, when that is so. What the markers then ask of a common change of both focal
-// lengths says nothing and is left out.
-func unsquare(lens *Intrinsics, err error) error {
+// withPixelShape adds to the error of a registration that the lens's pixels are not
+// square, if so. The change of both focal lengths that the markers ask for then means
+// nothing and is left out.
+func withPixelShape(lens *Intrinsics, err error) error {
 	if lens.Square() {
 		return err
 	}
@@ -163,16 +162,16 @@ func unsquare(lens *Intrinsics, err error) error {
 	return fmt.Errorf("%s With them, %w", why, err)
 }
 
-// suspicion returns the standard deviation, relative, that the focal length must have
-// for the markers' word to be no surprise; 0 when it is none.
-func (l *lensConsistency) suspicion() float64 {
+// focalDoubt returns the relative standard deviation of the focal length that makes the
+// markers' residuals plausible; 0 when they are already.
+func (l *lensConsistency) focalDoubt() float64 {
 	if l.focalSquare <= 1 {
 		return 0
 	}
 	return math.Abs(l.focal) * math.Sqrt(1-1/l.focalSquare)
 }
 
-// withFocalDoubt returns a lens whose focal length is known worse than its file says.
+// withFocalDoubt returns the lens with a relative sigma added to its focal lengths.
 func withFocalDoubt(lens Intrinsics, sigma float64) Intrinsics {
 	if sigma <= 0 {
 		return lens

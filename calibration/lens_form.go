@@ -17,7 +17,7 @@ type MatrixFile struct {
 	Data numbers `json:"data" yaml:"data,flow"`
 }
 
-// numbers are read with NaN for a null, which the decoders would make a 0.
+// numbers decode null as NaN; the decoders would make it 0.
 type numbers []float64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -51,7 +51,7 @@ func numbersOf(some []*float64) numbers {
 	return n
 }
 
-// check reports a list of another length, or with a null in it, naming its key.
+// check reports a list of another length or with a null, naming its key.
 func (n numbers) check(key string, length int) error {
 	if len(n) != length {
 		return fmt.Errorf("%s: expected %d numbers, got %d", key, length, len(n))
@@ -74,8 +74,8 @@ func (m MatrixFile) Check(key string, rows, cols int) error {
 	return nil
 }
 
-// LensFile is a lens as the file holds it: the keys of ROS camera_info and four
-// of our own. Keys that camera_info has and a lens does not need are read over.
+// LensFile is the file form of a lens: the keys of ROS camera_info and four of our own.
+// Keys of camera_info that a lens does not need are ignored.
 type LensFile struct {
 	Hash                   string     `json:"hash,omitempty" yaml:"hash,omitempty"` // of all else, see hashOfFile
 	ImageWidth             int        `json:"image_width" yaml:"image_width"`
@@ -96,7 +96,7 @@ type LensFile struct {
 	Covariance numbers  `json:"covariance,omitempty" yaml:"covariance,omitempty,flow"` // row-major 9×9, see Intrinsics
 }
 
-// NewLensFile writes a lens into its file form.
+// NewLensFile returns the file form of a lens.
 func NewLensFile(in Intrinsics) LensFile {
 	f := LensFile{
 		ImageWidth:  in.Width,
@@ -113,7 +113,7 @@ func NewLensFile(in Intrinsics) LensFile {
 	return f
 }
 
-// Intrinsics checks the file form and turns it into a lens. Its errors name the key.
+// Intrinsics checks the file form and returns the lens. Errors name the key.
 func (f LensFile) Intrinsics() (Intrinsics, error) {
 	if f.DistortionModel != "plumb_bob" {
 		return Intrinsics{}, fmt.Errorf("distortion_model: expected plumb_bob, got %q", f.DistortionModel)
@@ -156,8 +156,8 @@ func (f LensFile) Intrinsics() (Intrinsics, error) {
 	return in, in.Validate()
 }
 
-// checkCovariance reports a covariance that is none, naming its key: not n×n, not
-// finite, or with a negative variance. Nil is allowed: it is unknown.
+// checkCovariance reports an invalid covariance, naming its key: not n×n, not finite, or
+// with a negative variance. Nil means unknown and is valid.
 func checkCovariance(key string, c []float64, n int) error {
 	if c == nil {
 		return nil

@@ -28,23 +28,24 @@ const (
 	// cornerSigma is the standard deviation, per axis, of a marker's corner after
 	// the refit of its sides: 0.03-0.05 px measured on rendered tags, 0.06-0.11 px
 	// on photographs (docs/accuracy.md). It is the least that the solution's own
-	// residuals may claim.
+	// residuals may state.
 	cornerSigma = 0.05
 
-	// modelLeaves is what the lens model leaves in a marker's place, px: the Model of
+	// modelLeaves is the lens model's error in a marker's place, px: the Model of
 	// DefaultUncertainty.
 	modelLeaves = 0.05
 )
 
-// Register finds the camera's place over the table from sightings of the mat's
-// markers, and how well it is known.
+// Register finds the camera's pose over the table, with its covariance, from sightings
+// of the mat's markers.
 //
-// Each marker gives four corners at its own height, which share the error with
-// which the card was laid (Layout.Placement; see adjust.go). A marker that lies
-// elsewhere than all the others say (it was bumped, or it is a stray copy) is left out
-// and named. It fails with ErrMarkers when fewer than three markers agree, when those
-// that do stand in a row, and when as many contradict as agree. It fails with ErrWrongLens when they contradict the lens;
-// when they only suspect its focal length, its covariance grows by that (FocalDoubt).
+// Each marker gives four corners at its own height, which share the error with which
+// the card was laid (Layout.Placement; see adjust.go). A marker that contradicts all the
+// others, because it was bumped or is a stray copy, is rejected by name. Register fails
+// with ErrMarkers when fewer than three markers agree, when those that agree stand in a
+// row, and when as many contradict as agree. It fails with ErrWrongLens when they
+// contradict the lens. When they only suspect its focal length, the lens's covariance
+// grows by that (FocalDoubt).
 func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, error) {
 	if err := lens.Validate(); err != nil {
 		return Table{}, fmt.Errorf("calibration: register: lens: %w", err)
@@ -57,7 +58,7 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 	t.Rejected = left
 	used, out, residuals, err := t.fit(used)
 	if err != nil {
-		return t, fmt.Errorf("calibration: register: %w: %w", ErrMarkers, unsquare(&lens, err))
+		return t, fmt.Errorf("calibration: register: %w: %w", ErrMarkers, withPixelShape(&lens, err))
 	}
 	for _, c := range used {
 		t.Used = append(t.Used, c.marker.ID)
@@ -67,7 +68,7 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 	return t, nil
 }
 
-// match gives every sighting its marker, and names those that have none.
+// match pairs sightings with markers, and rejects those without one.
 func match(layout Layout, seen []MarkerSighting) (used []correspondence, left []Rejection) {
 	known := map[int]Marker{}
 	for _, m := range layout.Markers {
@@ -93,8 +94,8 @@ func match(layout Layout, seen []MarkerSighting) (used []correspondence, left []
 
 func markerName(id int) string { return fmt.Sprintf("marker %d", id) }
 
-// fit solves the pose, leaving out markers one by one until the rest agrees. It
-// returns those that were used, with their residuals, and those that contradict them.
+// fit solves the pose, leaving out markers one by one until the rest agrees. It returns
+// the markers used, the markers that contradict them, and the residuals.
 func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals []MarkerResidual, err error) {
 	noise := noiseModel{cornerSigma, t.Layout.placement()}
 	for {
@@ -111,8 +112,8 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		}
 		i, reason := analysis.worst()
 		if err := analysis.lens.contradicted(); err != nil {
-			// Either the lens is wrong or a marker was bumped: what explains more. Without one
-			// of four markers nothing would be left to tell the two apart by.
+			// The lens is wrong or a marker was bumped, whichever explains more. With one of
+			// four markers left out, nothing would separate the two.
 			if i < 0 || len(used) <= minMarkers+1 || analysis.lens.focalSquare > analysis.markers[i].square() {
 				marker := ""
 				if i >= 0 {
@@ -136,7 +137,7 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		if math.Sqrt(analysis.factor)*float64(noise.placement.XY) > limit {
 			return nil, nil, nil, contradiction(len(used), len(used))
 		}
-		return used, out, analysis.markers, t.settle(used, s, analysis)
+		return used, out, analysis.markers, t.solveAgain(used, s, analysis)
 	}
 }
 
@@ -149,10 +150,10 @@ func contradiction(off, all int) error {
 		"where the layout says?", off, all)
 }
 
-// settle solves once more with the noise that the residuals show, and sets the table.
-func (t *Table) settle(used []correspondence, s solution, analysis residualAnalysis) error {
+// solveAgain solves with the noise that the residuals show, and sets the table.
+func (t *Table) solveAgain(used []correspondence, s solution, analysis residualAnalysis) error {
 	t.CornerSigma, t.PlacementFactor = analysis.corner, analysis.factor
-	t.FocalDoubt, t.FocalSigmas = analysis.lens.suspicion(), math.Sqrt(analysis.lens.focalSquare)
+	t.FocalDoubt, t.FocalSigmas = analysis.lens.focalDoubt(), math.Sqrt(analysis.lens.focalSquare)
 	t.Intrinsics = withFocalDoubt(t.Intrinsics, t.FocalDoubt)
 	s, err := solvePose(t.Intrinsics, used, t.noise(), &s.pose)
 	if err != nil {
@@ -164,8 +165,8 @@ func (t *Table) settle(used []correspondence, s solution, analysis residualAnaly
 	return nil
 }
 
-// noise is what the registration took the corners to be off by. A file from before
-// this was known holds a plain adjustment: all corners equal, markers exact.
+// noise returns the noise that the registration assumed. Old files do not state it: they
+// hold a plain adjustment with equal corners and exact markers.
 func (t *Table) noise() noiseModel {
 	if !(t.CornerSigma > 0) {
 		return noiseModel{corner: math.Max(cornerSigma, t.RMS)}
@@ -174,8 +175,8 @@ func (t *Table) noise() noiseModel {
 	return noiseModel{t.CornerSigma, Placement{geom.Length(k) * p.XY, geom.Angle(k) * p.Turn, geom.Length(k) * p.Z, k * p.Size}}
 }
 
-// withOthers returns the leave-one-out residuals of the used markers together with
-// those of the markers that contradict them, in the order of their ids.
+// withOthers returns the leave-one-out residuals of the used markers and of the markers
+// that contradict them, by id.
 func (t *Table) withOthers(all []MarkerResidual, used, out []correspondence) []MarkerResidual {
 	s := solution{pose: t.Extrinsics, noise: noiseModel{t.CornerSigma, t.Layout.placement()}}
 	for _, c := range out {
@@ -193,8 +194,7 @@ func (t *Table) withOthers(all []MarkerResidual, used, out []correspondence) []M
 // fromOthers ends the reason of a marker that contradicts the others.
 const fromOthers = "from where the other markers put it"
 
-// worst returns the marker that contradicts the others most, and why; -1 when none
-// does.
+// worst returns the marker that contradicts the others most and the reason; -1 for none.
 func (l *residualAnalysis) worst() (int, string) {
 	worst, far := -1, math.Sqrt(bumpLimit)
 	for i, m := range l.markers {
@@ -217,8 +217,8 @@ func (l *residualAnalysis) worst() (int, string) {
 }
 
 // ProjectionJacobian returns the pixel of a camera-frame point q (mm) and its
-// derivative with respect to the six parameters of Extrinsics.Perturbed. The
-// rotation turns R only, so it moves q - T.
+// derivative with respect to the six parameters of Extrinsics.Perturbed. Their rotation
+// applies to R only, so it moves q - T.
 func ProjectionJacobian(lens *Intrinsics, q, shift Vec3) (geom.Pixel, [2][6]float64) {
 	x, y := q[0]/q[2], q[1]/q[2]
 	const h = 1e-6
@@ -312,32 +312,30 @@ func LensJacobian(lens *Intrinsics, x, y float64) [9]geom.Pixel {
 	}
 }
 
-// Renew registers the table again from what a later picture shows of its markers,
-// with the same lens and layout, and says by how much the two calibrations differ:
-// the largest distance, over the mat, between where the old and the new one put
-// the same pixel.
+// Renew registers the table again from the markers in a later picture, with the same
+// lens and layout. It also returns the Shift between the two calibrations.
 func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 	fresh, err := Register(t.Intrinsics, t.Layout, seen)
 	if err != nil {
 		return *t, 0, err
 	}
-	if fresh.FocalDoubt == 0 { // the doubt stands in the lens's covariance already
+	if fresh.FocalDoubt == 0 { // the lens's covariance contains the old doubt
 		fresh.FocalDoubt = t.FocalDoubt
 	}
 	fresh.ScaleSigma, fresh.Surface, fresh.Made, fresh.Hash = t.ScaleSigma, t.Surface, t.Made, t.Hash
 	if fresh.LensIntegrity = t.LensIntegrity; t.Integrity == Edited {
-		fresh.LensIntegrity = Edited // its lens came from there
+		fresh.LensIntegrity = Edited // the lens came from the edited file
 	}
 	return fresh, t.Shift(&fresh), nil
 }
 
-// MovedBy is how far a corner of the mat may lie from where a table has it before its camera counts
-// as moved. Two registrations of the same camera differ by a tenth of that.
-const MovedBy = 0.5 * geom.Millimeter
+// MovedLimit is the Shift beyond which a camera counts as moved. Two registrations of the same
+// camera differ by a tenth of that.
+const MovedLimit = 0.5 * geom.Millimeter
 
-// Shift returns how far the corners of the mat seem to lie apart for two
-// calibrations of one camera: by how much answers would be wrong if this one stayed
-// and the later one is right. Inside the mat they differ by less.
+// Shift returns the largest distance between where two calibrations of one camera put
+// the mat's corners: the error of answers that use this one when the later one is right.
+// Inside the mat they differ by less.
 func (t *Table) Shift(later *Table) geom.Length {
 	var most geom.Length
 	for _, corner := range t.Layout.Corners() {
@@ -352,10 +350,10 @@ func (t *Table) Shift(later *Table) geom.Length {
 	return most
 }
 
-// Astray says which of the markers that the table was registered with a picture shows
-// elsewhere than the table puts them, by more than limit on the mat: how many of the seen ones,
-// and the farthest of them.
-func (t *Table) Astray(seen []MarkerSighting, limit geom.Length) (off, of, farthest int, by geom.Length) {
+// Displaced compares the markers in a picture with where the table puts them. Of the markers that
+// the table was registered with, it returns how many lie off by more than limit on the mat, how
+// many were seen, and the id and distance of the farthest.
+func (t *Table) Displaced(seen []MarkerSighting, limit geom.Length) (off, of, farthest int, by geom.Length) {
 	for _, s := range seen {
 		m, ok := t.Layout.marker(s.ID)
 		if !ok || len(t.Used) > 0 && !slices.Contains(t.Used, s.ID) {
@@ -363,7 +361,7 @@ func (t *Table) Astray(seen []MarkerSighting, limit geom.Length) (off, of, farth
 		}
 		of++
 		centre := geom.Point{}
-		for _, c := range s.Corners { // not one by one: its card may lie the other way round
+		for _, c := range s.Corners { // the centre, since a card may lie turned
 			if p, ok := t.Camera.PointAt(c, m.Z); ok {
 				centre = centre.Add(p.Mul(0.25))
 			} else {

@@ -345,12 +345,12 @@ func TestMarkersThatAreAstrayAreCounted(t *testing.T) {
 		k := two[i].Corners
 		two[i].Corners = [4]geom.Pixel{k[2], k[3], k[0], k[1]}
 	}
-	off, of, _, by := table.Astray(two, 1)
+	off, of, _, by := table.Displaced(two, 1)
 	assert.Equal(t, [2]int{0, 2}, [2]int{off, of}, "the cards lie the other way round: %v", by)
 	for i := range two[1].Corners {
 		two[1].Corners[i].X += 12
 	}
-	off, of, farthest, by := table.Astray(two, 1)
+	off, of, farthest, by := table.Displaced(two, 1)
 	assert.Equal(t, [3]int{1, 2, two[1].ID}, [3]int{off, of, farthest})
 	assert.Greater(t, float64(by), 8.0)
 }

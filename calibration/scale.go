@@ -53,13 +53,13 @@ func ParseScaleDistance(s string) (d ScaleDistance, err error) {
 	return d, nil
 }
 
-// ScaleCheck is what measured distances say about a table's scale.
+// ScaleCheck compares measured distances with a table's scale.
 type ScaleCheck struct {
 	Change float64 // the table's lengths were multiplied by 1 + Change
 	Before float64 // relative sigma of the scale before, registration's part included
 	After  float64 // and after: the new ScaleSigma
-	// Sigmas is how many of its sigmas the layout lies from the distances, the worst of
-	// them: beyond 3.5 they contradict the layout or each other.
+	// Sigmas is the largest deviation of a distance from the layout, in sigmas: beyond 3.5
+	// the distances contradict the layout or each other.
 	Sigmas    float64
 	Distances []ScaleResidual
 }
@@ -67,23 +67,23 @@ type ScaleCheck struct {
 // Contradicts reports whether distances and layout cannot both be right.
 func (c ScaleCheck) Contradicts() bool { return c.Sigmas > contradicts }
 
-// contradicts is what chance exceeds once in 2000 distances.
+// contradicts is exceeded by chance once in 2000 distances.
 const contradicts = 3.5
 
-// Impossible reports whether the distances cannot be true of these markers as they were laid.
+// Impossible reports whether the distances cannot be those of the markers as laid.
 func (c ScaleCheck) Impossible() bool { return c.Sigmas > impossible }
 
-// impossible is what chance exceeds once in a billion distances; a slip of the rule does.
+// impossible is exceeded by chance once in a billion distances, and by a misread rule.
 const impossible = 6
 
-// Worst returns the distance that lies furthest from what the table said of it; there must be one.
+// Worst returns the distance that deviates most from the table; there must be one.
 func (c ScaleCheck) Worst() ScaleResidual {
 	return slices.MaxFunc(c.Distances, func(a, b ScaleResidual) int { return cmp.Compare(a.sigmas(), b.sigmas()) })
 }
 
 func (r ScaleResidual) sigmas() float64 { return math.Abs(float64(r.Difference / r.Expected)) }
 
-// ScaleResidual compares one measured distance with what the table said of it.
+// ScaleResidual compares a measured distance with the table before the correction.
 type ScaleResidual struct {
 	ScaleDistance
 	Seen       geom.Length // between the markers' centres as the camera sees them, before
@@ -91,19 +91,18 @@ type ScaleResidual struct {
 	Expected   geom.Length // standard deviation of the difference
 }
 
-// MeasureScale corrects the table's scale by measured distances between markers and
-// returns what they said. The camera sees every marker where it truly lies, so that a
-// measured distance says how long a table millimetre is; it does not matter how well
-// those two markers were laid.
+// MeasureScale corrects the table's scale by measured distances between markers. The
+// camera sees every marker where it lies, so a measured distance shows how long a table
+// millimetre is, however well the two markers were laid.
 //
-// The scale's error has two parts that pictures cannot tell apart: that of the layout
-// (ScaleSigma) and the part of the registration's own error that makes everything
-// larger alike. With g the change of the pose that does so, a = gᵀC⁻¹e / gᵀC⁻¹g of the
-// pose's error e is that part, independent of the rest of e. Both go into one scale
-// with the sum of their variances, which the distances then correct; ScaleSigma is
-// what remains of it, and RegistrationCovariance what remains of the pose. What the
-// distances would tell of that rest, two edges' ratio say, is left out, so that the
-// sigmas are a little too large rather than too small.
+// The scale's error has two parts that pictures cannot separate: that of the layout
+// (ScaleSigma) and the part of the registration's error that enlarges everything alike.
+// With g the change of the pose that does so, a = gᵀC⁻¹e / gᵀC⁻¹g of the pose's error e
+// is that part, independent of the rest of e. Both are combined into one scale with the
+// sum of their variances, which the distances then correct. ScaleSigma is what remains
+// of it, and RegistrationCovariance what remains of the pose. What the distances say
+// about that rest, such as the ratio of two edges, is not used, so the sigmas are a
+// little too large rather than too small.
 func (t *Table) MeasureScale(distances []ScaleDistance, centers map[int]geom.Pixel) (ScaleCheck, error) {
 	var check ScaleCheck
 	if len(distances) == 0 {
@@ -153,7 +152,7 @@ func (t *Table) MeasureScale(distances []ScaleDistance, centers map[int]geom.Pix
 }
 
 // splitScale returns the variance of the part of the registration's error that
-// stretches everything alike, and the covariance of the rest.
+// enlarges everything alike, and the covariance of the rest.
 func (t *Table) splitScale() (variance float64, rest []float64) {
 	// With every length of the table twice as long, its camera is twice as far.
 	g := []float64{0, 0, 0, t.T[0], t.T[1], t.T[2]}
@@ -171,9 +170,9 @@ func (t *Table) splitScale() (variance float64, rest []float64) {
 	return variance, rest
 }
 
-// observe returns how much longer each distance was measured than seen, relatively,
-// and the covariance of that: of measuring, of noise and of what pose and lens have
-// wrong, which all distances share.
+// observe returns the relative difference of each measured distance from the one seen,
+// and their covariance: of measuring, of noise, and of the errors of pose and lens, which
+// all distances share.
 func (c *ScaleCheck) observe(b *Budget, distances []ScaleDistance, centers map[int]geom.Pixel) (z, n []float64, err error) {
 	k := len(distances)
 	z, n = make([]float64, k), make([]float64, k*k)
@@ -217,7 +216,7 @@ func (c *ScaleCheck) observe(b *Budget, distances []ScaleDistance, centers map[i
 	return z, n, nil
 }
 
-// markerAt returns where a marker's centre is seen on the table.
+// markerAt returns a marker's centre on the table as seen.
 func (b *Budget) markerAt(id int, centers map[int]geom.Pixel) (geom.Point, sensitivity, error) {
 	m, _ := b.table.Layout.marker(id)
 	px, ok := centers[id]
@@ -232,8 +231,8 @@ func (b *Budget) markerAt(id int, centers map[int]geom.Pixel) (geom.Point, sensi
 	return p, s, nil
 }
 
-// Centers returns where the markers' centres appear: the crossing of their diagonals
-// behind the lens, which no tilt moves.
+// Centers returns the pixels of the markers' centres: the crossings of the undistorted
+// diagonals, which no tilt moves.
 func Centers(lens Intrinsics, seen []MarkerSighting) map[int]geom.Pixel {
 	out := map[int]geom.Pixel{}
 	for _, s := range seen {
@@ -253,9 +252,9 @@ func Centers(lens Intrinsics, seen []MarkerSighting) map[int]geom.Pixel {
 	return out
 }
 
-// stretch multiplies every length along the table by k, in place, the camera's
-// distance with them: pictures stay as they are. Heights and sizes of prints, which are
-// measured by themselves, stay too.
+// stretch multiplies every length along the table and the camera's distance by k, in
+// place, which leaves pictures unchanged. Heights and the sizes of prints stay: they are
+// measured separately.
 func (t *Table) stretch(k float64) {
 	for i := range t.T {
 		t.T[i] *= k

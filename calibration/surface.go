@@ -9,15 +9,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// A mat is not flat, and one camera hardly sees it: a point that lies z too high looks
+// A mat is not flat, and one camera hardly shows it: a point that lies too high looks
 // like one further out. The error has two parts. The smooth one (a bowed table, a
-// swollen board, a cloth that was rolled) varies over surfaceReach; the other is what
-// any cloth does over a hand's breadth. Both are taken as random fields with known
-// sigma and reach, and no more: a field that was not measured has that sigma
-// everywhere, one that was measured at some places is known there, and between them
-// and beyond as far as its reach carries. That is kriging, or a Gaussian process. A
-// polynomial through the same places would be as smooth, but would claim to know the
-// mat's middle from its edges; this surface returns to its prior where no data are.
+// swollen board, a cloth that was rolled) varies over surfaceReach; the ripple of any
+// cloth varies over a hand's breadth. Both are random fields with known sigma and
+// reach: where nothing was measured the field has that sigma, and a measurement counts
+// as far as the reach. This is kriging, or a Gaussian process. A polynomial through the
+// same places would be as smooth, but would claim to know the mat's middle from its
+// edges; this surface returns to its prior where there are no data.
 const (
 	surfaceReach = 300  // mm, of the smooth part
 	RippleReach  = 40   // mm, of the rest
@@ -30,8 +29,8 @@ type SurfacePlace struct {
 	Z geom.Length // over the plane in which the mat's markers lie
 }
 
-// Surface is the mat's measured height over the plane in which its markers lie. Heights
-// over the mat are counted from it. Make it with NewSurface or FitSurface; nil is a flat mat.
+// Surface is the mat's measured height over the plane of its markers. Heights over the
+// mat are relative to it. NewSurface and FitSurface make it; nil is a flat mat.
 type Surface struct {
 	Sigma  geom.Length // of the smooth part where nothing was measured
 	Places []SurfacePlace
@@ -40,18 +39,18 @@ type Surface struct {
 	Covariance []float64
 
 	weights []float64 // K⁻¹ m for the places' prior covariance K and their heights m
-	known   []float64 // K⁻¹ - K⁻¹ P K⁻¹, with P their Covariance: what was learnt
+	known   []float64 // K⁻¹ - K⁻¹ P K⁻¹, with P their Covariance: the information gained
 }
 
-// nugget is the share of the smooth part's variance that is not smooth after all, so
-// that places near each other do not make its covariance singular.
+// nugget is the share of the smooth part's variance that is white noise. It keeps the
+// covariance of places near each other regular.
 const nugget = 1e-4
 
-// MaxSurfacePlaces bounds the work for each point that is asked for.
+// MaxSurfacePlaces bounds the work for each evaluated point.
 const MaxSurfacePlaces = 120
 
-// NewSurface returns the surface with the places' heights as they are known:
-// their covariance may not exceed the prior's.
+// NewSurface returns the surface through places with a covariance of their heights,
+// which may not exceed the prior's.
 func NewSurface(sigma geom.Length, places []SurfacePlace, covariance []float64) (*Surface, error) {
 	n := len(places)
 	switch {
@@ -140,22 +139,22 @@ func (s *Surface) Cov(p, q geom.Point) float64 {
 	return s.prior(p, q) - linalg.Quadratic(s.known, kp, kq)
 }
 
-// PixelOf returns the pixel at which a point at height z over the mat's surface
-// there appears. It reports false for a point behind the camera. (The Camera's own
-// PixelOf takes heights over the plane of the markers.)
+// PixelOf returns the pixel of a point at height z over the mat's surface. It reports
+// false for a point behind the camera. (The Camera's own PixelOf takes heights over the
+// plane of the markers.)
 func (t *Table) PixelOf(p geom.Point, z geom.Length) (geom.Pixel, bool) {
 	return t.Camera.PixelOf(p, z+t.Surface.Height(p))
 }
 
-// PointAt returns the table point at height z over the mat's surface there that
-// appears at the pixel; see Camera.PointAt.
+// PointAt returns the table point at height z over the mat's surface that appears at
+// the pixel; see Camera.PointAt.
 func (t *Table) PointAt(px geom.Pixel, z geom.Length) (geom.Point, bool) {
 	p, ok := t.Camera.PointAt(px, z)
 	if t.Surface == nil || !ok {
 		return p, ok
 	}
 	// The surface slopes by millimetres a metre and the ray by one in one at most, so
-	// that each round gains two digits.
+	// each round gains two digits.
 	for range 5 {
 		if p, ok = t.Camera.PointAt(px, z+t.Surface.Height(p)); !ok {
 			break

@@ -7,8 +7,8 @@ import "fmt"
 const (
 	MatIDs       = 0   // the mat's markers: 0…15, DefaultLayout takes 0…7
 	CheckCardIDs = 16  // the check card: 16…23
-	JigIDs       = 24  // the sheet on which ships' cards are shown: 24…31
-	BoardIDs     = 32  // a ChArUco board: from 32 on, one per white square
+	JigIDs       = 24  // the jig sheet for learning ships' cards: 24…31
+	BoardIDs     = 32  // a ChArUco board: from 32, one per white square
 	ProjectorIDs = 400 // the patterns of a projector over the mat: 400…552
 )
 
@@ -97,8 +97,7 @@ var tag36h11 = [587]uint64{
 const TagCells = 8
 
 // TagWhite reports whether a cell of a 36h11 tag is white: column and row count
-// from the top left of the black square, 0…7. It fails for an id that this table
-// does not hold.
+// from the top left of the black square, 0…7. It fails for an unknown id.
 func TagWhite(id, column, row int) (bool, error) {
 	if id < 0 || id >= len(tag36h11) {
 		return false, fmt.Errorf("tag 36h11: id %d: expected 0…%d", id, len(tag36h11)-1)

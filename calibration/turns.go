@@ -7,12 +7,11 @@ import (
 	"sightline/engine/geom"
 )
 
-// TurnSightings numbers every marker's corners as its layout has them, where the
-// card was laid, or its print was made, a quarter or half turn round: OpenCV's
-// dictionary, for one, draws the tags of the AprilTag library upside down. A card's
-// centre stays in its place when it is turned, so the centres of all markers say
-// which way each must look. Sightings stay as they are when fewer than three markers
-// are known or their centres stand in a row.
+// TurnSightings puts the corners of every marker into its layout's order, for cards that
+// were laid or printed with a quarter or half turn: OpenCV's dictionary draws the tags of
+// the AprilTag library upside down. A turned card's centre stays in its place, so the
+// centres of all markers show how each should be turned. Sightings stay unchanged when
+// fewer than three markers are known or their centres stand in a row.
 func TurnSightings(layout Layout, seen []MarkerSighting) []MarkerSighting {
 	known := map[int]Marker{}
 	for _, m := range layout.Markers {
@@ -43,8 +42,8 @@ func TurnSightings(layout Layout, seen []MarkerSighting) []MarkerSighting {
 }
 
 // affineOfCenters fits an affine map from the table, in units of scale, to the picture by least squares over the centres
-// of the known markers. It is off by a few degrees for a tilted camera and a bent lens; a turn is decided at 45. It
-// reports false when there are fewer than three centres or they stand in a row.
+// of the known markers. A tilted camera and lens distortion put it off by a few degrees; a turn is decided at 45. It
+// reports false for fewer than three centres and for centres in a row.
 func affineOfCenters(known map[int]Marker, seen []MarkerSighting, scale float64) (ax, ay []float64, ok bool) {
 	normal := make([]float64, 9)
 	var rightX, rightY [3]float64
@@ -71,8 +70,8 @@ func affineOfCenters(known map[int]Marker, seen []MarkerSighting, scale float64)
 	return ax, ay, okX && okY
 }
 
-// QuarterTurns returns by how many corners a square's corners as seen are numbered on from those wanted: corner k of want
-// is corner (k+n)%4 of seen. Both are in px of the picture; want is relative to the square's centre.
+// QuarterTurns returns by how many quarter turns the corners of a square as seen differ from the wanted order: corner k of
+// want is corner (k+n)%4 of seen. Both are in pixels; want is relative to the square's centre.
 func QuarterTurns(want, seen [4]geom.Pixel) (n int) {
 	best := math.Inf(-1)
 	for t := range 4 {

@@ -1,9 +1,9 @@
-// Package atomicfile writes files so that after a failure, a kill or a power cut the old
-// content or the new one is there, whole: into a temporary file in the same folder, which
-// is synced, renamed, and its folder synced.
+// Package atomicfile writes files so that after a failure, a kill or a power cut either
+// the old content or the new one is there, complete. It writes a temporary file in the same
+// folder, syncs and renames it, and syncs the folder.
 //
-// Errors are of type *fs.PathError, name the file that was to be written, never the
-// temporary one, and wrap what the system said.
+// Errors are of type *fs.PathError, name the target file, never the temporary one, and
+// wrap the system's error.
 package atomicfile
 
 import (
@@ -16,19 +16,19 @@ import (
 	"syscall"
 )
 
-// Disk is what writing a file does to the file system, step by step.
+// Disk is the steps of writing a file.
 type Disk interface {
-	// Create makes a new file of a mode in a folder, with a name as os.CreateTemp makes it.
+	// Create creates a new file in a folder, with a name as os.CreateTemp makes it.
 	Create(dir, pattern string, mode fs.FileMode) (File, error)
 	Link(from, to string) error
 	Rename(from, to string) error
 	Remove(path string) error
 	Mkdir(path string, mode fs.FileMode) error
-	// SyncDir makes the names in a folder outlast a power cut.
+	// SyncDir makes the names in a folder durable.
 	SyncDir(path string) error
 }
 
-// File is a new file that is being written.
+// File is a file being written.
 type File interface {
 	io.Writer
 	Name() string
@@ -36,8 +36,7 @@ type File interface {
 	Close() error
 }
 
-// Write makes content what the file of a path holds. A symbolic link stays one: what it
-// leads to is written.
+// Write replaces the content of a file, or creates it. It follows a symbolic link.
 func Write(path string, content []byte, mode fs.FileMode) error {
 	p, err := Prepare(OS{}, path, content, mode)
 	if err != nil {
@@ -46,8 +45,8 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 	return p.Commit()
 }
 
-// WriteNew writes a file that is not there yet: an fs.ErrExist when it is. Of several
-// programs that write it at once, one succeeds; on a file system without links, the last.
+// WriteNew creates a file, and fails with fs.ErrExist if it exists. Of several programs
+// that create it at once, one succeeds; on a file system without links, the last.
 func WriteNew(path string, content []byte, mode fs.FileMode) error {
 	return WriteNewOn(OS{}, path, content, mode)
 }
@@ -67,7 +66,7 @@ func WriteNewOn(d Disk, path string, content []byte, mode fs.FileMode) error {
 	return failed(path, err)
 }
 
-// NameNew renames a file to a path that no file has: an fs.ErrExist when one has it.
+// NameNew renames a file to a new path, and fails with fs.ErrExist if that exists.
 func NameNew(d Disk, from, to string) error {
 	switch err := d.Link(from, to); {
 	case err == nil:
@@ -79,14 +78,14 @@ func NameNew(d Disk, from, to string) error {
 	}
 }
 
-// Pending is a file whose new content is on the disk, under a temporary name.
+// Pending is a file whose new content is on the disk under a temporary name.
 type Pending struct {
 	disk            Disk
 	path, temporary string
 }
 
-// Prepare writes what a file is to hold, for what must be done before it takes its name.
-// Commit or Discard ends it. When it fails nothing is left behind.
+// Prepare writes the new content of a file under a temporary name, to which Commit gives
+// its own. The caller must call Commit or Discard. A failed Prepare leaves nothing behind.
 func Prepare(d Disk, path string, content []byte, mode fs.FileMode) (*Pending, error) {
 	at := path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -109,8 +108,8 @@ func Prepare(d Disk, path string, content []byte, mode fs.FileMode) (*Pending, e
 	return &Pending{d, at, f.Name()}, nil
 }
 
-// Commit gives the file its name. An error after that is one of making the name last: the
-// new content is there, and a power cut may bring the old one back.
+// Commit gives the file its name. When only making the name durable fails, the new content
+// is in place, and a power cut may bring the old one back.
 func (p *Pending) Commit() error { return p.CommitAs(p.path) }
 
 // CommitAs gives the file another name in the same folder.
@@ -122,10 +121,11 @@ func (p *Pending) CommitAs(path string) error {
 	return failed(path, p.disk.SyncDir(filepath.Dir(path)))
 }
 
-// Discard removes what was written.
+// Discard removes the temporary file.
 func (p *Pending) Discard() { _ = p.disk.Remove(p.temporary) }
 
-// MkdirAll makes a folder and those above it, as os.MkdirAll does, and their names last.
+// MkdirAll creates a folder and its parents, as os.MkdirAll does, and makes their names
+// durable.
 func MkdirAll(d Disk, path string, mode fs.FileMode) error {
 	path = filepath.Clean(path)
 	above := filepath.Dir(path)
@@ -145,21 +145,21 @@ func MkdirAll(d Disk, path string, mode fs.FileMode) error {
 		}
 	}
 	err := d.SyncDir(above)
-	if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) { // one that is there may lie in one that others may not read
+	if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) { // an existing folder may lie in one that is not readable
 		return &fs.PathError{Op: "mkdir", Path: path, Err: Cause(err)}
 	}
 	return nil
 }
 
-// Temporary returns how the names of a file's temporary ones begin.
+// Temporary returns the prefix of the names of a file's temporary files.
 func Temporary(path string) string { return "." + filepath.Base(path) + ".tmp-" }
 
-// IsTemporary reports whether a name in a folder is that of some file's temporary one.
+// IsTemporary reports whether a name is that of a temporary file.
 func IsTemporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
 }
 
-// failed names the file in an error.
+// failed returns an error that names the file.
 func failed(path string, err error) error {
 	if err == nil {
 		return nil
@@ -167,8 +167,8 @@ func failed(path string, err error) error {
 	return &fs.PathError{Op: "write", Path: path, Err: Cause(err)}
 }
 
-// Cause takes the path out of an error of package os: the caller says which file, and a
-// temporary file's name is of no use.
+// Cause returns an error of package os without its path, for callers that name the file
+// themselves.
 func Cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -2,9 +2,9 @@
 // lens files.
 //
 // [Solve] finds the focal lengths, the principal point and the distortion from views of a
-// board of known size, with their covariance. A [Guide] leads whoever holds the board: it
-// takes the views that add something and says which one is missing. [MatSigma] says what
-// the lens's covariance does to a place on the mat.
+// board of known size, with their covariance. A [Guide] instructs the person who holds the
+// board: it takes the views that add something and asks for those that are missing.
+// [MatSigma] propagates the lens's covariance to the mat.
 //
 // [Load] and [Store] read and write lens files in the form of ROS camera_info, JSON or
 // YAML. Load also reads the files that OpenCV's calibration sample writes.

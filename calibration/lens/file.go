@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// FileInfo says what a loaded file is.
+// FileInfo describes a loaded file.
 type FileInfo struct {
-	Hash      string // of what it says, in hex; see docs/configuration.md
+	Hash      string // of its content, in hex; see docs/configuration.md
 	Integrity calibration.Integrity
 }
 
-// Load reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml), and says whether
-// the file is as the program wrote it. An unknown key is an error that names it.
+// Load reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml). An unknown key
+// is an error that names it.
 func Load(path string) (in calibration.Intrinsics, info FileInfo, err error) {
 	isYAML, err := lensFormat(path)
 	var raw []byte
@@ -27,7 +27,7 @@ func Load(path string) (in calibration.Intrinsics, info FileInfo, err error) {
 		in, err = parse(raw, isYAML)
 	}
 	if err == nil {
-		// OpenCV's files hold no hash; theirs is that of the same lens in a file of ours.
+		// OpenCV's files have no hash; theirs is that of the same lens in a file of ours.
 		sealed, sealedYAML := raw, isYAML
 		if isYAML && isOpenCVFile(raw) {
 			sealedYAML = false
@@ -46,16 +46,15 @@ func Load(path string) (in calibration.Intrinsics, info FileInfo, err error) {
 	return in, info, nil
 }
 
-// Save writes a lens file, JSON or YAML by its ending: Store for those who do
-// not ask under which name an older file is kept.
+// Save is Store without the name of the backup.
 func Save(path string, in calibration.Intrinsics) error {
 	_, err := Store(path, in)
 	return err
 }
 
-// Store writes a lens file, JSON or YAML by its ending, whole or not at all. What
-// the file held before is kept in the same directory; Store returns its new name,
-// or "" when there was nothing to keep.
+// Store writes a lens file, JSON or YAML by its ending, atomically. The previous file
+// stays in the same directory as a backup, whose name Store returns; "" when there was
+// none.
 func Store(path string, in calibration.Intrinsics) (kept string, err error) {
 	raw, err := formatLens(path, in)
 	if err == nil {
@@ -86,8 +85,8 @@ func formatLens(path string, in calibration.Intrinsics) ([]byte, error) {
 	})
 }
 
-// CheckPath reports a path that Save could not write to because of its
-// ending, so that a command can say so before it works for a minute.
+// CheckPath reports a path whose ending Save does not accept, so a command can fail before
+// it works for a minute.
 func CheckPath(path string) error {
 	if _, err := lensFormat(path); err != nil {
 		return fmt.Errorf("calibration: lens file %s: %w", path, err)
@@ -95,7 +94,7 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// lensFormat tells YAML from JSON by the file's ending.
+// lensFormat returns the format for a file's ending.
 func lensFormat(path string) (isYAML bool, err error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	if ext == ".json" || document.IsYAML(path) {
@@ -122,5 +121,5 @@ func parse(raw []byte, isYAML bool) (calibration.Intrinsics, error) {
 	return f.Intrinsics()
 }
 
-// Marshal returns the lens as its JSON file would hold it.
+// Marshal returns the content of the lens's JSON file.
 func Marshal(in calibration.Intrinsics) ([]byte, error) { return formatLens("lens.json", in) }

@@ -12,26 +12,27 @@ import (
 
 // GuideOptions sets a Guide's limits. The zero value of each means its default.
 type GuideOptions struct {
-	// StillFor is how long the board must rest before a view is taken: 0.4 s.
+	// StillFor is how long the board must rest before a view is taken: 0.4 s by default.
 	StillFor time.Duration
-	// MaxMotion is how far a resting board's corners may wander, rms, as a share of
-	// the picture's width: 0.0012, 1.5 px at 1280. Handheld boards reach it leaned on
-	// something; in the 30 ms of an exposure it is a tenth of a pixel.
+	// MaxMotion is the largest rms motion of a resting board's corners, as a share of the
+	// picture's width: 0.0012, 1.5 px at 1280. Handheld boards leaned on something reach
+	// it; during an exposure of 30 ms it is a tenth of a pixel.
 	MaxMotion float64
-	// MaxEdge is the widest step from black to white that is sharp enough, as a
-	// share of the picture's width: 0.004, 5 px at 1280.
+	// MaxEdge is the widest step from black to white that counts as sharp, as a share of
+	// the picture's width: 0.004, 5 px at 1280.
 	MaxEdge float64
 	// MinContrast is the least step from black to white in grey levels: 40.
 	MinContrast float64
 	// MinViews is the least number of views that can be enough: 10.
 	MinViews int
-	// MaxViews is when the guide stops asking for a smaller sigma: 30.
+	// MaxViews is the number of views after which the guide stops asking for a smaller
+	// sigma: 30.
 	MaxViews int
-	// MaxMatSigma is the error that the lens may leave at a mat point (see MatSigma):
-	// 0.06 mm, a fifth of what the rest of a good table's errors come to.
+	// MaxMatSigma is the largest accepted MatSigma: 0.06 mm, a fifth of the other errors
+	// of a good table.
 	MaxMatSigma geom.Length
-	// MaxFocalSigma is the same for the focal lengths, relative: 0.0015, which moves
-	// a base's top by less than 0.01 mm at the mat's corner.
+	// MaxFocalSigma is the largest accepted relative sigma of the focal lengths: 0.0015,
+	// which moves a base's top by less than 0.01 mm at the mat's corner.
 	MaxFocalSigma float64
 }
 
@@ -58,42 +59,42 @@ func (o GuideOptions) withDefaults() GuideOptions {
 	return o
 }
 
-// Size of the grid over the picture in which a Guide counts corners.
+// The size of the grid over the picture in which a Guide counts corners.
 const (
 	GuideCols = 8
 	GuideRows = 6
 )
 
-// What a Guide asks for.
+// The requirements of a Guide.
 const (
 	minCovered  = 0.85             // of the grid's cells; all four corner cells are among them
-	guideTilt   = 15 * geom.Degree // from here on a board counts as tilted to a side
-	wantedTilt  = 30               // degrees, in the advice: sin² of the angle is what tells the focal length
-	nearSpan    = 0.55             // of the picture, in width or height: the board is near
-	farSpan     = 0.45             // the board is further off
-	minChange   = 0.03             // of the picture's width: corners moved by less are the same view
-	askedChange = 0.008            // the same for a view that was asked for: there may be little room to do it otherwise
+	guideTilt   = 15 * geom.Degree // from which a board counts as tilted to a side
+	wantedTilt  = 30               // degrees, in the advice: the focal length follows from sin² of the angle
+	nearSpan    = 0.55             // share of the picture's width or height from which a board counts as near
+	farSpan     = 0.45             // share below which it counts as far
+	minChange   = 0.03             // of the picture's width: corners that moved less are the same view
+	askedChange = 0.008            // minChange for a requested view, for which there may be little room
 
-	// A view adds something when it lowers the standard deviation that matters by
-	// this share over the number of views; one more like the others does by 0.5.
+	// A view adds something when it lowers the sigma furthest from its goal by this share
+	// divided by the number of views; one more of the same kind does by 0.5.
 	minGain = 0.35
-	// No more views than this are ever kept: whoever has shown so many and still
-	// misses something must begin again.
+	// The most views that are kept: a person who has shown so many and still lacks
+	// something must start over.
 	mostViews = 100
 )
 
-// GuideOutcome is what became of a sighting.
+// GuideOutcome says how a sighting was used.
 type GuideOutcome int
 
 const (
 	GuideNotFound   GuideOutcome = iota // no board in the picture
 	GuideTaken                          // the view was taken
-	GuideMoving                         // the board does not rest yet
+	GuideMoving                         // the board is not at rest
 	GuideBlurred                        // the picture is not sharp
-	GuideDim                            // the board's black and white are too alike
-	GuideNothingNew                     // such a view has been taken
+	GuideDim                            // the contrast of the board is too low
+	GuideNothingNew                     // such a view was taken before
 	GuideDisagrees                      // the corners do not fit the views so far
-	GuideInvalid                        // the sighting is none of this board
+	GuideInvalid                        // the sighting is not of this board
 )
 
 // String returns the outcome as a short word.
@@ -108,14 +109,14 @@ func (o GuideOutcome) String() string {
 // GuideStep is a Guide's answer to one sighting.
 type GuideStep struct {
 	Outcome GuideOutcome
-	Reason  string // in words, for whoever holds the board
-	Added   string // what the view added, when it was taken
+	Reason  string // in words, for the person who holds the board
+	Added   string // what the view added, if it was taken
 }
 
-// Side is a side of the board as the picture shows it.
+// Side is a side of the board in the picture.
 type Side int
 
-// The sides of the board; of a tilted one the named side is nearer to the camera.
+// The sides of the board. A board tilted to a side has it nearer to the camera.
 const (
 	Left Side = iota
 	Right
@@ -131,46 +132,47 @@ func (s Side) String() string {
 	return [...]string{"left", "right", "top", "bottom"}[s]
 }
 
-// GuideTarget is what the guide asks for next, for programs. More than one may be
-// set: a view that does any of it adds something.
+// GuideTarget is the next request of the guide, for programs. More than one field may be
+// set: a view that meets any of them adds something.
 type GuideTarget struct {
-	Col, Row int // of the grid's cell that is to be covered; -1 when none is
+	Col, Row int // of the grid's cell to cover; -1 for none
 	Tilt     Side
-	Tilted   bool // Tilt is asked for
+	Tilted   bool // Tilt is requested
 	Near     bool // closer to the camera
 	Far      bool // further off
 	Turn     bool // turned by a quarter in its own plane
 }
 
-// GuideSigma is how well the lens would be known from the views so far: their
-// geometry with the noise that they show, doubled, because corners of one picture
-// err alike (on OpenCV's photographs leaving out views shows 1.8 times the formal sigma).
+// GuideSigma states the lens's standard deviations from the views so far: from their
+// geometry with the noise that they show, doubled because the errors of one picture's
+// corners are correlated (on OpenCV's photographs the jackknife gives 1.8 times the formal
+// sigma).
 type GuideSigma struct {
 	Fx, Fy, Cx, Cy float64     // px
 	Mat            geom.Length // see MatSigma
 	RMS            float64     // reprojection error, px
 }
 
-// GuideState is how far a guided capture has come.
+// GuideState is the progress of a guided capture.
 type GuideState struct {
 	Views   int
-	Counts  [GuideRows][GuideCols]int // corners taken in each cell of the picture
-	Covered float64                   // share of the cells with any
+	Counts  [GuideRows][GuideCols]int // corners in each cell of the picture
+	Covered float64                   // share of the cells with corners
 	Tilts   [4]bool                   // by Side
 	Near    bool
 	Far     bool
 	Sigma   *GuideSigma // nil before the views fix a lens
 
 	Enough bool
-	// Advice is one sentence: what to do next, or that it is enough.
+	// Advice is one sentence that says what to do next, or that the views are enough.
 	Advice string
 	Target GuideTarget
 }
 
-// A Guide leads somebody who holds a board before a camera through a lens
-// calibration: it is offered what every frame shows of the board, takes the
-// views that add something, and says what is missing. It does no I/O and has no
-// clock: the same sightings always give the same answers. It belongs to one goroutine.
+// A Guide leads a person who holds a board before a camera through a lens calibration.
+// It is offered the board in every frame, takes the views that add something, and says
+// what is missing. It has no I/O and no clock: the same sightings always give the same
+// answers. It is not safe for concurrent use.
 type Guide struct {
 	board         calibration.Board
 	width, height int
@@ -184,13 +186,12 @@ type Guide struct {
 	noise float64                // px per axis
 	state GuideState
 
-	rest      calibration.BoardSighting // the sighting from which on the board rests
+	rest      calibration.BoardSighting // since which the board has been at rest
 	restCount int
 	best      float64 // the narrowest edge so far
 }
 
-// NewGuide returns a guide for a board before a camera with pictures of the given
-// size.
+// NewGuide returns a guide for a board and pictures of the given size.
 func NewGuide(board calibration.Board, width, height int, o GuideOptions) (*Guide, error) {
 	if err := board.Validate(); err != nil {
 		return nil, fmt.Errorf("calibration: new guide: board: %w", err)
@@ -205,18 +206,18 @@ func NewGuide(board calibration.Board, width, height int, o GuideOptions) (*Guid
 	return g, nil
 }
 
-// State returns how far the capture has come.
+// State returns the progress of the capture.
 func (g *Guide) State() GuideState { return g.state }
 
-// Views returns the views that were taken, in their order.
+// Views returns the views taken, in their order.
 func (g *Guide) Views() []calibration.BoardView {
 	return append([]calibration.BoardView(nil), g.views...)
 }
 
-// Offer looks at what the next frame shows and takes it as a view if the board
-// rests, is sharp, and adds something.
+// Offer takes the board in the next frame as a view if it is at rest, sharp, and adds
+// something.
 func (g *Guide) Offer(s calibration.BoardSighting) GuideStep {
-	v, pose, step := g.look(s)
+	v, pose, step := g.locate(s)
 	if step.Outcome != GuideTaken {
 		if step.Outcome == GuideNotFound || step.Outcome == GuideInvalid {
 			g.restCount = 0
@@ -241,10 +242,10 @@ func (g *Guide) Offer(s calibration.BoardSighting) GuideStep {
 	return GuideStep{Outcome: GuideTaken, Added: added}
 }
 
-// Add takes a picture that somebody chose as a view, whatever it adds; it refuses
-// only one that shows no board.
+// Add takes a picture chosen by a person as a view, whatever it adds. It refuses only a
+// picture without a board.
 func (g *Guide) Add(s calibration.BoardSighting) GuideStep {
-	v, pose, step := g.look(s)
+	v, pose, step := g.locate(s)
 	if step.Outcome == GuideTaken {
 		step.Added = g.adds(v, pose)
 		g.take(v, pose)
@@ -252,8 +253,8 @@ func (g *Guide) Add(s calibration.BoardSighting) GuideStep {
 	return step
 }
 
-// look checks a sighting and finds the board's pose in it.
-func (g *Guide) look(s calibration.BoardSighting) (calibration.BoardView, calibration.Extrinsics, GuideStep) {
+// locate validates a sighting and finds the board's pose in it.
+func (g *Guide) locate(s calibration.BoardSighting) (calibration.BoardView, calibration.Extrinsics, GuideStep) {
 	v := calibration.BoardView{Name: s.Name, Pixels: s.Pixels, Indices: s.Indices}
 	if len(s.Pixels) == 0 {
 		reason := s.Reason
@@ -275,7 +276,7 @@ func (g *Guide) look(s calibration.BoardSighting) (calibration.BoardView, calibr
 	return v, pose, GuideStep{Outcome: GuideTaken}
 }
 
-// pose finds the board's pose through the lens as far as it is known.
+// pose finds the board's pose through the present lens.
 func (g *Guide) pose(v calibration.BoardView) (calibration.Extrinsics, bool) {
 	ideal := v
 	ideal.Pixels = make([]geom.Pixel, len(v.Pixels))
@@ -293,7 +294,7 @@ func (g *Guide) pose(v calibration.BoardView) (calibration.Extrinsics, bool) {
 	return poseOf(&m)
 }
 
-// rests reports whether the board has been still for long enough.
+// rests reports whether the board has been at rest for long enough.
 func (g *Guide) rests(s calibration.BoardSighting) bool {
 	if g.restCount == 0 || s.At.Before(g.rest.At) || g.moved(g.rest, s) > g.o.MaxMotion*float64(g.width) {
 		g.rest, g.restCount = s, 1
@@ -303,8 +304,8 @@ func (g *Guide) rests(s calibration.BoardSighting) bool {
 	return s.At.Sub(g.rest.At) >= g.o.StillFor
 }
 
-// moved is how far (rms, px) the points that both sightings show have moved; +Inf
-// when they have few in common. A chessboard's corners may be counted from either end.
+// moved is the rms motion, px, of the points in both sightings; +Inf when they have few
+// in common. A chessboard's corners may be numbered from either end.
 func (g *Guide) moved(a, b calibration.BoardSighting) float64 {
 	va, vb := calibration.BoardView{Pixels: a.Pixels, Indices: a.Indices}, calibration.BoardView{Pixels: b.Pixels, Indices: b.Indices}
 	return viewDistance(va, vb)
@@ -335,7 +336,7 @@ func viewDistance(a, b calibration.BoardView) float64 {
 	return math.Sqrt(min(straight, reversed) / float64(n))
 }
 
-// sharp judges the picture's sharpness and light.
+// sharp checks the picture's sharpness and contrast.
 func (g *Guide) sharp(s calibration.BoardSighting) (GuideStep, bool) {
 	if s.Contrast > 0 && s.Contrast < g.o.MinContrast {
 		return GuideStep{Outcome: GuideDim, Reason: fmt.Sprintf("the board's black and white differ by %.0f grey levels only, %.0f are "+
@@ -348,7 +349,7 @@ func (g *Guide) sharp(s calibration.BoardSighting) (GuideStep, bool) {
 		return GuideStep{Outcome: GuideBlurred, Reason: fmt.Sprintf("the picture is blurred: an edge is %.1f px wide, at most %.1f is sharp "+
 			"enough: hold still, or set the focus", s.EdgeWidth, limit)}, false
 	}
-	// Half as sharp again as the best view: motion, or a camera that refocused.
+	// Much less sharp than the best view: motion, or a camera that refocused.
 	if g.best > 0 && s.EdgeWidth > max(3, 1.75*g.best) {
 		return GuideStep{Outcome: GuideBlurred, Reason: fmt.Sprintf("the picture is less sharp than others were (an edge is %.1f px wide, the "+
 			"best was %.1f): hold still, and lock the focus", s.EdgeWidth, g.best)}, false
@@ -366,14 +367,14 @@ func (g *Guide) cell(px geom.Pixel) (col, row int, ok bool) {
 	return col, row, col >= 0 && row >= 0 && col < GuideCols && row < GuideRows
 }
 
-// boardLook is how a board appears: its tilts, and how much of the picture it spans.
-type boardLook struct {
+// appearance is how a board appears: its tilts, and the share of the picture it spans.
+type appearance struct {
 	tilts     [4]bool
 	near, far bool
 }
 
-func (g *Guide) lookOf(pose calibration.Extrinsics, v calibration.BoardView) (l boardLook) {
-	// The board's plane in the camera's frame is z = a x + b y + …: a > 0 where the
+func (g *Guide) appearance(pose calibration.Extrinsics, v calibration.BoardView) (l appearance) {
+	// The board's plane in the camera's frame is z = a x + b y + …, with a > 0 when the
 	// left side is nearer.
 	n := calibration.Vec3{pose.R[0][2], pose.R[1][2], pose.R[2][2]}
 	if n[2] != 0 {
@@ -392,12 +393,12 @@ func (g *Guide) lookOf(pose calibration.Extrinsics, v calibration.BoardView) (l 
 	return l
 }
 
-// adds says what a view would add, "" for nothing.
+// adds says what a view would add; "" for nothing.
 func (g *Guide) adds(v calibration.BoardView, pose calibration.Extrinsics) string {
 	if len(g.views) >= mostViews {
 		return ""
 	}
-	l := g.lookOf(pose, v)
+	l := g.appearance(pose, v)
 	for _, old := range g.views {
 		d := viewDistance(old, v)
 		if d < minChange*float64(g.width) && (d < askedChange*float64(g.width) || !g.asked(v, l)) {
@@ -430,9 +431,9 @@ func (g *Guide) adds(v calibration.BoardView, pose calibration.Extrinsics) strin
 	return ""
 }
 
-// asked reports whether a view does what the advice asks for. It is taken even where
-// it adds little: who does as told and is refused has nowhere to go.
-func (g *Guide) asked(v calibration.BoardView, l boardLook) bool {
+// asked reports whether a view does what the advice asks for. Such a view is taken even
+// when it adds little: a person who followed the advice must not be refused.
+func (g *Guide) asked(v calibration.BoardView, l appearance) bool {
 	t := g.state.Target
 	switch {
 	case t.Tilted && !l.tilts[t.Tilt]:
@@ -462,8 +463,7 @@ func (g *Guide) freshCells(v calibration.BoardView) (n int) {
 	return n
 }
 
-// gain is the share by which a view would lower the standard deviation that is
-// furthest from its goal.
+// gain is the share by which a view would lower the sigma that is furthest from its goal.
 func (g *Guide) gain(v calibration.BoardView, pose calibration.Extrinsics) float64 {
 	if !g.ready {
 		return 0
@@ -481,13 +481,13 @@ func (g *Guide) gain(v calibration.BoardView, pose calibration.Extrinsics) float
 	return 1 - worst(then)/worst(now)
 }
 
-// agrees reports whether a view fits the lens that the views so far have fixed.
+// agrees reports whether a view fits the lens of the views so far.
 func (g *Guide) agrees(v calibration.BoardView, pose calibration.Extrinsics) (GuideStep, bool) {
 	if !g.ready || len(g.views) < 2*MinViews {
 		return GuideStep{}, true
 	}
-	// A good view in a new part of the picture may lie several px off what the lens
-	// so far says there; a bent board or wrong corners lie further off still.
+	// A good view in a new part of the picture may deviate by several px from the present
+	// lens; a bent board or wrong corners deviate by more.
 	p := g.problem()
 	rms, limit := p.foreignRMS(v, pose), 1+5*g.noise
 	if !(rms <= limit) {
@@ -497,7 +497,7 @@ func (g *Guide) agrees(v calibration.BoardView, pose calibration.Extrinsics) (Gu
 	return GuideStep{}, true
 }
 
-// take adds a view and works out the state again.
+// take adds a view and updates the state.
 func (g *Guide) take(v calibration.BoardView, pose calibration.Extrinsics) {
 	v.Pixels = append([]geom.Pixel(nil), v.Pixels...)
 	if v.Indices != nil {
@@ -509,8 +509,8 @@ func (g *Guide) take(v calibration.BoardView, pose calibration.Extrinsics) {
 	g.advise()
 }
 
-// guideFree are the parameters that the guide fits: k3 wants pictures that it may
-// not have yet.
+// guideFree are the parameters that the guide fits. k3 needs pictures that it may not
+// have yet.
 var guideFree = freeParams{true, true, true, true, true, true, true, true, false}
 
 func (g *Guide) problem() *problem {
@@ -518,7 +518,7 @@ func (g *Guide) problem() *problem {
 		views: append([]calibration.BoardView(nil), g.views...), poses: append([]calibration.Extrinsics(nil), g.poses...)}
 }
 
-// solve fits the lens to all views; the guess stays where they do not fix one.
+// solve fits the lens to all views. The guess stays when they do not fix one.
 func (g *Guide) solve() {
 	g.poses = g.poses[:0]
 	for _, v := range g.views {
@@ -555,8 +555,8 @@ func (g *Guide) solve() {
 	g.lens, g.poses, g.inv, g.noise, g.ready, g.state.Sigma = p.lens, p.poses, inv, noise, true, &s
 }
 
-// guideNoise is the least noise of a corner, px an axis, that a prediction counts
-// with: what the detector leaves on a rendered board.
+// guideNoise is the least noise of a corner that a prediction assumes, px per axis: the
+// detector's on a rendered board.
 const guideNoise = 0.05
 
 func (g *Guide) sigma(inv []float64, noise, rms float64) GuideSigma {
@@ -579,8 +579,8 @@ func (g *Guide) sigmaOf(lens calibration.Intrinsics, inv []float64, noise, rms f
 	return GuideSigma{Fx: sd(0), Fy: sd(1), Cx: sd(2), Cy: sd(3), Mat: mat, RMS: rms}
 }
 
-// count works out the coverage, tilts and distances again from all views: the lens
-// is known better now than when each was taken.
+// count computes coverage, tilts and distances again from all views, since the lens is
+// better known now than when each was taken.
 func (g *Guide) count() {
 	s := &g.state
 	s.Views = len(g.views)
@@ -591,7 +591,7 @@ func (g *Guide) count() {
 				s.Counts[r][c]++
 			}
 		}
-		l := g.lookOf(g.poses[i], v)
+		l := g.appearance(g.poses[i], v)
 		for k, tilted := range l.tilts {
 			s.Tilts[k] = s.Tilts[k] || tilted
 		}
@@ -608,11 +608,10 @@ func (g *Guide) count() {
 	s.Covered = float64(covered) / (GuideCols * GuideRows)
 }
 
-// errGuide is the reason why a capture is not enough.
+// errGuide is in the error of an incomplete capture.
 var errGuide = errors.New("not enough views yet")
 
-// Check returns nil when the views are enough, else an error that says what is
-// missing.
+// Check returns nil when the views are enough, else an error that says what is missing.
 func (g *Guide) Check() error {
 	if g.state.Enough {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// advise works out what is still missing and puts it into one sentence.
+// advise sets the target and the advice from what is still missing.
 func (g *Guide) advise() {
 	s := &g.state
 	s.Enough, s.Target = false, GuideTarget{Col: -1, Row: -1}
@@ -53,7 +53,7 @@ func (g *Guide) advise() {
 	s.Advice = strings.Replace(strings.Join(todo, ", and "), "bring it", "bring "+what, 1)
 }
 
-// missingTilt returns the first side that was never nearer to the camera.
+// missingTilt returns the first side that was never tilted towards the camera.
 func (g *Guide) missingTilt() (Side, bool) {
 	for s, seen := range g.state.Tilts {
 		if !seen {
@@ -63,9 +63,9 @@ func (g *Guide) missingTilt() (Side, bool) {
 	return 0, false
 }
 
-// missingCell returns the empty cell that matters most: the picture's corners first,
-// then the one with the most empty cells around it. It reports false when enough of
-// the picture is covered.
+// missingCell returns the most important empty cell: the picture's corners first, then
+// the one with the most empty cells around it. It reports false when enough of the
+// picture is covered.
 func (g *Guide) missingCell() (col, row int, ok bool) {
 	counts := &g.state.Counts
 	for _, c := range [4][2]int{{0, 0}, {GuideCols - 1, GuideRows - 1}, {GuideCols - 1, 0}, {0, GuideRows - 1}} {
@@ -98,7 +98,7 @@ func (g *Guide) missingCell() (col, row int, ok bool) {
 	return col, row, ok
 }
 
-// placeName says a cell's place in the picture in words.
+// placeName names a cell's place in the picture.
 func placeName(col, row int) string {
 	across := [...]string{"left", "", "right"}[third(col, GuideCols)]
 	down := [...]string{"top", "", "bottom"}[third(row, GuideRows)]
@@ -113,7 +113,7 @@ func placeName(col, row int) string {
 	return down + " " + across + " corner"
 }
 
-// third tells the first quarter, the middle and the last quarter of n.
+// third returns -1, 0 and 1 for the first quarter, the middle and the last quarter of n.
 func third(i, n int) int {
 	switch {
 	case 4*(i+1) <= n+2:
@@ -124,8 +124,8 @@ func third(i, n int) int {
 	return 1
 }
 
-// improve says what to do when everything was covered but the lens is not known
-// well enough; nothing when it is.
+// improve returns what to do when everything is covered but the lens's sigma is too
+// large; nothing when it is small enough.
 func (g *Guide) improve() []string {
 	s, o := g.state.Sigma, g.o
 	target := &g.state.Target
@@ -152,7 +152,7 @@ func (g *Guide) improve() []string {
 	return nil
 }
 
-// weakestTilt returns the side towards which the boards were tilted least in all.
+// weakestTilt returns the side with the least total tilt towards the camera.
 func (g *Guide) weakestTilt() Side {
 	var sum [4]float64
 	for i := range g.poses {
@@ -175,8 +175,8 @@ func (g *Guide) weakestTilt() Side {
 	return weakest
 }
 
-// thinnestCorner returns the corner cell in whose neighbourhood the fewest board
-// corners were taken.
+// thinnestCorner returns the corner cell with the fewest board corners in its
+// neighbourhood.
 func (g *Guide) thinnestCorner() (col, row int) {
 	fewest := math.MaxInt
 	for _, c := range [4][2]int{{0, 0}, {GuideCols - 1, 0}, {0, GuideRows - 1}, {GuideCols - 1, GuideRows - 1}} {

@@ -7,12 +7,12 @@ import (
 	"sightline/engine/geom"
 )
 
-// MatSigma returns the error, in mm and per axis, that the lens's covariance
-// leaves at the worst point of a standard mat, at mat level or at a base's top (4 mm):
-// for a camera straight above the mat that sees its whole side over 95 percent of the
-// picture's height and is registered on the default markers. Registering makes up for
-// most of a wrong lens, so it says what the table's answers feel of it. It reports false for
-// a lens without a covariance.
+// MatSigma returns the error, in mm per axis, that the lens's covariance causes at the
+// worst point of a standard mat, at mat level or at a base's top (4 mm). The camera hangs
+// straight above the mat, which fills 95 percent of the picture's height, and is
+// registered on the default markers. Registering compensates most of a wrong lens, so
+// this is the error in the table's answers. It reports false for a lens without a
+// covariance.
 func MatSigma(lens calibration.Intrinsics) (geom.Length, bool) {
 	if len(lens.Covariance) != 81 || lens.Validate() != nil {
 		return 0, false
@@ -33,7 +33,7 @@ func MatSigma(lens calibration.Intrinsics) (geom.Length, bool) {
 	return geom.Length(math.Sqrt(worst)), true
 }
 
-// matSteps is the number of steps along each side at which the mat is looked at.
+// matSteps is the number of steps along each side of the mat.
 const matSteps = 8
 
 // matView is a camera straight above a standard mat, registered on its markers.
@@ -41,10 +41,10 @@ type matView struct {
 	lens calibration.Intrinsics
 	pose calibration.Extrinsics
 	side float64     // mm
-	gain [54]float64 // how the pose moves with each lens parameter, 6×9
+	gain [54]float64 // derivative of the pose by the lens's parameters, 6×9
 }
 
-// matPose is where the camera of a matView hangs, and the markers it is registered on.
+// matPose returns the pose of a matView's camera and the markers it is registered on.
 func matPose(lens calibration.Intrinsics) (calibration.Extrinsics, calibration.Layout) {
 	const fill = 0.95 // of the picture's height
 	side := float64(calibration.MatSide)
@@ -60,7 +60,7 @@ func newMatView(lens calibration.Intrinsics) (matView, bool) {
 	return matView{lens: lens, pose: pose, side: float64(calibration.MatSide), gain: gain}, ok
 }
 
-// variance is that of a mat point's place, mm², along x and y.
+// variance returns the variance of a mat point, mm², along x and y.
 func (m *matView) variance(p geom.Point, z float64) (x, y float64) {
 	q := m.pose.Camera(calibration.Vec3{p.X, p.Y, z})
 	_, jp := calibration.ProjectionJacobian(&m.lens, q, m.pose.T)

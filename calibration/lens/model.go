@@ -7,23 +7,22 @@ import (
 	"sightline/calibration/linalg"
 )
 
-// Model is one distortion model that Solve tried, with how well it does on
-// views that it has not seen: every view is left out in turn (or in up to eight groups),
-// the lens is fitted to the others, the left-out board's pose to one half of its
-// corners, and the error taken on the other half. A model that is too simple does badly
-// there, and so does one that fits the noise; the rms over the views that were used
-// falls with every parameter and says nothing.
+// Model is one distortion model that Solve tried, with its error on held-out views. Each
+// view is left out in turn (or in up to eight groups), the lens is fitted to the others
+// and the left-out board's pose to one half of its corners, and the error is taken on the
+// other half. A model that is too simple does badly there, and so does one that fits the
+// noise. The rms over the used views falls with every parameter and cannot decide.
 type Model struct {
 	Name    string  // the distortion parameters that are free: "none", "k1", … "k1 k2 p1 p2 k3"
-	Free    int     // how many
+	Free    int     // their number
 	RMS     float64 // over the used views, px
 	HeldOut float64 // over the left-out corners, px
 
-	// LeftOut is the mean square of the parameters that the model holds at zero as the
-	// richest model finds them, in sigmas: what is no more than noise is about 1.
+	// LeftOut is the mean square, in sigmas of the richest model, of the parameters that
+	// this model fixes at zero: about 1 for noise.
 	LeftOut float64
-	// Worse is by how much the mean squared held-out error exceeds the best model's,
-	// px², and StandardError how well that is known from the views' differences.
+	// Worse is the excess of the mean squared held-out error over the best model's, px²,
+	// and StandardError that of the mean of the views' differences.
 	Worse, StandardError float64
 	Chosen               bool
 }
@@ -41,7 +40,7 @@ var models = []struct {
 	{"k1 k2 p1 p2 k3", freeParams{true, true, true, true, true, true, true, true, true}},
 }
 
-// heldOutFolds is the greatest number of groups in which views are left out.
+// heldOutFolds is the greatest number of groups of held-out views.
 const heldOutFolds = 8
 
 // triedModel is a model with its solution.
@@ -51,17 +50,16 @@ type triedModel struct {
 	perView []float64 // mean squared held-out error, px²
 }
 
-// choose solves every model and returns the simplest whose held-out error exceeds
-// the best one's by no more than the standard error of that difference (Hastie,
-// Tibshirani and Friedman, "The Elements of Statistical Learning", section 7.10; the
-// differences are taken view by view), and that leaves out nothing which the richest
-// model sees clearly: tangential distortion hides in the boards' poses, so that the
-// held-out error hardly shows it, but it moves the principal point.
+// choose solves every model and returns the simplest whose held-out error exceeds the
+// best one's by no more than the standard error of that difference, taken view by view
+// (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section
+// 7.10). The model must also not leave out a parameter that the richest model sees
+// clearly: the boards' poses absorb tangential distortion, so the held-out error hardly
+// shows it, but it moves the principal point.
 //
-// The covariance that it returns is the richest model's. Parameters that the chosen
-// model holds at zero are not known to be zero; to state the chosen model's own covariance
-// would be to forget that it was chosen by the same pictures. What the richest model does
-// not know about them, and through them about the others, is what the choice leaves open.
+// The covariance is the richest model's. Parameters that the chosen model fixes at zero
+// are not known to be zero, and the chosen model's own covariance would ignore that the
+// same pictures chose it.
 func (p *problem) choose() (chosen *triedModel, tried []*triedModel, cov []float64, err error) {
 	for _, m := range models {
 		t := &triedModel{Model: Model{Name: m.name}, problem: p.withModel(m.free)}
@@ -109,7 +107,7 @@ func (p *problem) choose() (chosen *triedModel, tried []*triedModel, cov []float
 			t.Chosen, chosen = true, t
 		}
 	}
-	if chosen == nil { // the best one leaves out something that is seen clearly
+	if chosen == nil { // the best one leaves out a clear parameter
 		chosen = tried[len(tried)-1]
 		chosen.Chosen = true
 	}
@@ -124,7 +122,7 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// withModel returns the problem with another model, its held parameters zero, starting
+// withModel returns the problem with another model, its fixed parameters zero, starting
 // from this one's solution.
 func (p *problem) withModel(free freeParams) *problem {
 	q := &problem{object: p.object, lens: p.lens, free: free, views: p.views, poses: append([]calibration.Extrinsics(nil), p.poses...)}
@@ -136,8 +134,8 @@ func (p *problem) withModel(free freeParams) *problem {
 	return q
 }
 
-// heldOut returns every view's mean squared error where it was left out; nil when a
-// set without it cannot be solved.
+// heldOut returns every view's mean squared held-out error; nil when the lens cannot be
+// solved without some view.
 func (p *problem) heldOut() []float64 {
 	n := len(p.views)
 	folds := min(n, heldOutFolds)
@@ -153,15 +151,15 @@ func (p *problem) heldOut() []float64 {
 			return nil
 		}
 		for i := f; i < n; i += folds {
-			out[i] = rest.judge(p.views[i], p.poses[i])
+			out[i] = rest.heldOutError(p.views[i], p.poses[i])
 		}
 	}
 	return out
 }
 
-// judge is the mean squared error, px², of a view that was not used: its pose is
-// fitted to every second of its corners and the rest is measured, then the other way round.
-func (p *problem) judge(v calibration.BoardView, pose calibration.Extrinsics) float64 {
+// heldOutError is the mean squared error, px², of an unused view: its pose is fitted to
+// every second corner and measured on the others, then the other way round.
+func (p *problem) heldOutError(v calibration.BoardView, pose calibration.Extrinsics) float64 {
 	var half [2]calibration.BoardView
 	for k, px := range v.Pixels {
 		h := &half[k%2]
@@ -198,13 +196,13 @@ func (p *problem) fitPose(v calibration.BoardView, pose calibration.Extrinsics) 
 	return one
 }
 
-// maxLeftOut is the greatest mean square, in sigmas, of the parameters that a model
-// may leave out: where it is 2, leaving them out and fitting them are equally good
-// (Akaike's criterion).
+// maxLeftOut is the greatest mean square, in sigmas, of the parameters that a model may
+// leave out: at 2, leaving them out and fitting them are equally good (Akaike's
+// criterion).
 const maxLeftOut = 2
 
-// leftOut is the mean square of the distortion parameters that a model holds at zero, in
-// the richest model's solution and in units of its covariance; 0 for the richest.
+// leftOut is the mean square, in sigmas of the richest model, of the distortion
+// parameters that a model fixes at zero; 0 for the richest.
 func leftOut(model *triedModel, richest *problem, cov []float64) float64 {
 	var which []int
 	for k, free := range richest.free {

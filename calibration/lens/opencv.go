@@ -11,15 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// isOpenCVFile reports whether a YAML file is one of OpenCV's cv::FileStorage: its
-// first line is a directive that YAML does not know, and its matrices have a tag of
-// their own.
+// isOpenCVFile reports whether a YAML file is from OpenCV's cv::FileStorage: its first
+// line is a directive that YAML does not know, and its matrices have OpenCV's tag.
 func isOpenCVFile(raw []byte) bool {
 	directive := bytes.HasPrefix(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), []byte("%YAML:1.0"))
 	return directive || bytes.Contains(raw, []byte("!!opencv-matrix"))
 }
 
-// The names under which OpenCV's samples and tools write the same things.
+// The alternative names in the files of OpenCV's samples and tools.
 var (
 	openCVMatrix     = []string{"camera_matrix", "Camera_Matrix", "cameraMatrix", "camera_Matrix", "K", "M"}
 	openCVDistortion = []string{"distortion_coefficients", "Distortion_Coefficients", "distCoeffs", "dist_coeffs", "D"}
@@ -30,7 +29,7 @@ var (
 	openCVFisheye    = []string{"fisheye_model", "fisheye"}
 )
 
-// openCVFile is a file of OpenCV's: its top-level keys.
+// openCVFile holds the top-level keys of an OpenCV file.
 type openCVFile map[string]*yaml.Node
 
 // find returns the first of the names that the file has, and its node; nil for none.
@@ -43,7 +42,7 @@ func (f openCVFile) find(names []string) (string, *yaml.Node) {
 	return names[0], nil
 }
 
-// number returns a finite number; false when the file has none.
+// number returns a finite number. It reports false when the file does not have it.
 func (f openCVFile) number(names []string) (v float64, ok bool, err error) {
 	key, n := f.find(names)
 	if n == nil {
@@ -55,7 +54,7 @@ func (f openCVFile) number(names []string) (v float64, ok bool, err error) {
 	return v, true, nil
 }
 
-// matrix returns a matrix, which the file must have.
+// matrix returns a required matrix.
 func (f openCVFile) matrix(names []string) (key string, m calibration.MatrixFile, err error) {
 	key, n := f.find(names)
 	if n == nil {
@@ -71,8 +70,8 @@ func (f openCVFile) matrix(names []string) (key string, m calibration.MatrixFile
 }
 
 // parseOpenCVLens reads a lens as OpenCV's calibration sample writes it with
-// cv::FileStorage (docs.opencv.org, "Camera calibration with OpenCV"): keys that a lens
-// does not need are left alone. A model other than plumb_bob is an error.
+// cv::FileStorage (docs.opencv.org, "Camera calibration with OpenCV"). It ignores keys
+// that a lens does not need. A model other than plumb_bob is an error.
 func parseOpenCVLens(raw []byte) (in calibration.Intrinsics, err error) {
 	f, err := openCVKeys(raw)
 	if err != nil {
@@ -150,8 +149,7 @@ func (f openCVFile) distortion(in *calibration.Intrinsics) error {
 	return nil
 }
 
-// quality reads how many views the lens was estimated from and how well they fit, where
-// the file says both.
+// quality reads the number of views and their rms, if the file has both.
 func (f openCVFile) quality(in *calibration.Intrinsics) error {
 	views, ok, err := f.number(openCVViews)
 	if err != nil {
@@ -193,7 +191,7 @@ func openCVKeys(raw []byte) (openCVFile, error) {
 	return keys, nil
 }
 
-// openCVMatrixNode returns a matrix without its tag and with the keys that are read.
+// openCVMatrixNode returns a matrix without its tag and without unused keys.
 func openCVMatrixNode(n *yaml.Node) *yaml.Node {
 	out := &yaml.Node{Kind: n.Kind, Tag: "!!map", Line: n.Line}
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -20,12 +20,12 @@ type problem struct {
 	free   freeParams
 }
 
-// freeParams says which of the lens's nine parameters (in the covariance's order)
-// a model leaves free; the others stay as they are.
+// freeParams says which of the lens's nine parameters (in the covariance's order) a
+// model fits; the others stay fixed.
 type freeParams [9]bool
 
-// normalMatrix holds the normal equations in blocks: no two views share a residual,
-// so the views' own blocks are eliminated one by one (Schur's complement).
+// normalMatrix holds the normal equations in blocks. No two views share a residual, so
+// the blocks of the poses are eliminated one by one (Schur complement).
 type normalMatrix struct {
 	a  [81]float64 // lens × lens
 	ga [9]float64
@@ -34,8 +34,8 @@ type normalMatrix struct {
 	gc [][6]float64
 }
 
-// residuals calls f with every corner: the view, the place in the camera's frame
-// and seen minus projected. It reports false when a corner lies behind the camera.
+// residuals calls f for every corner with the view, the point in the camera's frame, and
+// seen minus projected. It reports false when a corner lies behind the camera.
 func (p *problem) residuals(lens *calibration.Intrinsics, poses []calibration.Extrinsics,
 	f func(view int, q calibration.Vec3, r geom.Pixel)) bool {
 	for i, v := range p.views {
@@ -51,7 +51,7 @@ func (p *problem) residuals(lens *calibration.Intrinsics, poses []calibration.Ex
 	return true
 }
 
-// cost is the sum of squared residuals in px²; +Inf where there is none.
+// cost is the sum of squared residuals in px²; +Inf when a corner lies behind the camera.
 func (p *problem) cost(lens *calibration.Intrinsics, poses []calibration.Extrinsics) float64 {
 	var sum float64
 	if !p.residuals(lens, poses, func(_ int, _ calibration.Vec3, r geom.Pixel) { sum += r.X*r.X + r.Y*r.Y }) || math.IsNaN(sum) {
@@ -92,12 +92,12 @@ func (p *problem) normal() *normalMatrix {
 }
 
 // reduced eliminates the poses: S = A - Σ B C⁻¹ Bᵀ and its right side, with every
-// diagonal grown by the factor 1+lambda.
+// diagonal multiplied by 1+lambda.
 func (m *normalMatrix) reduced(lambda float64) (s, g []float64, inverses [][]float64, ok bool) {
 	s, g = append([]float64(nil), m.a[:]...), append([]float64(nil), m.ga[:]...)
 	for a := range 9 {
 		s[10*a] *= 1 + lambda
-		if s[10*a] == 0 { // a parameter that is held: it has no equations
+		if s[10*a] == 0 { // a fixed parameter has no equations
 			s[10*a] = 1
 		}
 	}
@@ -211,7 +211,7 @@ func (p *problem) without(i int) *problem {
 	}
 }
 
-// corners is how many corners all views have.
+// corners is the number of corners in all views.
 func (p *problem) corners() (n int) {
 	for _, v := range p.views {
 		n += len(v.Pixels)
@@ -219,7 +219,7 @@ func (p *problem) corners() (n int) {
 	return n
 }
 
-// freedom is the number of equations less that of the unknowns.
+// freedom is the number of equations minus the number of unknowns.
 func (p *problem) freedom() int {
 	n := 2*p.corners() - 6*len(p.views)
 	for _, free := range p.free {
@@ -231,8 +231,8 @@ func (p *problem) freedom() int {
 }
 
 // inverse returns the inverse of the lens's normal matrix, 9×9, with the poses
-// eliminated; rows and columns of parameters that are held are zero. It reports false
-// when the views do not fix the free ones.
+// eliminated. Rows and columns of fixed parameters are zero. It reports false when the
+// views do not fix the free ones.
 func (p *problem) inverse() ([]float64, bool) {
 	s, _, _, ok := p.normal().reduced(0)
 	if !ok {
@@ -257,7 +257,7 @@ func (p *problem) rms() float64 {
 	return math.Sqrt(p.cost(&p.lens, p.poses) / float64(p.corners()))
 }
 
-// viewRMS is the same over the corners of one view.
+// viewRMS is rms over the corners of one view.
 func (p *problem) viewRMS(view int) float64 {
 	var sum float64
 	p.residuals(&p.lens, p.poses, func(i int, _ calibration.Vec3, r geom.Pixel) {
@@ -268,8 +268,7 @@ func (p *problem) viewRMS(view int) float64 {
 	return math.Sqrt(sum / float64(len(p.views[view].Pixels)))
 }
 
-// outlier returns the view that fits worst, and why it is to be dropped; -1 when
-// none is.
+// outlier returns the view to drop, the one that fits worst, and the reason; -1 for none.
 func (p *problem) outlier() (int, string) {
 	if len(p.views) <= MinViews {
 		return -1, ""
@@ -296,7 +295,7 @@ func (p *problem) outlier() (int, string) {
 		rest.foreignRMS(p.views[worst], p.poses[worst]), typical)
 }
 
-// foreignRMS is how well a view that was not used fits this lens, at its best pose.
+// foreignRMS is the rms of an unused view through this lens, at its best pose.
 func (p *problem) foreignRMS(v calibration.BoardView, pose calibration.Extrinsics) float64 {
 	return p.fitPose(v, pose).rms()
 }
@@ -332,9 +331,9 @@ func (p *problem) covariance() ([]float64, error) {
 	return inv, nil
 }
 
-// jackknife returns by what factor the lens's variances exceed those of
-// independent noise, at least 1: the median over the free parameters of the variance
-// that leaving out each view in turn shows (Efron 1982) over the formal one.
+// jackknife returns the factor, at least 1, by which the lens's variances exceed those
+// of independent noise: the median over the free parameters of the jackknife variance
+// over the views (Efron 1982) divided by the formal one.
 func (p *problem) jackknife(inverse []float64, variance float64) float64 {
 	n := len(p.views)
 	if n <= MinViews {

@@ -13,49 +13,47 @@ import (
 // ErrViews is returned by Solve when the views do not fix the lens.
 var ErrViews = errors.New("the views do not fix the lens")
 
-// What a set of views must reach before a lens is believed.
+// The requirements for a set of views.
 const (
-	// MinViews is the least number of views that are used. Three fix a lens
-	// without any redundancy (Zhang 2000, section 3.1); the fourth can contradict.
+	// MinViews is the least number of used views. Three fix a lens without redundancy
+	// (Zhang 2000, section 3.1); the fourth can contradict.
 	MinViews = 4
 
-	// maxFocalSigma is the greatest relative standard deviation of the focal
-	// lengths. The camera's height over the mat takes it over in full: half a percent
-	// is 6 mm at 1.2 m, which moves a base's top by 0.01 mm at the mat's corner. Of
-	// the sets at hand the good ones reach 0.28 % (OpenCV's photographs) and 0.03 %
-	// (rendered), the frontal one of PhotonVision 17 %.
+	// maxFocalSigma is the greatest relative standard deviation of the focal lengths,
+	// which is also that of the camera's height over the mat: half a percent is 6 mm at
+	// 1.2 m, which moves a base's top by 0.01 mm at the mat's corner. The good sets at
+	// hand reach 0.28 % (OpenCV's photographs) and 0.03 % (rendered), the frontal one of
+	// PhotonVision 17 %.
 	maxFocalSigma = 0.005
 
-	// minTilt is the least angle between the two boards that differ most. Boards
-	// that are all parallel do not tell focal length from distance at all.
+	// minTilt is the least angle between the two boards that differ most. Parallel
+	// boards cannot separate focal length from distance.
 	minTilt = 15 * geom.Degree
 
-	// A view is dropped when its rms exceeds this multiple of the others' median and
-	// the rest fits better without it. Good views stay below
-	// 1.5 times the median (OpenCV's photographs, the rendered set); the one bad view
-	// of the rendered set reaches five times.
+	// A view is dropped when its rms exceeds this multiple of the others' median and the
+	// rest fits better without it. Good views stay below 1.5 times the median (OpenCV's
+	// photographs, the rendered set); the bad view of the rendered set reaches five times.
 	outlierRatio = 2.5
 )
 
-// Solution is a solved lens with what it was solved from.
+// Solution is a solved lens with the views that it was solved from.
 type Solution struct {
 	Lens    calibration.Intrinsics // with RMS, Views and Covariance
 	Views   []View                 // those that were used, in their order
 	Dropped []calibration.Rejection
 	Tilt    geom.Angle // between the two boards that differ most
 
-	// Model is the distortion model that was chosen and Models all that were tried,
-	// the simplest first; HeldOut is the chosen one's error on views that it was not
-	// fitted to, px (see Model).
+	// Model is the chosen distortion model. Models are all that were tried, the simplest
+	// first. HeldOut is the chosen one's error on views it was not fitted to, px (see Model).
 	Model   string
 	Models  []Model
 	HeldOut float64
 
-	// MatSigma is what the lens's covariance leaves at the worst mat point (see the
-	// function of this name).
+	// MatSigma is the error that the lens's covariance causes at the worst mat point (see
+	// the function MatSigma).
 	MatSigma geom.Length
-	// Advice says what pictures would make the lens better known; empty when it is
-	// known well all over the picture.
+	// Advice says which further pictures would improve the lens; empty when none are
+	// needed.
 	Advice []string
 }
 
@@ -63,22 +61,21 @@ type Solution struct {
 type View struct {
 	Name    string
 	RMS     float64                // px, per corner as OpenCV counts it: the root of the mean squared distance
-	Corners int                    // that were seen
+	Corners int                    // number of visible corners
 	Pose    calibration.Extrinsics // the board's frame to the camera's
 }
 
-// Solve finds a lens from views of a board, whole or in part, in pictures of the
-// given size, and says how well it is known. It starts in closed form (Zhang 2000) and
-// minimises the reprojection error of every corner by Levenberg-Marquardt. Views that
-// do not fit the others are dropped and named. Of the distortion models it takes the
-// simplest that does as well as the best on held-out views (see Model). It fails
-// with ErrViews, and says what to do, when the views do not fix the lens.
+// Solve finds a lens and its covariance from views of a board, whole or in part, in
+// pictures of the given size. It starts in closed form (Zhang 2000) and minimises the
+// reprojection error of every corner by Levenberg-Marquardt. Views that do not fit the
+// others are dropped and named. It chooses the simplest distortion model that does as
+// well as the best on held-out views (see Model). It fails with ErrViews, and says what
+// to do, when the views do not fix the lens.
 //
-// The covariance is that of the model with all parameters (see choose), with the noise
-// that the residuals show, and, where leaving out each view in turn moves the lens more
-// than that noise explains (a photograph's corner errors are alike within a view),
-// larger by as much. So a parameter that the chosen model holds at zero has the variance
-// that the pictures leave it.
+// The covariance is that of the model with all parameters (see choose), so a parameter
+// that the chosen model fixes at zero has a variance too. It uses the noise that the
+// residuals show, enlarged where the jackknife over the views exceeds it: the corner
+// errors of a photograph are correlated within a view.
 func Solve(board calibration.Board, views []calibration.BoardView, width, height int) (Solution, error) {
 	var s Solution
 	object := board.Points()
@@ -98,7 +95,7 @@ func Solve(board calibration.Board, views []calibration.BoardView, width, height
 		return s, fmt.Errorf("calibration: solve lens: %w: %w", ErrViews, err)
 	}
 	p := &problem{object: object, lens: start, views: append([]calibration.BoardView(nil), views...), poses: poses}
-	for _, m := range []int{1, len(models) - 1} { // by way of k1, so that a strong barrel does not lead astray
+	for _, m := range []int{1, len(models) - 1} { // k1 first, so a strong barrel does not mislead the full model
 		p.free = models[m].free
 		if err := p.solve(); err != nil {
 			return s, err
@@ -139,7 +136,7 @@ func Solve(board calibration.Board, views []calibration.BoardView, width, height
 	return s, nil
 }
 
-// dropOutliers leaves out, one after the other, the views that do not fit the others, and
+// dropOutliers drops, one after the other, the views that do not fit the others, and
 // names them.
 func (s *Solution) dropOutliers(p *problem) (*problem, error) {
 	for {
@@ -163,9 +160,9 @@ func checkViewCount(n int) error {
 	return nil
 }
 
-// minSpread is the least share of the picture's width and height that the corners
-// of all views must span. What the lens does elsewhere is guessed from the model: with
-// half of the picture left out, by the sixth power of a quarter more radius.
+// minSpread is the least share of the picture's width and height that the corners of
+// all views must span. Elsewhere the model extrapolates: with half of the picture left
+// out, by the sixth power of a quarter more radius.
 const minSpread = 0.6
 
 // checkSpread refuses views that all lie in one part of the picture.
@@ -181,7 +178,7 @@ func checkSpread(views []calibration.BoardView, width, height int) error {
 	if min(x, y) >= minSpread {
 		return nil
 	}
-	// The widest empty margin is where to go.
+	// The advice names the widest empty margin.
 	empty := map[string]float64{"left": lo.X / float64(width), "right": 1 - hi.X/float64(width),
 		"top": lo.Y / float64(height), "bottom": 1 - hi.Y/float64(height)}
 	var sides []string
@@ -195,7 +192,7 @@ func checkSpread(views []calibration.BoardView, width, height int) error {
 		ErrViews, 100*x, 100*y, 100*minSpread, strings.Join(sides, " and at the "))
 }
 
-// advice names the corners of the picture where no board was seen.
+// advice names the corners of the picture without a board.
 func advice(views []calibration.BoardView, width, height int) (out []string) {
 	var seen [2][2]bool
 	for _, v := range views {
@@ -229,7 +226,7 @@ func (s *Solution) checkTilt() error {
 	return nil
 }
 
-// check reports a set of views that does not fix the lens.
+// check reports views that do not fix the lens.
 func (s *Solution) check() error {
 	sx, sy := s.FocalSigma()
 	if worst := max(sx/s.Lens.Fx, sy/s.Lens.Fy); !(worst <= maxFocalSigma) {

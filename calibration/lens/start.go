@@ -8,8 +8,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// viewHomography fits a homography to a view, its pixels counted from a point in
-// units of so many.
+// viewHomography fits a homography to a view, with pixels relative to center in units of
+// unit.
 func viewHomography(object []geom.Point, v calibration.BoardView, center geom.Pixel, unit float64) (calibration.Homography, bool) {
 	from, to := make([]geom.Point, len(v.Pixels)), make([]geom.Pixel, len(v.Pixels))
 	for k, px := range v.Pixels {
@@ -18,10 +18,10 @@ func viewHomography(object []geom.Point, v calibration.BoardView, center geom.Pi
 	return calibration.FitHomography(from, to)
 }
 
-// startFocal is a first focal length in units of the homographies' pixel unit: the
-// columns r1, r2 of every board's rotation are perpendicular and equally long (Zhang
-// 2000, section 3.1), with square pixels and the principal point in the middle. It
-// reports false where no board is tilted enough to tell.
+// startFocal returns a first focal length in the homographies' pixel unit, from the
+// columns r1, r2 of every board's rotation, which are perpendicular and equally long
+// (Zhang 2000, section 3.1), for square pixels and the principal point in the middle. It
+// reports false when no board is tilted enough.
 func startFocal(maps []calibration.Homography) (float64, bool) {
 	var ab, aa float64
 	for _, h := range maps {
@@ -46,8 +46,8 @@ func startFocal(maps []calibration.Homography) (float64, bool) {
 	return f, f > 0.2 && f < 20
 }
 
-// poseOf is the board's pose that a homography to pixels in units of the focal
-// length means: the nearest rotation, and the distance from the mean length of its columns.
+// poseOf returns the board's pose from a homography to pixels in units of the focal
+// length: the nearest rotation, and the distance from the mean length of its columns.
 func poseOf(h *calibration.Homography) (calibration.Extrinsics, bool) {
 	e := calibration.PoseOfColumns(calibration.Vec3{h[0], h[3], h[6]}, calibration.Vec3{h[1], h[4], h[7]}, calibration.Vec3{h[2], h[5], h[8]})
 	ok := true
@@ -57,12 +57,12 @@ func poseOf(h *calibration.Homography) (calibration.Extrinsics, bool) {
 	return e, ok
 }
 
-// defaultFocal is the focal length assumed where the views do not tell, as a
-// multiple of the picture's width: a horizontal field of 58 degrees.
+// defaultFocal is the focal length assumed when the views do not fix one, as a multiple
+// of the picture's width: a horizontal field of 58 degrees.
 const defaultFocal = 0.9
 
-// startLens gives first values of the lens and of every board's pose in closed
-// form. It fails when a view's points stand in a row.
+// startLens returns first values of the lens and of every board's pose in closed form.
+// It fails when a view's points stand in a row.
 func startLens(board calibration.Board, views []calibration.BoardView, width, height int,
 ) (calibration.Intrinsics, []calibration.Extrinsics, error) {
 	in := calibration.Intrinsics{Width: width, Height: height, Cx: float64(width-1) / 2, Cy: float64(height-1) / 2}

@@ -1,3 +1,3 @@
-// Package linalg solves small dense linear systems: symmetric positive definite matrices,
-// row by row in a slice, by gonum's Cholesky factorisation.
+// Package linalg solves small dense linear systems with symmetric positive definite
+// matrices, stored row by row in a slice, by gonum's Cholesky factorisation.
 package linalg

@@ -28,8 +28,8 @@ func CholeskySolve(l Factor, b []float64) {
 }
 
 // SolveSPD solves a x = b for a symmetric positive definite n×n matrix a (row-major,
-// the lower triangle is read) and returns x. It leaves a and b as they were, and
-// reports false when a is not positive definite to working precision.
+// the lower triangle is read) and returns x. It does not change a and b, and reports
+// false when a is not positive definite to working precision.
 func SolveSPD(a, b []float64) ([]float64, bool) {
 	x := append([]float64(nil), b...)
 	l, ok := Cholesky(append([]float64(nil), a...), len(b))

@@ -13,17 +13,17 @@ const (
 	// counter-clockwise. No printed marker of family 36h11 has it: they end at 586.
 	FirstCorner = 1000
 
-	// MatSigma, in mm, is how exactly a mat's corner lies where its stated size puts it: mats are cut to a millimetre or
-	// two, and their corners are rounded.
+	// MatSigma, in mm, is the sigma of a mat's corner from its stated size: mats are cut to a millimetre or two, and their
+	// corners are rounded.
 	MatSigma = 1.5
 
 	// MatScaleSigma is the relative error of a mat's size: 1.5 mm of 914.
 	MatScaleSigma = 0.0016
 
-	// ClickSigma, in px, is how exactly a person points at a corner of the mat.
+	// ClickSigma, in px, is the sigma of a person pointing at a corner of the mat.
 	ClickSigma = 1.0
 
-	// cornerSize, in mm, is the side of the square that stands for a point: too small to say anything of its scale or turn.
+	// cornerSize, in mm, is the side of the square that stands for a point: too small to show its scale or turn.
 	cornerSize = 0.2
 )
 
@@ -43,9 +43,9 @@ func IsCorners(l calibration.Layout) bool {
 	return len(l.Markers) > 0 && l.Markers[0].ID >= FirstCorner
 }
 
-// Corners returns what to solve when a person pointed at the mat's four corners, near left, near right, far right, far
-// left as player 1 sees them, in a picture of the given size, and then at any points of its edges: an edge is straight, so
-// a point of it says how the lens bends, which four corners cannot. Sigma is in px; 0: ClickSigma.
+// Corners returns the input for the mat's four corners as a person pointed at them in a picture of the given size: near
+// left, near right, far right, far left as player 1 sees them, then any points of the edges. An edge is straight, so its
+// points show the distortion, which four corners cannot. Sigma is in px; 0 means ClickSigma.
 func Corners(matWidth, matHeight geom.Length, at []geom.Pixel, sigma float64, width, height int) (Input, error) {
 	if len(at) < 4 {
 		return Input{}, fmt.Errorf("calibration: quick: expected the mat's four corners, got %d points", len(at))
@@ -56,7 +56,7 @@ func Corners(matWidth, matHeight geom.Length, at []geom.Pixel, sigma float64, wi
 	if sigma == 0 {
 		sigma = ClickSigma
 	}
-	// Four readings of one point, each twice as rough, are together as exact as the one.
+	// Four readings of one point with twice the sigma are together as exact as one.
 	in := Input{Layout: CornerLayout(matWidth, matHeight), Width: width, Height: height, CornerSigma: 2 * sigma, ScaleSigma: MatScaleSigma,
 		loose: map[int][2]float64{}}
 	corners := in.Layout.Corners()
@@ -75,10 +75,10 @@ func Corners(matWidth, matHeight geom.Length, at []geom.Pixel, sigma float64, wi
 	return in, nil
 }
 
-// mostPoints is more than anyone points at.
+// mostPoints is more than any person clicks.
 const mostPoints = 64
 
-// edgePoint adds a point of the edge that it lies nearest to: known across the edge, not along it.
+// edgePoint adds a point of the nearest edge: known across the edge, not along it.
 func (in *Input) edgePoint(plane *calibration.Homography, px geom.Pixel) {
 	best, least := geom.Point{}, math.Inf(1)
 	var sigma [2]float64
@@ -106,15 +106,15 @@ func (in *Input) edgePoint(plane *calibration.Homography, px geom.Pixel) {
 }
 
 const (
-	edgeSteps  = 200   // places along an edge that are tried
-	alongSigma = 100.0 // mm: nothing says where along its edge a point lies
+	edgeSteps  = 200   // places tried along an edge
+	alongSigma = 100.0 // mm: where along its edge a point lies is unknown
 )
 
-// sameView, in px, is how far a marker moves between two pictures of a camera that stands still.
+// sameView, in px, is the largest motion of a marker between two pictures of a resting camera.
 const sameView = 1.5
 
-// Merge averages views that follow each other and show their markers in the same places: a camera that stood still. Noise
-// is averaged; what is wrong with the markers and the lens is not, and must not count as often as there are pictures.
+// Merge averages successive views that show their markers in the same places, those of a resting camera. Averaging reduces
+// noise, but not the errors of markers and lens, which must not count once for each picture.
 func Merge(views []View) (out []View) {
 	for start := 0; start < len(views); {
 		end := start + 1
@@ -146,7 +146,7 @@ func still(a, b View) bool {
 	return shared > 0
 }
 
-// mean returns the mean of views. A marker that one of them shows twice stays twice.
+// mean returns the mean of views. A marker that appears twice in one of them stays twice.
 func mean(views []View) View {
 	out := View{Name: views[len(views)-1].Name}
 	type sum struct {

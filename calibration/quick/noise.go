@@ -11,10 +11,9 @@ import (
 	"sightline/calibration/linalg"
 )
 
-// adjust solves with the noise that the residuals show: the sigma of a corner, which is at least the given one, and the
-// factor by which the variance of the markers' placement differs from what was stated. Each is estimated from its own
-// residuals over its own share of the redundancy (Helmert's variance components). It returns the covariance of all
-// unknowns and the factor.
+// adjust solves with the noise that the residuals show: the sigma of a corner, which is at least least, and the factor by
+// which the variance of the markers' placement differs from the stated one. Each is estimated from its own residuals over its
+// own share of the redundancy (Helmert's variance components). It returns the covariance of all unknowns and the factor.
 func (p *problem) adjust(least float64) (cov []float64, factor float64, err error) {
 	stated, floor := slices.Clone(p.laid), max(detectorSigma, least)
 	factor = 1
@@ -52,7 +51,7 @@ func (p *problem) adjust(least float64) (cov []float64, factor float64, err erro
 	return cov, factor, err
 }
 
-// squares returns the sum of squared residuals of every sighting, px²; white: of what whiten leaves of them.
+// squares returns the sum of squared residuals of every sighting, px², whitened if white.
 func (p *problem) squares(white bool) []float64 {
 	out := make([]float64, len(p.seen))
 	lens, chain := p.prior.lens(&p.shape), p.prior.jacobian(&p.shape)
@@ -72,7 +71,7 @@ func (p *problem) squares(white bool) []float64 {
 	return out
 }
 
-// residuals says of every marker how far it lies from where all the others put it (Baarda 1968): a placement x with prior
+// residuals returns the distance of every marker from where all the others put it (Baarda 1968): a placement x with prior
 // covariance S and posterior covariance C was estimated from data that alone would give S (S-C)⁻¹ x.
 func (p *problem) residuals(l calibration.Layout, cov []float64, factor float64) (out []calibration.MarkerResidual) {
 	const rigid = 3
@@ -103,7 +102,7 @@ func (p *problem) residuals(l calibration.Layout, cov []float64, factor float64)
 	return out
 }
 
-// worst returns the marker that contradicts the others most, and why; -1 when none does.
+// worst returns the marker that contradicts the others most and the reason; -1 for none.
 func (p *problem) worst(residuals []calibration.MarkerResidual) (int, string) {
 	squares := p.squares(false)
 	sorted := slices.Sorted(slices.Values(squares))
@@ -126,7 +125,7 @@ func (p *problem) worst(residuals []calibration.MarkerResidual) (int, string) {
 	return worst, fmt.Sprintf("it lies %.1f mm (%.0f sigmas) from where the other markers put it", float64(residuals[worst].Offset()), far)
 }
 
-// finish sets the table and what is said of it.
+// finish sets the table and the solution's figures.
 func (s *Solution) finish(p *problem, cov []float64, factor float64) {
 	t, n := &s.Table, p.unknowns()
 	t.Intrinsics, t.Extrinsics = p.prior.lens(&p.shape), p.poses[p.views-1]
@@ -137,7 +136,7 @@ func (s *Solution) finish(p *problem, cov []float64, factor float64) {
 	t.RMS = math.Sqrt(squares / float64(8*len(p.seen)))
 	t.Intrinsics.RMS, t.Intrinsics.Views = t.RMS, p.views
 	t.CornerSigma, t.PlacementFactor = p.corner, factor
-	if IsCorners(t.Layout) { // points of the edges are of no use to those who read the table
+	if IsCorners(t.Layout) { // a table has no use for the points of the edges
 		t.Layout.Markers, t.Residuals = t.Layout.Markers[:4], nil
 	}
 	for _, m := range t.Layout.Markers {
@@ -174,9 +173,9 @@ func (s *Solution) finish(p *problem, cov []float64, factor float64) {
 	setCovariances(t, joint)
 }
 
-// setCovariances splits the joint covariance of lens and pose, 15×15, into what a table holds: the lens's, and what is left
-// of the pose's for a given lens. A budget takes the pose to follow the lens as the markers of one picture make it. Where
-// other views had a say, the pose follows a little differently, and what that may amount to is added.
+// setCovariances splits the joint covariance of lens and pose, 15×15, into those of a table: the lens's, and the pose's for
+// a given lens. A budget assumes that the pose follows the lens as the markers of one picture make it. With further views the
+// pose follows a little differently, and the difference is added.
 func setCovariances(t *calibration.Table, joint *mat.Dense) {
 	lens, pose := mat.DenseCopyOf(joint.Slice(0, params, 0, params)), mat.DenseCopyOf(joint.Slice(params, params+6, params, params+6))
 	cross := joint.Slice(params, params+6, 0, params)
@@ -198,7 +197,7 @@ func setCovariances(t *calibration.Table, joint *mat.Dense) {
 	t.RegistrationCovariance = symmetric(&rest)
 }
 
-// symmetric returns a square matrix row by row, without what rounding makes of its two halves.
+// symmetric returns a square matrix row by row, made symmetric against rounding.
 func symmetric(m *mat.Dense) []float64 {
 	n, _ := m.Dims()
 	out := make([]float64, n*n)

@@ -9,8 +9,8 @@ import (
 // params is the number of the lens's parameters.
 const params = calibration.LensTerms
 
-// shape is a lens in the parameters in which it is solved. Distortion is counted at half the picture's diagonal, so that
-// what is usual there does not depend on the focal length:
+// shape is a lens in the parameters in which it is solved. Distortion is stated at half the picture's diagonal, where its
+// usual size does not depend on the focal length:
 //
 //	ln f                 the mean focal length, px
 //	aspect               ln (fx / fy)
@@ -18,7 +18,7 @@ const params = calibration.LensTerms
 //	a1, a2, q1, q2, a3   k1 r², k2 r⁴, p1 r, p2 r, k3 r⁶ with r = half the diagonal / f
 type shape [params]float64
 
-// prior is what is known of a lens before any picture.
+// prior is the knowledge of a lens before any picture.
 type prior struct {
 	mean, sigma shape
 	half        float64 // half the picture's diagonal, px
@@ -26,10 +26,10 @@ type prior struct {
 	height      int
 }
 
-// What lenses of webcams and phones are like, with standard deviations. The focal length is that of a horizontal field of
-// 67 degrees, give or take a third: 50 to 90 degrees are within one and a half sigmas. Sensors are square to a few parts in
-// a thousand and centred to half a percent of the width. The picture's corners are bent by up to a tenth of their distance
-// from the middle, mostly inwards; a phone straightens its pictures and leaves a percent or two.
+// The lenses of webcams and phones, with standard deviations. The focal length is that of a horizontal field of 67 degrees,
+// give or take a third: 50 to 90 degrees are within one and a half sigmas. Pixels are square to a few parts in a thousand and
+// sensors centred to half a percent of the width. Distortion moves the picture's corners by up to a tenth of their distance
+// from the middle, mostly inwards; a phone corrects its pictures to a percent or two.
 const (
 	focalMean    = 0.75 // of the picture's width
 	focalSigma   = 0.30
@@ -53,7 +53,7 @@ func newPrior(width, height int) prior {
 	}
 }
 
-// powers are those of f by which the distortion's parameters are counted.
+// powers are the powers of f in the distortion's parameters.
 var powers = [5]int{2, 4, 1, 1, 6}
 
 // lens returns the lens of a shape.
@@ -68,7 +68,7 @@ func (p *prior) lens(s *shape) calibration.Intrinsics {
 	return in
 }
 
-// jacobian returns the derivative of the lens's parameters, in the order of their covariance, by the shape's.
+// jacobian returns the derivative of the lens's parameters, in the order of their covariance, by the shape.
 func (p *prior) jacobian(s *shape) (j [params][params]float64) {
 	in := p.lens(s)
 	j[0][0], j[0][1] = in.Fx, in.Fx/2

@@ -9,18 +9,18 @@ import (
 	"sightline/engine/geom"
 )
 
-// placements is how many numbers say how a marker really lies: x, y (mm), turn (rad, clockwise), height (mm), relative
+// placements is the number of placement parameters of a marker: x, y (mm), turn (rad, clockwise), height (mm), relative
 // width and length.
 const placements = 6
 
-// sighting is a marker that a view shows.
+// sighting is a marker in a view.
 type sighting struct {
 	view, marker int // into problem's
 	corners      [4]geom.Pixel
 }
 
-// problem is one adjustment. Its unknowns stand in this order: the lens's shape, the placement of every marker, the pose of
-// every view.
+// problem is one adjustment. Its unknowns are, in this order, the lens's shape, the placement of every marker and the pose
+// of every view.
 type problem struct {
 	prior   prior
 	markers []calibration.Marker
@@ -33,7 +33,7 @@ type problem struct {
 	place [][placements]float64
 	poses []calibration.Extrinsics
 
-	settled bool // solve came to an end; markers that contradict each other may keep it from that
+	converged bool // solve converged; contradicting markers may prevent it
 }
 
 func (p *problem) unknowns() int { return params + placements*len(p.markers) + 6*p.views }
@@ -83,17 +83,17 @@ func (p *problem) equations(s *sighting, lens *calibration.Intrinsics, chain *[p
 				}
 			}
 			copy(e.by[params+placements:], jac[axis][:])
-			e.by[0] += jac[axis][5] * p.depth(pose) // the camera's distance grows with ln f: see moved
+			e.by[0] += jac[axis][5] * p.depth(pose) // the camera's distance grows with ln f, see stepped
 		}
 	}
 	return out, true
 }
 
-// modelLeaves, in px, is what no lens model holds: it moves the corners of a marker together (docs/accuracy.md, "model").
+// modelLeaves, in px, is the lens model's error, which moves the corners of a marker together (docs/accuracy.md, "model").
 const modelLeaves = 0.05
 
-// whiten makes the rows of a sighting independent, each with the sigma of a corner: of what modelLeaves does to the mean of
-// the corners, along each axis, it takes the root of the covariance away.
+// whiten makes the rows of a sighting independent, each with the sigma of a corner, by removing the effect of modelLeaves on
+// the mean of the corners along each axis.
 func (p *problem) whiten(rows *[8]equation) {
 	keep := p.corner / math.Sqrt(p.corner*p.corner+4*modelLeaves*modelLeaves)
 	for axis := range 2 {
@@ -124,8 +124,8 @@ func (p *problem) column(s *sighting, i int) int {
 	return params + placements*len(p.markers) + 6*s.view + i - params - placements
 }
 
-// normal sums the normal equations at the present place, priors included. The cost is +Inf where a corner lies behind the
-// camera or the lens is none.
+// normal sums the normal equations at the present solution, priors included. The cost is +Inf when a corner lies behind the
+// camera or the lens is invalid.
 func (p *problem) normal() (a, g []float64, cost float64) {
 	n := p.unknowns()
 	a, g = make([]float64, n*n), make([]float64, n)
@@ -166,10 +166,10 @@ func (p *problem) normal() (a, g []float64, cost float64) {
 	return a, g, cost
 }
 
-// belief is what a prior says of an unknown: how far it lies below the prior's mean, and the sigma.
+// belief is the prior of an unknown: its distance below the mean, and the sigma.
 type belief struct{ off, sigma float64 }
 
-// priors returns those of the first unknowns; the poses, which come last, have none.
+// priors returns the priors of all unknowns but the poses, which come last and have none.
 func (p *problem) priors() []belief {
 	out := make([]belief, 0, params+placements*len(p.markers))
 	for i, v := range p.shape {
@@ -183,7 +183,7 @@ func (p *problem) priors() []belief {
 	return out
 }
 
-// depth is the distance of the markers' middle from the camera, along its axis.
+// depth is the distance of the markers' middle from the camera along its axis.
 func (p *problem) depth(pose *calibration.Extrinsics) float64 {
 	var middle calibration.Vec3
 	for _, m := range p.markers {
@@ -193,10 +193,10 @@ func (p *problem) depth(pose *calibration.Extrinsics) float64 {
 	return pose.Camera(middle)[2]
 }
 
-// moved returns the problem after a step of all unknowns. With the focal length grows the camera's distance from the
-// markers, so that the picture about stays: one picture straight from above says hardly more than the ratio of the two,
-// and without this the search would follow a bent and narrow valley.
-func (p *problem) moved(step []float64) *problem {
+// stepped returns the problem after a step of all unknowns. The camera's distance from the markers grows with the focal
+// length, which keeps the picture about the same. One picture from straight above fixes hardly more than the ratio of the
+// two, and without this coupling the search would follow a curved and narrow valley.
+func (p *problem) stepped(step []float64) *problem {
 	next := *p
 	next.place = append([][placements]float64(nil), p.place...)
 	next.poses = append([]calibration.Extrinsics(nil), p.poses...)
@@ -219,14 +219,14 @@ func (p *problem) moved(step []float64) *problem {
 
 var errUnsolvable = errors.New("they stand in a row or too close together")
 
-// maxSteps is more than any start needs; those that need more lead nowhere.
+// maxSteps is more than any start that converges needs.
 const maxSteps = 100
 
 // solve minimises the cost by Levenberg-Marquardt and returns it.
 func (p *problem) solve() (float64, error) {
 	n := p.unknowns()
 	lambda := 1e-4
-	p.settled = false
+	p.converged = false
 	a, g, cost := p.normal()
 	if math.IsInf(cost, 1) {
 		return cost, errors.New("a marker lies behind the camera")
@@ -240,24 +240,24 @@ func (p *problem) solve() (float64, error) {
 		if !ok {
 			return cost, errUnsolvable
 		}
-		next := p.moved(step)
+		next := p.stepped(step)
 		na, ng, trial := next.normal()
 		if trial <= cost {
 			done := cost-trial <= 1e-8*(1+cost)
 			*p, a, g, cost = *next, na, ng, trial
 			if lambda = math.Max(lambda/10, 1e-12); done {
-				p.settled = true
+				p.converged = true
 				break
 			}
 		} else if lambda *= 10; lambda > 1e10 {
-			p.settled = true
+			p.converged = true
 			break
 		}
 	}
 	return cost, nil
 }
 
-// covariance returns that of all unknowns, the poses in the parameters of Extrinsics.Perturbed.
+// covariance returns the covariance of all unknowns, the poses in the parameters of Extrinsics.Perturbed.
 func (p *problem) covariance() ([]float64, error) {
 	a, _, cost := p.normal()
 	if math.IsInf(cost, 1) {
@@ -268,7 +268,7 @@ func (p *problem) covariance() ([]float64, error) {
 	if !ok {
 		return nil, errUnsolvable
 	}
-	for v := range p.poses { // what moved adds to a pose's own step
+	for v := range p.poses { // the coupling of stepped
 		row, depth := params+placements*len(p.markers)+6*v+5, p.depth(&p.poses[v])
 		for k := range n {
 			c[row*n+k] += depth * c[k]

@@ -10,24 +10,24 @@ import (
 	"sightline/engine/geom"
 )
 
-// ErrMarkers is returned by Solve when the markers that were seen do not fix the camera's place.
+// ErrMarkers is returned by Solve when the visible markers do not fix the camera's pose.
 var ErrMarkers = calibration.ErrMarkers
 
-// View is what one picture shows of the mat's markers, or several of a camera that stood still.
+// View holds the mat's markers in one picture, or in several of a resting camera.
 type View struct {
 	Name string
 	Seen []calibration.MarkerSighting
 }
 
-// Input is what a lens and a place are estimated from.
+// Input is the data from which Solve estimates a lens and a pose.
 type Input struct {
 	Layout        calibration.Layout
-	Views         []View // all of one lens; the camera's place is that of the last
+	Views         []View // all of one lens; the solved pose is that of the last
 	Width, Height int    // of the pictures, px
 
-	// CornerSigma is how exactly the corners were read at best, in px; 0: as a detector reads printed markers.
+	// CornerSigma is the least sigma of a corner, in px; 0 means that of the marker detector.
 	CornerSigma float64
-	// ScaleSigma is the relative error that all distances share; 0: calibration.DefaultScaleSigma.
+	// ScaleSigma is the relative error shared by all distances; 0 means calibration.DefaultScaleSigma.
 	ScaleSigma float64
 
 	loose map[int][2]float64 // by id: sigmas in x and y, mm, of points whose place is not the layout's
@@ -37,9 +37,9 @@ type Input struct {
 type Solution struct {
 	Table       calibration.Table
 	FocalSigma  float64                 // relative
-	Unused      []calibration.Rejection // views that show too little
-	Views       int                     // that were used
-	FromPriors  float64                 // share, 0 to 1, of the lens's radial bend that is taken from the prior
+	Unused      []calibration.Rejection // views with too few markers
+	Views       int                     // number of views used
+	FromPriors  float64                 // share, 0 to 1, of the radial distortion that comes from the prior
 	CornerSigma float64                 // px
 }
 
@@ -50,24 +50,24 @@ const (
 	detectorSigma = 0.05
 
 	// bumpLimit and the least shift and turn are those of calibration.Register: chance exceeds the limit once in 2300
-	// markers, and a marker that lies this little off its place is kept however small its sigma.
+	// markers, and a marker closer than these to its place is used however small its sigma.
 	bumpLimit = 18.0
 	bumpFloor = 0.5
 	bumpTurn  = 1.5 * math.Pi / 180
 
-	// brokenSquare in px, and in sigmas, is how far a marker's corners may lie off altogether.
+	// brokenSquare, in px, and brokenSigmas are how far a marker's corners may lie off altogether.
 	brokenSquare = 1.5
 	brokenSigmas = 6.0
 
-	// placementWeight is how many measurements the stated placement counts for against the scatter that is seen.
+	// placementWeight is how many measurements the stated placement counts as against the observed scatter.
 	placementWeight = 10.0
 
-	// noiseRounds settle sigma of a corner and scatter of the markers, which depend on each other.
+	// noiseRounds is the number of iterations for the corners' sigma and the markers' scatter, which depend on each other.
 	noiseRounds = 4
 )
 
-// Solve estimates the lens and the camera's place in the last view. Markers that lie elsewhere than the others say are left
-// out and named. It fails with ErrMarkers when the last view shows fewer than three markers that agree, or all in a row.
+// Solve estimates the lens and the camera's pose in the last view. Markers that contradict the others are rejected by name.
+// It fails with ErrMarkers when the last view shows fewer than three markers that agree, or all in a row.
 func Solve(in Input) (Solution, error) {
 	var s Solution
 	if err := in.validate(); err != nil {
@@ -92,7 +92,7 @@ func Solve(in Input) (Solution, error) {
 		switch {
 		case worst >= 0 && (IsCorners(in.Layout) || len(p.markers) <= minMarkers):
 			return s, in.unfixed(fmt.Errorf("marker %d: %s, and without it too few are left", p.markers[worst].ID, why))
-		case worst < 0 && !p.settled:
+		case worst < 0 && !p.converged:
 			return s, in.unfixed(errors.New("the solution does not converge"))
 		}
 		if worst < 0 {
@@ -110,7 +110,7 @@ func Solve(in Input) (Solution, error) {
 	}
 }
 
-// unfixed says why markers, or corners, do not fix the camera's place.
+// unfixed returns the error for markers or corners that do not fix the camera's pose.
 func (in *Input) unfixed(why error) error {
 	if IsCorners(in.Layout) {
 		return fmt.Errorf("calibration: quick: %w: no usual lens shows the corners of a mat of %.0f × %.0f mm so: are they in their order, "+
@@ -144,7 +144,7 @@ func (in *Input) validate() error {
 	return nil
 }
 
-// problem gathers the sightings of the markers that are not left out, and finds a start.
+// problem collects the sightings of the markers that are not left out, and finds a start.
 func (in *Input) problem(out map[int]bool, s *Solution) (p *problem, names []string, err error) {
 	p = &problem{prior: newPrior(in.Width, in.Height), corner: max(detectorSigma, in.CornerSigma)}
 	laid := in.Layout.Placement
@@ -191,13 +191,13 @@ type usable struct {
 	corners [4]geom.Pixel
 }
 
-// known returns the sightings of the layout's markers that were seen once and are not left out.
+// known returns the sightings of the layout's markers that were seen once and are not in out.
 func known(l calibration.Layout, seen []calibration.MarkerSighting, out map[int]bool) (all []usable) {
 	count := map[int]int{}
 	for _, s := range seen {
 		count[s.ID]++
 	}
-	for _, s := range calibration.TurnSightings(l, seen) { // a card laid the wrong way round does no harm
+	for _, s := range calibration.TurnSightings(l, seen) { // a card may lie turned
 		i := slices.IndexFunc(l.Markers, func(m calibration.Marker) bool { return m.ID == s.ID })
 		if i >= 0 && count[s.ID] == 1 && !out[s.ID] {
 			all = append(all, usable{l.Markers[i], s.Corners})
@@ -206,11 +206,11 @@ func known(l calibration.Layout, seen []calibration.MarkerSighting, out map[int]
 	return all
 }
 
-// starts are the focal lengths, in widths of the picture, from which a solution is sought: what one picture straight from
-// above says of the focal length has two minima.
+// starts are the focal lengths, in widths of the picture, from which the solution is searched: the cost of one picture from
+// straight above has two minima.
 var starts = [...]float64{0.5, 0.75, 1.1, 1.6}
 
-// start finds the solution of least cost that the starts lead to.
+// start finds the solution of least cost among those of the starts.
 func (p *problem) start() error {
 	best, least := (*problem)(nil), math.Inf(1)
 	err := errUnsolvable
@@ -240,7 +240,7 @@ func (p *problem) start() error {
 	return nil
 }
 
-// startPoses gives every view's pose by the homography of its markers, for a lens without distortion.
+// startPoses sets every view's pose from the homography of its markers, for a lens without distortion.
 func (p *problem) startPoses() error {
 	lens := p.prior.lens(&p.shape)
 	p.poses = make([]calibration.Extrinsics, p.views)

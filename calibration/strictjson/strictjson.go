@@ -1,6 +1,6 @@
-// Package strictjson reads JSON that people may have edited, and takes nothing that Go's
-// decoder alone would pass over: an unknown key, a key that stands twice, a second document.
-// It keeps small files of the program's own as such JSON.
+// Package strictjson reads JSON that people may have edited. Unlike Go's decoder alone, it
+// rejects unknown keys, repeated keys and a second document. It also loads and saves the
+// program's own small files.
 package strictjson
 
 import (
@@ -14,11 +14,11 @@ import (
 	"strings"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
-// Decode decodes exactly one JSON document into to. Its errors are words for people without
-// a prefix.
+// Decode decodes exactly one JSON document into to. Its errors are in plain words without a
+// prefix.
 func Decode(raw []byte, to any) error {
 	if key := KeyTwice(raw); key != "" {
 		return Twice(key)
@@ -34,10 +34,10 @@ func Decode(raw []byte, to any) error {
 	return nil
 }
 
-// Load decodes a small file of at most so many bytes into to. It reports false, and leaves to
-// alone, where there is no such file. The errors name the path.
+// Load decodes a file of at most most bytes into to. It reports false, and leaves to
+// unchanged, when the file does not exist. Errors name the path.
 func Load(path string, most int64, to any) (found bool, err error) {
-	raw, err := regular.Read(path, most)
+	raw, err := regularfile.Read(path, most)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -50,7 +50,7 @@ func Load(path string, most int64, to any) (found bool, err error) {
 	return true, nil
 }
 
-// Save writes v to a file, indented, as a whole or not at all.
+// Save writes v to a file, indented and atomically.
 func Save(path string, v any, mode fs.FileMode) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -59,7 +59,7 @@ func Save(path string, v any, mode fs.FileMode) error {
 	return atomicfile.Write(path, append(raw, '\n'), mode)
 }
 
-// Plain says in words for people what an error of Go's JSON decoder says.
+// Plain returns an error of Go's JSON decoder in plain words.
 func Plain(err error) error {
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -77,7 +77,7 @@ func Plain(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// kindWord names what JSON calls a type.
+// kindWord returns JSON's name for a type.
 func kindWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -92,13 +92,13 @@ func kindWord(t reflect.Type) string {
 	return "a number"
 }
 
-// Twice is the error about a key that [KeyTwice] found.
+// Twice returns the error for a key that [KeyTwice] found.
 func Twice(key string) error {
 	return fmt.Errorf("the key %q stands twice in one place: expected once", key)
 }
 
-// KeyTwice returns a key that stands twice in one object of a JSON text, in whatever case: the
-// decoder would keep the last one without a word. It returns "" for a text that is no JSON.
+// KeyTwice returns a key that is repeated in one object of a JSON text, in any case, of which the
+// decoder would silently keep the last. It returns "" for a text that is not JSON.
 func KeyTwice(raw []byte) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	type level struct {

@@ -5,19 +5,19 @@ import (
 	"sightline/engine/geom"
 )
 
-// Card is the printed card that verifies a calibration: two strips of one
-// sheet with markers a known distance apart. One lies on the mat, the other on
-// ships' bases, so that both heights at which the program measures are checked.
+// Card is the printed card that verifies a calibration: two strips of one sheet with
+// markers a known distance apart. One lies on the mat, the other on ships' bases, to
+// check both heights at which the program measures.
 type Card struct{ Strips [2]Strip }
 
-// Strip is one strip of the check card, in a frame of its own: mm from its
-// lower left corner, x to the right and y up as it is read.
+// Strip is a strip of the check card, in its own frame: mm from the lower left corner, x
+// to the right and y up as it is read.
 //
 //	┌───────────┐
 //	│[B]  │     │   three markers in a triangle: two at the ends of the long
-//	│     │     │   side, one in the middle and off the line, so that both
-//	│     │ [C] │   directions of the table count;
-//	│     │     │   the bar is there to measure the print by
+//	│     │     │   side, one in the middle off the line, to test both
+//	│     │ [C] │   directions of the table;
+//	│     │     │   the bar measures the print
 //	│[A]  │     │
 //	└───────────┘
 type Strip struct {
@@ -27,9 +27,9 @@ type Strip struct {
 	Bar           [2]geom.Point
 }
 
-// The check card's measures. Both strips fit side by side on A4 and on US
-// Letter. A marker of 30 mm has cells of 3.75 mm, more than three pixels where a
-// camera of 1280×720 sees a whole mat.
+// The check card's measures. Both strips fit side by side on A4 and on US Letter. A
+// marker of 30 mm has cells of 3.75 mm, more than three pixels when a 1280×720 camera
+// sees a whole mat.
 const (
 	TagSize       = 30 * geom.Millimeter
 	Length        = 200 * geom.Millimeter // from marker A to marker B

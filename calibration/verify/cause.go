@@ -6,23 +6,22 @@ import (
 	"sightline/calibration/linalg"
 )
 
-// hypothesis is one thing that may be wrong: by how much each line is off for one
-// unit of it.
+// hypothesis is a possible fault, with the error of each line per unit of it.
 type hypothesis struct {
 	gain []float64
 	say  func(amount float64) string
 }
 
-// finding is what the errors say of a hypothesis.
+// finding is the test of a hypothesis.
 type finding struct {
 	hypothesis
 	amount float64 // of the fault, by generalised least squares
-	sigmas float64 // how many of its own standard deviations that is
-	left   float64 // of chi-square when it is taken away
+	sigmas float64 // amount in its own standard deviations
+	left   float64 // chi-square without the fault
 }
 
-// findings tests every hypothesis on its own. A fault that moves all distances a
-// little is found here long before chi-square over all of them notices.
+// findings tests every hypothesis separately. It finds a fault that changes all distances
+// a little long before their common chi-square does.
 func (c *check) findings() []finding {
 	total := c.chiSquare(c.errors)
 	var out []finding
@@ -49,7 +48,7 @@ func largest(all []finding) (finding, bool) {
 	return best, best.sigmas > 0
 }
 
-// cause names the single fault that explains the errors best, if one does.
+// cause names the single fault that best explains the errors.
 func (c *check) cause() string {
 	total := c.chiSquare(c.errors)
 	best, ok := largest(c.findings())
@@ -63,7 +62,7 @@ func (c *check) cause() string {
 	return s
 }
 
-// hypotheses lists the faults that are worth naming, in mm per unit.
+// hypotheses lists the faults that are tested, in mm per unit.
 func (c *check) hypotheses() []hypothesis {
 	camera := c.table.Center()[2]
 	on := func(f func(l checkLine) float64) []float64 {

@@ -11,27 +11,27 @@ import (
 	"sightline/engine/geom"
 )
 
-// What is not known of the card and of its picture, as standard deviations. None of
-// it is the calibration's fault.
+// The standard deviations of the card and of its picture, which do not count against the
+// calibration.
 const (
 	ruleSigma    = 0.05  // mm, a steel rule of 300 mm (DIN 866 class B allows 0.14 mm at the ends)
-	readSigma    = 0.1   // mm, reading it at both ends: ±0.2 mm
+	readSigma    = 0.1   // mm, reading the rule at both ends: ±0.2 mm
 	printSigma   = 0.003 // relative, of a print that was not measured
 	inkSigma     = 0.05  // mm per axis, of each marker on the paper: one dot of 600 dpi
-	lieSigma     = 0.1   // mm, of the height of each marker: a strip is not flat
+	heightSigma  = 0.1   // mm, of the height of each marker: a strip is not flat
 	cornerRandom = 0.08  // px per axis, of a marker's corner in one picture (docs/accuracy.md: 0.06-0.11 on photographs)
 )
 
-// checkPoint is the centre of one marker of the card at one place.
+// checkPoint is the centre of a marker of the card at one place.
 type checkPoint struct {
-	geom.Point             // on the table, as the calibration has it
+	geom.Point             // on the table, by the calibration
 	z          geom.Length // over the mat
 	place      int
 	strip, tag int
 	noise      float64 // sigma of its pixel, px
 }
 
-// checkLine is a known distance between two of the points.
+// checkLine is a known distance between two points.
 type checkLine struct {
 	deviation Deviation
 	from, to  int        // points
@@ -40,14 +40,14 @@ type checkLine struct {
 	nominal   geom.Point // the vector on the strip as designed
 }
 
-// check is a verification at work: the distances and the covariances of their errors.
+// check is a verification in progress: the distances and the covariances of their errors.
 type check struct {
 	table  *calibration.Table
 	setup  Setup
 	points []checkPoint
 	lines  []checkLine
 	notes  []string
-	moved  float64 // mm, how far the mat's markers lie off; 0: not seen
+	moved  float64 // mm, of the mat's markers from the calibration; 0: not seen
 
 	errors    []float64     // of the lines, mm
 	stated    []float64     // n×n covariance by the calibration, mm²
@@ -55,7 +55,7 @@ type check struct {
 	factor    linalg.Factor // Cholesky factor of their sum
 }
 
-// newCheck measures every distance that the sightings show.
+// newCheck measures every distance in the sightings.
 func newCheck(t *calibration.Table, setup Setup, seen []Sighting) *check {
 	c := &check{table: t, setup: setup}
 	c.moved = markersOff(t, seen)
@@ -83,9 +83,8 @@ func newCheck(t *calibration.Table, setup Setup, seen []Sighting) *check {
 	return c
 }
 
-// markersOff returns how far, in mm, the mat's markers lie from where the layout has
-// them: the median of all that were seen, so that a marker that was bumped does not
-// count; 0 when fewer than three were seen.
+// markersOff returns the distance, in mm, of the mat's markers from the layout: the median
+// of those seen, so a bumped marker does not count; 0 when fewer than three were seen.
 func markersOff(t *calibration.Table, seen []Sighting) float64 {
 	at := map[int]calibration.Marker{}
 	for _, m := range t.Layout.Markers {
@@ -124,7 +123,7 @@ func (c *check) addPoint(m calibration.MarkerSighting, place, strip, tag, frames
 		}
 		p.Point = p.Point.Add(q.Mul(0.25))
 	}
-	p.noise = cornerRandom / 2 / math.Sqrt(float64(max(frames, 1))) // the mean of four
+	p.noise = cornerRandom / 2 / math.Sqrt(float64(max(frames, 1))) // the mean of four corners
 	c.points = append(c.points, p)
 }
 
@@ -139,7 +138,7 @@ func (c *check) addLines(first int) {
 			if !(arm.Norm() > 0) {
 				continue
 			}
-			// The bar measures the scale along the strip; across it the print is as designed.
+			// The bar gives the scale along the strip; across it the print is as designed.
 			printed := geom.Point{X: nominal.X, Y: nominal.Y * c.barScale(p.strip)}
 			c.lines = append(c.lines, checkLine{
 				from: i, to: j, along: arm.Mul(1 / arm.Norm()), onCard: printed.Mul(1 / printed.Norm()), nominal: nominal,
@@ -159,8 +158,8 @@ func (c *check) barScale(strip int) float64 {
 	return 1
 }
 
-// weigh works out the covariances of all errors.
-func (c *check) weigh() error {
+// setCovariances computes the covariances of all errors.
+func (c *check) setCovariances() error {
 	n := len(c.lines)
 	c.errors = make([]float64, n)
 	for i, l := range c.lines {
@@ -189,7 +188,7 @@ func (c *check) weigh() error {
 	return nil
 }
 
-// onLines takes a covariance of all points (x, y, x, y …) to the lines' lengths.
+// onLines propagates a covariance of all points (x, y, x, y …) to the lines' lengths.
 func (c *check) onLines(joint []float64) []float64 {
 	n, m := len(c.lines), 2*len(c.points)
 	out := make([]float64, n*n)
@@ -215,14 +214,14 @@ func (c *check) onLines(joint []float64) []float64 {
 	return out
 }
 
-// addScale adds the calibration's scale, which all distances share.
+// addScale adds the calibration's scale error, which all distances share.
 func (c *check) addScale() {
 	addTerm(c.stated, len(c.lines), func(i int) float64 {
 		return c.table.ScaleSigma * float64(c.lines[i].deviation.True)
 	})
 }
 
-// addTerm adds a covariance v vᵀ: an error of one sigma that moves line i by v(i).
+// addTerm adds the covariance v vᵀ of an error whose sigma changes line i by v(i).
 func addTerm(cov []float64, n int, v func(i int) float64) {
 	values := make([]float64, n)
 	for i := range values {
@@ -235,11 +234,11 @@ func addTerm(cov []float64, n int, v func(i int) float64) {
 	}
 }
 
-// addCard adds what is not known of the printed card: its scale along and across,
-// and each marker's place on the paper. It is the same card at every place.
+// addCard adds the errors of the printed card, the same at every place: its scale along
+// and across, and each marker's place on the paper.
 func (c *check) addCard() {
 	n := len(c.lines)
-	along := func(i int) float64 { return c.lines[i].onCard.Y * c.lines[i].nominal.Y } // mm for a scale of one more
+	along := func(i int) float64 { return c.lines[i].onCard.Y * c.lines[i].nominal.Y } // mm per unit of scale
 	across := func(i int) float64 { return c.lines[i].onCard.X * c.lines[i].nominal.X }
 	bars := c.setup.Bars
 	of := func(strip int, f func(int) float64, sigma float64) func(int) float64 {
@@ -292,12 +291,11 @@ func (c *check) addCard() {
 	}
 }
 
-// addPicture adds what is each sighting's own: the corners' noise, and how flat the
-// strip lies.
+// addPicture adds the errors of each sighting: the corners' noise, and the strip's height.
 func (c *check) addPicture() {
 	n := len(c.lines)
 	for k, p := range c.points {
-		rise := c.slope(k).Mul(lieSigma)
+		rise := c.slope(k).Mul(heightSigma)
 		noise := c.pixelSize(k) * p.noise
 		for _, move := range [3]geom.Point{rise, {X: noise}, {Y: noise}} {
 			addTerm(c.reference, n, func(i int) float64 {
@@ -313,17 +311,16 @@ func (c *check) addPicture() {
 	}
 }
 
-// slope returns how far a point seems to move, in mm, for each mm that it lies higher
-// than was thought.
+// slope returns the apparent motion of a point, in mm, per mm of height.
 func (c *check) slope(k int) geom.Point {
 	p := c.points[k]
-	s, _ := risenBy1(c.table, p.Point, p.z)
+	s, _ := heightSensitivity(c.table, p.Point, p.z)
 	return s
 }
 
-// risenBy1 returns how far the point at height z seems to move when it lies a
-// millimetre higher.
-func risenBy1(t *calibration.Table, p geom.Point, z geom.Length) (geom.Point, bool) {
+// heightSensitivity returns the apparent motion of the point at height z when it is raised
+// by a millimetre.
+func heightSensitivity(t *calibration.Table, p geom.Point, z geom.Length) (geom.Point, bool) {
 	px, ok := t.PixelOf(p, z+1)
 	if !ok {
 		return geom.Point{}, false
@@ -332,7 +329,7 @@ func risenBy1(t *calibration.Table, p geom.Point, z geom.Length) (geom.Point, bo
 	return q.Sub(p), ok
 }
 
-// pixelSize returns the side of a pixel on the table at a point, in mm.
+// pixelSize returns the size of a pixel on the table at a point, in mm.
 func (c *check) pixelSize(k int) float64 {
 	_, dx, dy, ok := c.table.PixelJacobian(c.points[k].Point, c.points[k].z)
 	if area := math.Abs(dx.X*dy.Y - dx.Y*dy.X); ok && area > 0 {

@@ -9,31 +9,31 @@ import (
 	"sightline/engine/geom"
 )
 
-// FlatnessFit is what a card of known distances, laid at many places, says of the
-// mat's height.
+// FlatnessFit is the mat's height as measured with a card of known distances at many
+// places.
 type FlatnessFit struct {
 	Surface *calibration.Surface
 	Places  int // at which the card lay
 	Lines   int // known distances that were measured
-	// Before and After are the rms, over the card's markers, of the sigma of the mat's
-	// smooth height there.
+	// Before and After are the sigma of the mat's smooth height, rms over the card's
+	// markers.
 	Before, After geom.Length
-	// ChiFlat and ChiFitted are chi-square of the distances for a flat mat and for the
-	// surface; on a flat mat they hardly differ.
+	// ChiFlat and ChiFitted are the chi-square of the distances for a flat mat and for the
+	// surface. On a flat mat they hardly differ.
 	ChiFlat, ChiFitted float64
 	Lowest, Highest    geom.Length // of the surface at the markers
 }
 
-// FitSurface measures how flat the mat is: a strip of the check card that lies higher
-// looks longer, by 1 in 1250 for each mm under a camera 1.25 m above. The known
-// distances of all places are linear in the mat's heights under their markers, which
-// have the prior of a mat that was not measured; what else makes distances look wrong
-// (scale, pose, lens, the card) is in their covariance, as calibrate verify states it.
+// FitSurface measures the mat's flatness: a strip of the check card that lies higher
+// looks longer, by 1 in 1250 for each mm below a camera at 1.25 m. The known distances
+// are linear in the mat's heights under the markers, which have the prior of an
+// unmeasured mat. Other errors of the distances (scale, pose, lens, the card) are in
+// their covariance, as calibrate verify states it.
 //
-// What edge markers and a card can say is little: a height of 1 mm changes 200 mm by
-// 0.16 mm, and a wrong scale by 0.03 % looks like 0.4 mm everywhere. So one camera sees
-// how much one part of the mat lies above another, much less how high the whole lies;
-// the covariance that comes out says so, and the sigma shrinks only where it may.
+// Edge markers and a card show little: a height of 1 mm changes 200 mm by 0.16 mm, and a
+// scale error of 0.03 % looks like 0.4 mm everywhere. One camera sees how much one part
+// of the mat lies above another, and much less how high the whole lies. The resulting
+// covariance says so.
 //
 // It fails with ErrNoCard when no picture shows two markers of one strip.
 func FitSurface(t calibration.Table, setup Setup, seen []Sighting) (FlatnessFit, error) {
@@ -44,7 +44,7 @@ func FitSurface(t calibration.Table, setup Setup, seen []Sighting) (FlatnessFit,
 	t.Surface = nil
 	flatness := float64(limits.Flatness)
 	sigma := geom.Length(flatness * math.Sqrt(calibration.SmoothShare))
-	limits.Flatness = 0 // it is what is sought
+	limits.Flatness = 0 // the unknown
 	setup.Limits = limits
 	if !(sigma > 0) {
 		return FlatnessFit{}, fmt.Errorf("calibration: flatness: expected a prior sigma of more than 0 mm")
@@ -57,7 +57,7 @@ func FitSurface(t calibration.Table, setup Setup, seen []Sighting) (FlatnessFit,
 		return FlatnessFit{}, fmt.Errorf("calibration: flatness: expected the card at no more than %d places, got %d",
 			calibration.MaxSurfacePlaces/6, len(seen))
 	}
-	if err := c.weigh(); err != nil {
+	if err := c.setCovariances(); err != nil {
 		return FlatnessFit{}, fmt.Errorf("calibration: flatness: %w", err)
 	}
 	fit := FlatnessFit{Lines: len(c.lines)}
@@ -86,7 +86,7 @@ func FitSurface(t calibration.Table, setup Setup, seen []Sighting) (FlatnessFit,
 }
 
 // heights conditions the heights under the points on the lines' errors: e = H h + noise.
-// ripple is the variance of what is not smooth, alike within rippleReach.
+// ripple is the variance of the ripple, which is correlated within RippleReach.
 func (c *check) heights(prior []float64, ripple float64, fit *FlatnessFit) (mean, posterior []float64, ok bool) {
 	n, m := len(c.points), len(c.lines)
 	h := make([]float64, m*n)
@@ -94,7 +94,7 @@ func (c *check) heights(prior []float64, ripple float64, fit *FlatnessFit) (mean
 		h[i*n+l.from] = -c.slope(l.from).Dot(l.along)
 		h[i*n+l.to] = c.slope(l.to).Dot(l.along)
 	}
-	// The covariance of the lines: noise, ripple, and the prior that is being learnt.
+	// The covariance of the lines consists of noise, ripple and the prior.
 	noise := make([]float64, m*m)
 	for i := range noise {
 		noise[i] = c.stated[i] + c.reference[i]

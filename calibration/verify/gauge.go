@@ -7,9 +7,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// GaugeStudy says how well the program measures one distance again and again: the
-// distance between two markers of the check card, several times at each of several
-// places.
+// GaugeStudy says how well a measured distance repeats: that between two markers of the
+// check card, measured several times at each of several places.
 //
 // With k places and n pictures at each, x the error of a picture's distance and MS the
 // mean squares of a one-way analysis of variance between and within places
@@ -30,13 +29,12 @@ type GaugeStudy struct {
 	Between          geom.Length // s_L
 	Reproducibility  geom.Length // s_R
 	Tolerance        geom.Length // the width of the band, T
-	GRR              float64     // share of the tolerance: 0.1 is good, 0.3 the most that is usual
-	Cg, Cgk          float64     // 1.33 is usual
+	GRR              float64     // share of the tolerance: 0.1 is good, 0.3 the usual limit
+	Cg, Cgk          float64     // 1.33 is the usual requirement
 }
 
-// NewGaugeStudy works out a study from the errors in mm, by place. It needs two
-// pictures at one place at least; with one place, between is 0 and the study is a
-// type-1 study.
+// NewGaugeStudy computes a study from the errors in mm, by place. It needs at least two
+// pictures at one place. With one place, Between is 0 and the study is a type-1 study.
 func NewGaugeStudy(places [][]float64, tolerance geom.Length) (GaugeStudy, error) {
 	s := GaugeStudy{Tolerance: tolerance}
 	if !(tolerance > 0) {
@@ -86,7 +84,7 @@ func NewGaugeStudy(places [][]float64, tolerance geom.Length) (GaugeStudy, error
 	s.Reproducibility = geom.Length(math.Sqrt(repeat + place))
 	t := float64(tolerance)
 	s.GRR = 6 * float64(s.Reproducibility) / t
-	// A picture that is read again without any noise has no spread to divide by.
+	// A noiseless picture measured again has no spread to divide by.
 	if r := float64(s.Repeatability); r > 0 {
 		s.Cg, s.Cgk = 0.2*t/(6*r), (0.1*t-math.Abs(bias))/(3*r)
 	} else {

@@ -14,26 +14,25 @@ import (
 	"sightline/engine/geom"
 )
 
-// Record is what is kept of a calibration's last verification. It stands in a
-// file of its own next to the table's, so that the calibration and its hash stay as
-// they are.
+// Record summarises a calibration's last verification. It has its own file next to the
+// table's, so the calibration and its hash stay unchanged.
 type Record struct {
-	At              time.Time // of the last picture, or of the verification when pictures carry no time
+	At              time.Time // of the last picture, or of the verification when pictures have no time
 	Outcome         Outcome
 	WorstError      geom.Length
 	WorstNormalised float64
 	Places          int
 	Covered         float64 // share of the mat
-	Calibration     string  // hash of the table file that was verified
+	Calibration     string  // hash of the verified table file
 }
 
-// Record returns what is kept of a verification.
+// Record returns the record of a verification.
 func (v Result) Record(at time.Time, hash string) Record {
 	return Record{At: at, Outcome: v.Outcome, WorstError: v.WorstError, WorstNormalised: v.WorstNormalised,
 		Places: v.Places, Covered: v.Covered, Calibration: hash}
 }
 
-// recordFile is the record as the file holds it.
+// recordFile is the file form of a record.
 type recordFile struct {
 	Version     *int      `json:"version"`
 	At          time.Time `json:"at"`
@@ -45,11 +44,11 @@ type recordFile struct {
 	Calibration string    `json:"calibration"`
 }
 
-// RecordPath returns the name of the record of a table file: table.json.verify.json.
+// RecordPath returns the name of a table file's record: table.json.verify.json.
 func RecordPath(table string) string { return table + ".verify.json" }
 
-// SaveRecord writes the record next to the table file. An older one is kept under
-// another name, as calibrations are.
+// SaveRecord writes the record next to the table file. An older record is kept as a
+// backup, like a calibration.
 func SaveRecord(table string, r Record) error {
 	path := RecordPath(table)
 	version := 1
@@ -60,7 +59,7 @@ func SaveRecord(table string, r Record) error {
 		Places: r.Places, Covered: micro(r.Covered), Calibration: r.Calibration,
 	})
 	if err == nil {
-		_, err = parseRecord(raw) // what could not be read back must not be written
+		_, err = parseRecord(raw) // what cannot be read back must not be written
 	}
 	if err == nil {
 		_, err = document.Save(path, raw)
@@ -71,8 +70,7 @@ func SaveRecord(table string, r Record) error {
 	return nil
 }
 
-// LoadRecord reads the record of a table file. It reports false when there is
-// none: the calibration was never verified.
+// LoadRecord reads the record of a table file. It reports false when there is none.
 func LoadRecord(table string) (Record, bool, error) {
 	path := RecordPath(table)
 	raw, err := document.Read(path)
@@ -115,9 +113,9 @@ func parseRecord(raw []byte) (Record, error) {
 		Places: f.Places, Covered: f.Covered, Calibration: f.Calibration}, nil
 }
 
-// Stale says why a verification no longer speaks for a calibration; "" when it does.
-// file is the table as its file has it, now is the one in use, which may have been
-// registered again since.
+// Stale says why a verification no longer applies to a calibration; "" when it does. file
+// is the table in the file, now the one in use, which may have been registered again
+// since.
 func (r Record) Stale(file, now *calibration.Table) string {
 	if r.Calibration != file.Hash {
 		return "it was made with another calibration file"
@@ -133,8 +131,8 @@ func (r Record) Stale(file, now *calibration.Table) string {
 	return ""
 }
 
-// cornerSigmaOf returns the largest standard deviation, in mm, with which the calibration
-// knows where the mat's corners appear: that of pose and lens.
+// cornerSigmaOf returns the calibration's largest standard deviation, from pose and lens,
+// at a corner of the mat.
 func cornerSigmaOf(t *calibration.Table) (most geom.Length) {
 	b := calibration.NewBudget(*t, calibration.Uncertainty{})
 	for _, p := range t.Layout.Corners() {
@@ -145,8 +143,7 @@ func cornerSigmaOf(t *calibration.Table) (most geom.Length) {
 	return most
 }
 
-// AnswerJSON is how a verification goes with answers: what a machine reads with a
-// scene. See docs/scene.md.
+// AnswerJSON is the form of a verification in scenes and answers. See docs/scene.md.
 type AnswerJSON struct {
 	At          time.Time `json:"at"`
 	Outcome     string    `json:"outcome"`
@@ -154,11 +151,11 @@ type AnswerJSON struct {
 	WorstSigmas float64   `json:"worst_sigmas"`
 	Places      int       `json:"places"`
 	Covered     float64   `json:"covered"`
-	Holds       bool      `json:"holds"` // it speaks for the calibration in use
-	Why         string    `json:"why"`   // why it does not hold; "" when it does
+	Holds       bool      `json:"holds"` // whether it applies to the calibration in use
+	Why         string    `json:"why"`   // why it does not; "" when it does
 }
 
-// String says it in a line for people.
+// String describes the verification in a line.
 func (v *AnswerJSON) String() string {
 	if v == nil {
 		return "this calibration was never verified"
@@ -171,7 +168,7 @@ func (v *AnswerJSON) String() string {
 	return s
 }
 
-// Answer returns the record as it goes with answers made by a calibration.
+// Answer returns the record in the form that accompanies answers.
 func (r Record) Answer(file, now *calibration.Table) *AnswerJSON {
 	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
 	why := r.Stale(file, now)
@@ -181,15 +178,15 @@ func (r Record) Answer(file, now *calibration.Table) *AnswerJSON {
 	}
 }
 
-// AddTo returns a JSON object with the key "verified" added to its end: the
-// verification, or null.
+// AddTo returns a JSON object with the verification, or null, appended under the key
+// "verified".
 func AddTo(doc []byte, v *AnswerJSON) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
 	doc = bytes.TrimRight(doc, " \n")
-	if len(doc) < 3 || doc[len(doc)-1] != '}' { // what we wrote ourselves, with a version at least
+	if len(doc) < 3 || doc[len(doc)-1] != '}' { // our own documents have a version at least
 		return nil, errors.New("calibration: add verification: expected a JSON object")
 	}
 	out := append([]byte(nil), doc[:len(doc)-1]...)

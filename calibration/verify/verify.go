@@ -12,23 +12,22 @@ import (
 // Setup says how the check card was made and laid.
 type Setup struct {
 	Card Card
-	// Thickness of a strip with the card that it is glued on: its print lies that
-	// much over what it lies on.
+	// Thickness of a strip with the card it is glued on: the height of its print.
 	Thickness geom.Length
 	BaseTop   geom.Length             // of the bases under the strip for the bases, over the mat
 	Bars      [2]geom.Length          // the strips' bars of Bar as measured; 0: not measured
-	Limit     geom.Length             // error of a distance on the card that is too large to be of use
+	Limit     geom.Length             // error of a distance on the card that makes a calibration useless
 	Limits    calibration.Uncertainty // of the calibration; zero: DefaultUncertainty
 }
 
-// DefaultLimit is the error at which a calibration is of no use, however
-// honestly stated: games turn on a millimetre.
+// DefaultLimit is the error at which a calibration is useless, even if its sigma says
+// so: games turn on a millimetre.
 const DefaultLimit = 1 * geom.Millimeter
 
-// barRange is how far off a bar may be as measured: beyond that the page was scaled.
+// barRange is the accepted relative error of a bar: beyond it the page was scaled.
 const barRange = 0.01
 
-// Validate reports what cannot be.
+// Validate reports an impossible setup.
 func (s Setup) Validate() error {
 	switch {
 	case !(s.Thickness >= 0) || s.Thickness > 20:
@@ -56,11 +55,11 @@ func (s Setup) height(strip int) geom.Length {
 	return s.BaseTop + s.Thickness
 }
 
-// Sighting is what one picture shows of the check card, lying at one place.
+// Sighting is the check card in one picture, at one place.
 type Sighting struct {
 	Name   string                       // of the picture
-	Tags   []calibration.MarkerSighting // markers of other sheets are left out
-	Frames int                          // averaged; 0 is one
+	Tags   []calibration.MarkerSighting // markers of other sheets are ignored
+	Frames int                          // number of averaged frames; 0 means one
 }
 
 // ErrNoCard is returned by Run when no picture shows two markers of one strip.
@@ -74,76 +73,75 @@ type Deviation struct {
 	At         [2]geom.Point // where they lie on the table
 	True       geom.Length   // by the card
 	Measured   geom.Length   // by the calibration
-	Stated     geom.Length   // sigma that the calibration gives for it
-	Reference  geom.Length   // sigma of the card and of this one measurement
+	Stated     geom.Length   // sigma by the calibration
+	Reference  geom.Length   // sigma of the card and of this measurement
 	Normalised float64       // error over the sigma of both
 }
 
 // Error returns measured less true.
 func (d Deviation) Error() geom.Length { return d.Measured - d.True }
 
-// Sigma returns what the error may be: the calibration's own and the card's.
+// Sigma returns the standard deviation of the error: the calibration's and the card's.
 func (d Deviation) Sigma() geom.Length {
 	return geom.Length(math.Hypot(float64(d.Stated), float64(d.Reference)))
 }
 
-// Outcome is what a verification finds.
+// Outcome is the result of a verification.
 type Outcome string
 
 // The outcomes.
 const (
 	Pass      Outcome = "pass"      // no distance is off by more than the limit
-	Fail      Outcome = "fail"      // one is, or the mat does not lie where it was
-	Undecided Outcome = "undecided" // the card is not known well enough to tell
+	Fail      Outcome = "fail"      // one is, or the mat was moved
+	Undecided Outcome = "undecided" // the card is not known well enough to decide
 )
 
-// Result is how a calibration measured the check card.
+// Result is the result of a verification in full.
 type Result struct {
 	Outcome    Outcome
 	Reasons    []string // why it is not a pass
-	Cause      string   // what is likely wrong when it fails; may be empty
-	Notes      []string // what a reader should know as well
+	Cause      string   // likely cause of a failure; may be empty
+	Notes      []string // further remarks
 	Deviations []Deviation
 
 	Places          int
-	WorstError      geom.Length // the largest, without its sign
-	WorstNormalised float64     // the largest, without its sign
-	Allowed         float64     // what the largest may be, for as many as there are
+	WorstError      geom.Length // the largest absolute error
+	WorstNormalised float64     // the largest absolute normalised error
+	Allowed         float64     // limit of WorstNormalised for this number of distances
 	ChiSquare       float64     // of all deviations together
 	Freedom         int
 	Probability     float64     // of a larger chi-square if the stated sigma is true
-	Stated          geom.Length // the largest sigma that the calibration gives
-	Reference       geom.Length // the largest of the card
+	Stated          geom.Length // the calibration's largest sigma
+	Reference       geom.Length // the card's largest sigma
 	Covered         float64     // share of the mat within checkReach of a marker of the card
 }
 
 const (
-	// checkLevel is the probability with which a true calibration may fail by
-	// chi-square: that of three sigmas.
+	// checkLevel is the probability that a true calibration fails by chi-square: that of
+	// three sigmas.
 	checkLevel = 0.0027
-	// checkReach is how far round the card a verification speaks for the mat.
+	// checkReach is the distance from the card up to which a verification covers the mat.
 	checkReach = 250.0
-	// movedLimit is how far, in mm, the mat's markers may lie from where the calibration
-	// has them: three times what a hand with a steel rule leaves.
+	// movedLimit is the accepted distance, in mm, of the mat's markers from the
+	// calibration: three times the error of laying them with a steel rule.
 	movedLimit = 1.0
-	// usefulCover of the mat should have been visited.
+	// usefulCover is the share of the mat that should be covered.
 	usefulCover = 0.5
 )
 
-// Run measures all known distances of the check card, at every place, with the
-// table's calibration, and compares the errors with the sigma that its error model
-// states together with that of the card.
+// Run measures all known distances of the check card, at every place, with the table's
+// calibration, and compares the errors with the combined sigma of its error model and of
+// the card.
 //
-// It passes when the errors are what the sigmas allow: none larger than the largest
-// of as many normal deviations (99.73 %), and chi-square over all of them, with
-// everything that they share in its covariance, below its 99.73 % bound, and none of
-// the faults that move many distances alike (scale, width, depth, the height of a strip)
-// seen at more than its share of three sigmas. It fails also when the mat's markers
-// show that camera or mat was moved, and when an error exceeds the
-// limit by more than the card's own doubt, even when the calibration said so itself.
-// When the card is not known well enough to find such an error it is undecided.
+// A verification passes when no error exceeds the largest of as many normal deviations
+// (99.73 %), the chi-square of all errors with their full covariance is below its 99.73 %
+// bound, and no fault that changes many distances (scale, width, depth, the height of a
+// strip) is seen at more than its share of three sigmas. It fails also when the mat's
+// markers show that camera or mat was moved, and when an error exceeds the limit by more
+// than the card's uncertainty, even if the calibration's sigma allows it. It is undecided
+// when the card is not known well enough to find such an error.
 //
-// It fails with ErrNoCard when there is nothing to measure.
+// Run returns ErrNoCard when there is nothing to measure.
 func Run(t calibration.Table, setup Setup, seen []Sighting) (Result, error) {
 	if err := setup.Validate(); err != nil {
 		return Result{}, fmt.Errorf("calibration: verify: %w", err)
@@ -153,15 +151,15 @@ func Run(t calibration.Table, setup Setup, seen []Sighting) (Result, error) {
 		return Result{}, fmt.Errorf("calibration: verify: %w: expected two markers of a strip (ids %d…%d) in one picture",
 			ErrNoCard, calibration.CheckCardIDs, calibration.CheckCardIDs+5)
 	}
-	if err := c.weigh(); err != nil {
+	if err := c.setCovariances(); err != nil {
 		return Result{}, fmt.Errorf("calibration: verify: %w", err)
 	}
 	v := c.verification()
-	c.judge(&v)
+	c.decide(&v)
 	return v, nil
 }
 
-// verification fills in the figures.
+// verification returns the result.
 func (c *check) verification() Result {
 	v := Result{Notes: c.notes, Freedom: len(c.lines), Allowed: largestOf(len(c.lines)), Covered: c.covered()}
 	places := map[int]bool{}
@@ -183,8 +181,8 @@ func (c *check) verification() Result {
 	return v
 }
 
-// judge decides.
-func (c *check) judge(v *Result) {
+// decide sets the outcome and its reasons.
+func (c *check) decide(v *Result) {
 	v.Outcome = Pass
 	fail := func(format string, a ...any) {
 		v.Outcome = Fail
@@ -238,7 +236,7 @@ func (c *check) judge(v *Result) {
 	}
 }
 
-// share says a small probability.
+// share formats a small probability.
 func share(p float64) string {
 	if p < 1e-6 {
 		return "less than one in a million"
@@ -246,5 +244,5 @@ func share(p float64) string {
 	return fmt.Sprintf("%.2g %%", 100*p)
 }
 
-// trimmed prints a number without needless zeros.
+// trimmed formats a number without trailing zeros.
 func trimmed(v float64) string { return fmt.Sprintf("%.4g", v) }

@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
-// State says whether a calibration still holds.
+// State says whether a calibration is still valid.
 type State int
 
 // The states.
 const (
-	OK          State = iota // every marker is where it was
-	Covered                  // some markers are not seen or lie elsewhere, but enough are where they were
-	Moved                    // the markers moved together, and have not come to rest
-	Settled                  // they moved together and lie still: time to register again
-	LensChanged              // the picture grew or shrank about its middle: the lens, not the place
-	Lost                     // too few markers are seen to tell
+	OK          State = iota // every marker is in its place
+	Covered                  // some markers are hidden or displaced, but enough are in their places
+	Moved                    // the markers moved together and are not at rest
+	Settled                  // the markers moved together and are at rest: register again
+	LensChanged              // the picture grew or shrank about its middle: the lens changed, not the pose
+	Lost                     // too few markers are visible
 )
 
 // String names the state as the API does.
@@ -29,105 +30,103 @@ func (s State) String() string {
 // Verdict is what a picture says about the calibration in use.
 type Verdict struct {
 	State   State
-	Seen    int   // markers that are where they were
+	Seen    int   // markers in their places
 	Of      int   // markers of the layout
-	Missing []int // ids that have not been seen for some pictures
-	Strays  []int // ids that lie elsewhere while the others have not moved: bumped
-	Doubt   bool  // this picture shows a motion: the next ones decide, and it answers nothing
+	Missing []int // ids not seen for some pictures
+	Strays  []int // ids displaced while the others have not moved: bumped
+	Doubt   bool  // this picture shows a motion, which the next ones must confirm: it gives no answers
 
-	// Shift is how far the mat's corners seem to have moved: the largest of the four.
+	// Shift is the largest apparent motion of a corner of the mat.
 	Shift geom.Length
-	// Grown is by how much the picture grew about its middle, in LensChanged: 0.001 is
-	// a thousandth.
+	// Grown is the relative growth of the picture about its middle, in LensChanged.
 	Grown float64
 	// Blind is the standard deviation, at the worst corner of the mat, of a motion
-	// that the markers seen could not have shown.
+	// that the visible markers could have missed.
 	Blind geom.Length
 }
 
-// Monitor tells from the mat's markers, picture by picture, whether the camera and
-// they are still where they were when the table was registered.
+// Monitor detects from the mat's markers, picture by picture, whether the camera or the
+// markers have moved since the table was registered.
 //
-// It compares each marker with where the first pictures showed it, not with where
-// the calibration puts it: what the lens model and the laying of the markers left is
-// the same in both and drops out, and a hundredth of a pixel remains. Each picture is
-// put to four questions. Is each marker where it was (chi-square of its corners with
-// 8 degrees of freedom)? Did those that are move together by a little (chi-square of
-// the best small motion of the camera, 6 degrees)? Do most of them lie elsewhere?
-// Is the motion nothing but growth about the picture's middle? A motion counts when
-// two of three pictures show it, so that one picture with a flash or a passing sleeve
-// changes nothing.
+// It compares each marker with its place in the first pictures, not with where the
+// calibration puts it. The errors of the lens model and of the markers' placement are
+// the same in both and cancel, which leaves a hundredth of a pixel. Each picture is
+// tested four times. Is each marker in its place (chi-square of its corners, 8 degrees
+// of freedom)? Did the markers in their places move together by a little (chi-square
+// of the best small motion of the camera, 6 degrees)? Are most markers displaced? Is
+// the motion pure growth about the picture's middle? A motion counts when two of three
+// pictures show it, so a flash or a passing sleeve in one picture has no effect.
 //
-// What it cannot tell: whether the camera moved or the table under it did, with mat
-// and markers together. The picture is the same, and so is the remedy: registering
-// again. A mat that slides while the markers stay lying is not seen at all.
+// A Monitor cannot distinguish a moved camera from a table that moved below it with
+// mat and markers. The picture is the same, and so is the remedy, to register again. It
+// does not see a mat that slides while the markers stay.
 //
-// A Monitor belongs to one goroutine.
+// A Monitor is not safe for concurrent use.
 type Monitor struct {
 	table   calibration.Table
 	markers map[int]*watchedMarker
 	sigma   float64 // measured noise of a corner per axis, px
-	quiet   int     // pictures that it was measured from
+	quiet   int     // number of pictures that sigma was measured from
 
 	state    State
 	evidence [3]bool // of motion, in the last pictures
-	still    int     // pictures in a row that show what the one before did
+	still    int     // consecutive pictures without change from the one before
 	blindAt  time.Time
-	back     int // pictures in a row that show everything where it was
+	back     int // consecutive pictures with everything in its place
 	cov      []float64
 }
 
 const (
 	// watchNoise is the noise of a marker's corner per axis, in px, that is assumed
-	// until it is measured from the pictures themselves, and watchLeast and watchMost
-	// bound what is measured: 0.004 px on rendered tables, 0.06-0.11 px on photographs
-	// (docs/accuracy.md).
+	// until it is measured. watchLeast and watchMost bound the measured noise, which is
+	// 0.004 px on rendered tables and 0.06-0.11 px on photographs (docs/accuracy.md).
 	watchNoise = 0.1
 	watchLeast = 0.02
 	watchMost  = 0.3
-	// watchDrift is how far changing light moves a whole marker, in px per axis. From
-	// a quarter of the usual light to clipped whites it is 0.013 px at most on rendered
-	// tables (TestLightMovesNoMarker in package tablesim); shadows are worse.
+	// watchDrift is the apparent motion of a whole marker in changing light, in px per
+	// axis. It is 0.013 px at most on rendered tables, from a quarter of the usual light
+	// to clipped whites (TestLightMovesNoMarker in package tablesim); shadows are worse.
 	watchDrift = 0.03
 
-	// Pictures are independent but for the drift, which the covariance holds, so that
-	// 10 000 pictures with 8 markers give a false picture with a probability of 4e-5
-	// by the limit of a marker and 3e-5 by that of the motion; and two are needed.
+	// Pictures are independent except for the drift, which the covariance includes.
+	// Among 10 000 pictures with 8 markers, one exceeds the limit of a marker with a
+	// probability of 4e-5 and that of the motion with 3e-5, and two are needed.
 	markerLimit = 60.0 // chi-square, 8 degrees of freedom: 5e-10
 	motionLimit = 51.0 // chi-square, 6 degrees of freedom: 3e-9
 
-	// watchLearns is how many quiet pictures say where a marker was.
+	// watchLearns is the number of quiet pictures averaged for a marker's place.
 	watchLearns = 30
-	// watchMean is how many pictures are averaged to see a small motion.
+	// watchMean is the number of pictures averaged to detect a small motion.
 	watchMean = 5
-	// tolerated is a motion, at the mat's corners, that is not worth registering
-	// again for: it is a third of the usual sigma. It is added to the sigma instead.
+	// tolerated is the motion at the mat's corners that is added to the sigma instead of
+	// causing a new registration: a third of the usual sigma.
 	tolerated = 0.15 * geom.Millimeter
-	// stillFor is how many pictures in a row must show the same for a move to be over.
+	// stillFor is the number of consecutive unchanged pictures that end a move.
 	stillFor = 3
-	// MaxBlind is the most that the markers seen may leave open, at the worst corner
-	// of the mat, for answers to go on: as much as all else together. Any five of the
-	// eight markers are enough, three mostly, one never (TestHowManyMarkersAreEnough).
+	// MaxBlind is the largest Blind at which answers continue: as much as all other
+	// errors together. Any five of the eight markers are enough, three usually, one never
+	// (TestHowManyMarkersAreEnough).
 	MaxBlind = 0.5 * geom.Millimeter
-	// lostAfter is how long too few markers may be seen before answers stop: a hand
-	// that passes takes less.
+	// lostAfter is how long too few markers may be visible before answers stop: longer
+	// than a passing hand.
 	lostAfter = 700 * time.Millisecond
-	// unseenFor is how many pictures in a row a marker must be missing to be named.
+	// unseenFor is the number of consecutive pictures without a marker after which it is
+	// reported missing.
 	unseenFor = 3
 )
 
-// NewMonitor watches over a table, from a picture that it was registered with or that
-// it fits.
+// NewMonitor returns a monitor for a table and the markers in a picture that it was
+// registered with or that it fits.
 func NewMonitor(t calibration.Table, seen []calibration.MarkerSighting) *Monitor {
 	w := &Monitor{table: t, markers: map[int]*watchedMarker{}, sigma: watchNoise}
-	seen = w.sane(seen)
-	w.meet(seen)
-	w.cov, _ = w.unnoticed(w.present(seen))
+	seen = w.plausible(seen)
+	w.addNew(seen)
+	w.cov, _ = w.unnoticed(w.match(seen))
 	return w
 }
 
-// Expected returns where to look for the markers in the next picture: where they
-// were seen last.
+// Expected returns where to search for the markers in the next picture: where they were
+// seen last.
 func (w *Monitor) Expected() []calibration.MarkerSighting {
 	var out []calibration.MarkerSighting
 	for _, m := range w.table.Layout.Markers {
@@ -153,17 +152,16 @@ func (w *Monitor) Expected() []calibration.MarkerSighting {
 	return out
 }
 
-// Update takes the markers that a picture shows, taken at a time, and says whether the
-// calibration still holds. The order of the markers does not matter; one that comes
-// twice is left out.
+// Update evaluates the markers in a picture taken at a time. Their order does not matter;
+// a marker that appears twice is ignored.
 func (w *Monitor) Update(at time.Time, seen []calibration.MarkerSighting) Verdict {
-	seen = w.sane(seen)
+	seen = w.plausible(seen)
 	if w.state == OK || w.state == Covered {
-		w.meet(seen)
+		w.addNew(seen)
 	}
-	here := w.present(seen)
-	moving := w.isMoving(here) // against the picture before
-	w.remember(here, moving)
+	here := w.match(seen)
+	moving := w.isMoving(here)
+	w.record(here, moving)
 
 	inliers, outliers := w.classify(here)
 	motion := w.motionOf(here, inliers, outliers)
@@ -180,7 +178,7 @@ func (w *Monitor) Update(at time.Time, seen []calibration.MarkerSighting) Verdic
 	if (w.state == OK || w.state == Covered) && enough && !motion.evident {
 		w.learn(inliers)
 	}
-	w.name(&v, here, outliers)
+	w.listAbsent(&v, here, outliers)
 	v.Doubt = motion.evident
 	if v.State = w.state; v.State != LensChanged {
 		v.Grown = 0
@@ -188,9 +186,9 @@ func (w *Monitor) Update(at time.Time, seen []calibration.MarkerSighting) Verdic
 	return v
 }
 
-// Unnoticed returns the covariance that an object's pose has from the motion that
-// the markers in view could not have shown, and from one too small to register again
-// for. Answers add it to what the calibration says. radius is half the object's size.
+// Unnoticed returns the covariance of an object's pose from camera motion that the
+// visible markers could have missed or that is too small to register again. Answers add
+// it to the calibration's. radius is half the object's size.
 func (w *Monitor) Unnoticed(pose geom.Pose, z, radius geom.Length) (cov geom.Cov3) {
 	if len(w.cov) != 36 {
 		return cov
@@ -202,7 +200,7 @@ func (w *Monitor) Unnoticed(pose geom.Pose, z, radius geom.Length) (cov geom.Cov
 	if !ok || !ok1 || !ok2 || !(r > 0) {
 		return cov
 	}
-	// Rows: x, y, and the heading, clockwise: by which the front goes to the right of
+	// The rows are x, y and the clockwise heading: the motion of the front to the right of
 	// the back.
 	right := pose.Transform(geom.Point{X: 1}).Sub(pose.Point)
 	rows := [3][6]float64{at[0], at[1]}
@@ -211,17 +209,13 @@ func (w *Monitor) Unnoticed(pose geom.Pose, z, radius geom.Length) (cov geom.Cov
 	}
 	for i := range 3 {
 		for j := range 3 {
-			for k := range 6 {
-				for l := range 6 {
-					cov[3*i+j] += rows[i][k] * w.cov[6*k+l] * rows[j][l]
-				}
-			}
+			cov[3*i+j] = linalg.Quadratic(w.cov, rows[i][:], rows[j][:])
 		}
 	}
 	return cov
 }
 
-// step goes to the next state.
+// step advances the state.
 func (w *Monitor) step(at time.Time, m motion, enough, moving bool) {
 	count := 0
 	for _, e := range w.evidence {
@@ -239,7 +233,7 @@ func (w *Monitor) step(at time.Time, m motion, enough, moving bool) {
 	} else if enough {
 		w.back++
 	}
-	if enough || m.evident { // evidence needs markers: they are seen, if elsewhere
+	if enough || m.evident { // evidence of a motion needs visible markers
 		w.blindAt = time.Time{}
 	} else if w.blindAt.IsZero() {
 		w.blindAt = at
@@ -247,10 +241,10 @@ func (w *Monitor) step(at time.Time, m motion, enough, moving bool) {
 	switch {
 	case !w.blindAt.IsZero() && at.Sub(w.blindAt) >= lostAfter:
 		w.state = Lost
-	case !w.blindAt.IsZero(): // for a moment everything stays as it was
+	case !w.blindAt.IsZero(): // the state stays for a moment
 	case w.back >= stillFor || (w.back > 0 && (w.state == OK || w.state == Covered || w.state == Lost)):
 		w.state = OK
-	case m.evident && w.still >= stillFor && w.away():
+	case m.evident && w.still >= stillFor && w.hasMoved():
 		w.state = Settled
 		if m.grown != 0 {
 			w.state = LensChanged
@@ -260,13 +254,13 @@ func (w *Monitor) step(at time.Time, m motion, enough, moving bool) {
 	}
 }
 
-// away reports whether the move has been taken note of.
-func (w *Monitor) away() bool {
+// hasMoved reports whether the state is one after a move.
+func (w *Monitor) hasMoved() bool {
 	return w.state == Moved || w.state == Settled || w.state == LensChanged
 }
 
-// name lists the markers that are not where they were.
-func (w *Monitor) name(v *Verdict, here, outliers []sighted) {
+// listAbsent lists the markers that are missing or displaced.
+func (w *Monitor) listAbsent(v *Verdict, here, outliers []sighted) {
 	for _, s := range here {
 		out := slices.ContainsFunc(outliers, func(a sighted) bool { return a.id == s.id })
 		s.outliers = [3]bool{s.outliers[1], s.outliers[2], out}
@@ -287,6 +281,6 @@ func (w *Monitor) name(v *Verdict, here, outliers []sighted) {
 	}
 }
 
-// Noise returns the standard deviations, in px per axis, that the watch works with: of
-// a marker's corner, as measured from the pictures, and of a whole marker.
+// Noise returns the standard deviations in use, in px per axis: of a marker's corner, as
+// measured, and of a whole marker.
 func (w *Monitor) Noise() (corner, marker float64) { return w.sigma, watchDrift }

@@ -7,17 +7,16 @@ import (
 	"sightline/engine/geom"
 )
 
-// motion is what the markers say together.
+// motion is the common motion of the markers.
 type motion struct {
-	evident bool       // it is one, and worth registering again for
-	step    [6]float64 // of the camera, when it is evident or significant and small
+	evident bool       // large enough to register again
+	step    [6]float64 // of the camera, for an evident or a significant small motion
 	shift   geom.Length
-	grown   float64 // by how much the picture grew, when that is all; else 0
+	grown   float64 // relative growth of the picture, if the motion is nothing else; else 0
 }
 
-// motionOf says whether the markers moved together. Those that are where they were
-// have the say when they are more than the others and the others' places cannot be
-// explained by one motion of all.
+// motionOf returns the common motion of the markers. The inliers decide when they are
+// the majority, unless one motion of all markers explains the outliers too.
 func (w *Monitor) motionOf(here, inliers, outliers []sighted) motion {
 	if len(here) == 0 {
 		return motion{}
@@ -31,7 +30,7 @@ func (w *Monitor) motionOf(here, inliers, outliers []sighted) motion {
 		m.grown = w.growth(here)
 		return m
 	}
-	// A small motion: in this picture, or in the mean of the last ones.
+	// A small motion is searched in this picture and in the mean of the last ones.
 	for _, n := range [...]int{1, watchMean} {
 		step, chi, ok := w.fit(inliers, n)
 		if !ok || chi < motionLimit {
@@ -49,8 +48,7 @@ func (w *Monitor) motionOf(here, inliers, outliers []sighted) motion {
 	return motion{}
 }
 
-// oneMotion reports whether one motion of the camera takes all markers to where
-// they are seen.
+// oneMotion reports whether one motion of the camera explains the places of all markers.
 func (w *Monitor) oneMotion(here []sighted) bool {
 	if len(here) < 3 {
 		return false
@@ -65,14 +63,14 @@ func (w *Monitor) oneMotion(here []sighted) bool {
 			d[i] = d[i].Sub(displaced(&s.jac[i], &step))
 		}
 		corner, common := w.noise(s.watchedMarker, 1)
-		if weigh(&d, &d, corner, common) > markerLimit {
+		if weightedDot(&d, &d, corner, common) > markerLimit {
 			return false
 		}
 	}
 	return true
 }
 
-// displaced returns how far a step of the camera moves a corner.
+// displaced returns the motion of a corner for a step of the camera.
 func displaced(jac *[2][6]float64, step *[6]float64) (d geom.Pixel) {
 	for k, x := range step {
 		d.X += jac[0][k] * x
@@ -81,8 +79,8 @@ func displaced(jac *[2][6]float64, step *[6]float64) (d geom.Pixel) {
 	return d
 }
 
-// fit returns the step of the camera that explains best how the markers moved, in
-// the mean of up to n pictures, and how much of chi-square it explains.
+// fit returns the step of the camera that best explains the markers' motion in the mean
+// of up to n pictures, and the chi-square that it explains.
 func (w *Monitor) fit(of []sighted, n int) (step [6]float64, chi float64, ok bool) {
 	normal, right := make([]float64, 36), make([]float64, 6)
 	for _, s := range of {
@@ -95,10 +93,7 @@ func (w *Monitor) fit(of []sighted, n int) (step [6]float64, chi float64, ok boo
 		return step, 0, false
 	}
 	copy(step[:], x)
-	for i, v := range x {
-		chi += v * right[i]
-	}
-	return step, chi, true
+	return step, linalg.Dot(x, right), true
 }
 
 // addNormal adds a marker to the normal equations of a step of the camera.
@@ -111,17 +106,17 @@ func addNormal(normal, right []float64, k *watchedMarker, d *[4]geom.Pixel, corn
 	}
 	for i := range 6 {
 		if right != nil {
-			right[i] += weigh(&col[i], d, corner, common)
+			right[i] += weightedDot(&col[i], d, corner, common)
 		}
 		for j := range 6 {
-			normal[6*i+j] += weigh(&col[i], &col[j], corner, common)
+			normal[6*i+j] += weightedDot(&col[i], &col[j], corner, common)
 		}
 	}
 }
 
-// unnoticed returns the covariance of a step of the camera that these markers could
-// not have shown, and what it may do to the worst corner of the mat: infinite when
-// they cannot exclude any.
+// unnoticed returns the covariance of a step of the camera that these markers could have
+// missed, and its standard deviation at the worst corner of the mat: infinite when they
+// cannot exclude any step.
 func (w *Monitor) unnoticed(inliers []sighted) (cov []float64, blind geom.Length) {
 	normal := make([]float64, 36)
 	for _, s := range inliers {
@@ -135,21 +130,17 @@ func (w *Monitor) unnoticed(inliers []sighted) (cov []float64, blind geom.Length
 	return cov, w.table.WorstCorner(cov)
 }
 
-// shiftOf returns by how much a step of the camera moves the mat's corners, the most.
+// shiftOf returns the largest motion of a corner of the mat for a step of the camera.
 func (w *Monitor) shiftOf(step [6]float64) (most geom.Length) {
 	for _, p := range w.table.Layout.Corners() {
 		if a, ok := w.table.PoseJacobian(p, 0); ok {
-			var x, y float64
-			for k, s := range step {
-				x, y = x+a[0][k]*s, y+a[1][k]*s
-			}
-			most = max(most, geom.Length(math.Hypot(x, y)))
+			most = max(most, geom.Length(math.Hypot(linalg.Dot(a[0][:], step[:]), linalg.Dot(a[1][:], step[:]))))
 		}
 	}
 	return most
 }
 
-// roughShift returns how far the marker that moved most did, in mm on the table.
+// roughShift returns the largest motion of a marker, in mm on the table.
 func roughShift(w *Monitor, here []sighted) (most geom.Length) {
 	for _, s := range here {
 		a, ok := w.table.PointAt(middle(s.corners), 0)
@@ -168,14 +159,13 @@ func middle(c [4]geom.Pixel) (m geom.Pixel) {
 	return m
 }
 
-// mostGrown is by how much a lens that is zoomed makes the picture grow: a picture that is
-// turned upside down shrinks by twice its size.
+// mostGrown is the largest growth taken for a zoom: a picture turned upside down shrinks by
+// twice its size.
 const mostGrown = 0.5
 
-// growth returns by how much the picture grew about the lens's middle, when that
-// explains nearly all of the motion: nine tenths of it beyond the noise. A camera
-// raised straight along its axis does the same to the picture, and cannot be told
-// apart. It is 0 when the markers stand too much to one side to say.
+// growth returns the relative growth of the picture about the principal point, if that
+// explains nine tenths of the motion beyond the noise; else 0. A camera raised along its
+// axis looks the same. It is 0 also when the markers stand too much to one side.
 func (w *Monitor) growth(here []sighted) float64 {
 	axis := geom.Pixel{X: w.table.Cx, Y: w.table.Cy}
 	var mean geom.Pixel
@@ -204,8 +194,8 @@ func (w *Monitor) growth(here []sighted) float64 {
 	return 0
 }
 
-// isMoving reports whether most markers are not where the picture before showed
-// them, or all of them together are not by a little.
+// isMoving reports whether most markers moved since the picture before, or all moved
+// together by a little.
 func (w *Monitor) isMoving(here []sighted) bool {
 	moving, compared := 0, 0
 	normal, right := make([]float64, 36), make([]float64, 6)
@@ -225,11 +215,7 @@ func (w *Monitor) isMoving(here []sighted) bool {
 		return true
 	}
 	step, ok := linalg.SolveSPD(normal, right)
-	chi := 0.0
-	for i := range step {
-		chi += step[i] * right[i]
-	}
-	return ok && chi > motionLimit
+	return ok && linalg.Dot(step, right) > motionLimit
 }
 
 // addOuter adds s sᵀ to a covariance.

@@ -8,21 +8,21 @@ import (
 	"sightline/engine/geom"
 )
 
-// watchedMarker is a marker with where it was.
+// watchedMarker is a marker with its reference place.
 type watchedMarker struct {
 	id       int
 	corners  [4]geom.Pixel    // mean of the first quiet pictures
-	n        int              // that many
-	jac      [4][2][6]float64 // how a corner moves with the camera
-	recent   [][4]geom.Pixel  // the last places, newest last
-	last     [4]geom.Pixel    // where it was seen last
+	n        int              // the number of those pictures
+	jac      [4][2][6]float64 // derivative of each corner by a step of the camera
+	recent   [][4]geom.Pixel  // in the last pictures, newest last
+	last     [4]geom.Pixel    // when it was last seen
 	unseen   int              // pictures since then
-	outliers [3]bool          // of the last pictures in which it was seen
+	outliers [3]bool          // whether it was an outlier in the last three pictures that show it
 }
 
-// meet takes in the markers that are seen for the first time. Where they lie does not
-// matter: only that they do not move.
-func (w *Monitor) meet(seen []calibration.MarkerSighting) {
+// addNew adds the markers that are seen for the first time. They need not lie where the
+// layout puts them; they must only stay.
+func (w *Monitor) addNew(seen []calibration.MarkerSighting) {
 	count := map[int]int{}
 	for _, s := range seen {
 		count[s.ID]++
@@ -33,14 +33,14 @@ func (w *Monitor) meet(seen []calibration.MarkerSighting) {
 			continue
 		}
 		k := &watchedMarker{id: m.ID, corners: seen[i].Corners, last: seen[i].Corners}
-		if w.differentiate(k, m) {
+		if w.linearise(k, m) {
 			w.markers[m.ID] = k
 		}
 	}
 }
 
-// sane leaves out sightings that are far outside the picture or no numbers at all.
-func (w *Monitor) sane(seen []calibration.MarkerSighting) (out []calibration.MarkerSighting) {
+// plausible drops sightings that are far outside the picture or not finite.
+func (w *Monitor) plausible(seen []calibration.MarkerSighting) (out []calibration.MarkerSighting) {
 	reach := 2 * float64(max(w.table.Width, w.table.Height))
 	for _, s := range seen {
 		ok := true
@@ -54,9 +54,9 @@ func (w *Monitor) sane(seen []calibration.MarkerSighting) (out []calibration.Mar
 	return out
 }
 
-// differentiate works out how the marker's corners move with the camera: at the
-// table points that appear there, so that a card laid the wrong way round does no harm.
-func (w *Monitor) differentiate(k *watchedMarker, m calibration.Marker) bool {
+// linearise computes the derivatives of the marker's corners by the camera's pose, at the
+// table points that appear there, so a card may lie turned.
+func (w *Monitor) linearise(k *watchedMarker, m calibration.Marker) bool {
 	for c, px := range k.corners {
 		p, ok := w.table.PointAt(px, m.Z)
 		if !ok {
@@ -68,14 +68,14 @@ func (w *Monitor) differentiate(k *watchedMarker, m calibration.Marker) bool {
 	return true
 }
 
-// sighted is a marker that the picture shows, with its corners now.
+// sighted is a visible marker with its present corners.
 type sighted struct {
 	*watchedMarker
 	now [4]geom.Pixel
 }
 
-// present pairs the markers with their sightings, in the layout's order.
-func (w *Monitor) present(seen []calibration.MarkerSighting) (out []sighted) {
+// match pairs the markers with their sightings, in the layout's order.
+func (w *Monitor) match(seen []calibration.MarkerSighting) (out []sighted) {
 	for _, m := range w.table.Layout.Markers {
 		k := w.markers[m.ID]
 		if k == nil {
@@ -94,13 +94,13 @@ func (w *Monitor) present(seen []calibration.MarkerSighting) (out []sighted) {
 	return out
 }
 
-// remember keeps where the markers were seen.
-func (w *Monitor) remember(here []sighted, moving bool) {
+// record stores the markers' present places.
+func (w *Monitor) record(here []sighted, moving bool) {
 	for _, k := range w.markers {
 		k.unseen++
 	}
 	for _, s := range here {
-		if moving || s.unseen > 1 || w.jumped(s) { // the mean of before and after would say nothing
+		if moving || s.unseen > 1 || w.jumped(s) { // a mean over a jump is meaningless
 			s.recent = nil
 		}
 		s.unseen, s.last = 0, s.now
@@ -109,16 +109,16 @@ func (w *Monitor) remember(here []sighted, moving bool) {
 	}
 }
 
-// noise returns the variance of a corner about where the marker was, per axis, for
-// the mean of n pictures: without and with what moves the whole marker.
+// noise returns the variances, per axis and for the mean of n pictures, of a corner about
+// its reference place and of the whole marker.
 func (w *Monitor) noise(k *watchedMarker, n int) (corner, common float64) {
 	corner = w.sigma * w.sigma * (1/float64(n) + 1/float64(max(k.n, 1)))
 	return corner, watchDrift * watchDrift
 }
 
-// weigh returns d·W·e for two sets of displacements of a marker's corners, W being
-// the inverse of their covariance: corner·I + common·11ᵀ for each axis.
-func weigh(d, e *[4]geom.Pixel, corner, common float64) float64 {
+// weightedDot returns d·W·e for two sets of displacements of a marker's corners, where W
+// is the inverse of their covariance, corner·I + common·11ᵀ for each axis.
+func weightedDot(d, e *[4]geom.Pixel, corner, common float64) float64 {
 	var sum, dx, dy, ex, ey float64
 	for i := range d {
 		sum += d[i].X*e[i].X + d[i].Y*e[i].Y
@@ -127,22 +127,24 @@ func weigh(d, e *[4]geom.Pixel, corner, common float64) float64 {
 	return (sum - common/(corner+4*common)*(dx*ex+dy*ey)) / corner
 }
 
-// moved returns by how much a marker's corners have moved from where they were.
-func (s sighted) moved() (d [4]geom.Pixel) {
+// moved returns the motion of a marker's corners from their reference place.
+func (s sighted) moved() [4]geom.Pixel { return difference(s.now, s.corners) }
+
+func difference(a, b [4]geom.Pixel) (d [4]geom.Pixel) {
 	for i := range d {
-		d[i] = s.now[i].Sub(s.corners[i])
+		d[i] = a[i].Sub(b[i])
 	}
 	return d
 }
 
-// isInlier reports whether a marker is where it was, as far as one picture can tell.
+// isInlier reports whether one picture shows a marker in its place.
 func (w *Monitor) isInlier(s sighted) bool {
 	d := s.moved()
 	corner, common := w.noise(s.watchedMarker, 1)
-	return weigh(&d, &d, corner, common) < markerLimit
+	return weightedDot(&d, &d, corner, common) < markerLimit
 }
 
-// classify tells the markers that are where they were from those that are not.
+// classify separates the markers in their places from those that are displaced.
 func (w *Monitor) classify(here []sighted) (inliers, outliers []sighted) {
 	for _, s := range here {
 		if w.isInlier(s) {
@@ -154,7 +156,7 @@ func (w *Monitor) classify(here []sighted) (inliers, outliers []sighted) {
 	return inliers, outliers
 }
 
-// meanMoved is moved in the mean of up to n of the last pictures.
+// meanMoved is moved, averaged over up to n of the last pictures.
 func (s sighted) meanMoved(n int) (d [4]geom.Pixel, count int) {
 	from := s.recent[max(0, len(s.recent)-n):]
 	if len(from) == 0 {
@@ -168,31 +170,23 @@ func (s sighted) meanMoved(n int) (d [4]geom.Pixel, count int) {
 	return d, len(from)
 }
 
-// jump returns by how much a marker's corners have moved since it was seen last.
-func (s sighted) jump() (d [4]geom.Pixel) {
-	for i := range d {
-		d[i] = s.now[i].Sub(s.last[i])
-	}
-	return d
-}
+// jump returns the motion of a marker's corners since it was last seen.
+func (s sighted) jump() [4]geom.Pixel { return difference(s.now, s.last) }
 
-// jumped reports whether a marker is not where it was seen last.
+// jumped reports whether a marker moved since it was last seen.
 func (w *Monitor) jumped(s sighted) bool {
 	d := s.jump()
-	return weigh(&d, &d, 2*w.sigma*w.sigma, watchDrift*watchDrift) > markerLimit
+	return weightedDot(&d, &d, 2*w.sigma*w.sigma, watchDrift*watchDrift) > markerLimit
 }
 
-// learn takes a quiet picture into what is known of the noise and of the places.
+// learn updates the noise and the reference places from a quiet picture.
 func (w *Monitor) learn(inliers []sighted) {
 	var sum, n float64
 	for _, s := range inliers {
 		if k := len(s.recent); k > 1 {
-			// From one picture to the next, so that drift does not count as noise. What
-			// moves the whole marker is left out: it is watchDrift.
-			var d [4]geom.Pixel
-			for i := range d {
-				d[i] = s.recent[k-1][i].Sub(s.recent[k-2][i])
-			}
+			// The noise is measured from one picture to the next, so drift does not count,
+			// and without the motion of the whole marker, which is watchDrift.
+			d := difference(s.recent[k-1], s.recent[k-2])
 			m := middle(d)
 			for i := range d {
 				e := d[i].Sub(m)
@@ -211,7 +205,7 @@ func (w *Monitor) learn(inliers []sighted) {
 		return
 	}
 	w.quiet++
-	// The first value stands for ten pictures, so that two lucky ones do not make it small.
+	// The initial value counts as ten pictures, so two lucky ones do not make it small.
 	share := 1 / float64(min(w.quiet+10, 60))
 	variance := w.sigma*w.sigma*(1-share) + sum/n*share
 	w.sigma = min(max(math.Sqrt(variance), watchLeast), watchMost)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/doctor"
 	"sightline/cmd/internal/sentence"
@@ -212,7 +212,7 @@ type doctorWiringCmd struct {
 func (c *doctorWiringCmd) Run() error {
 	board := firmwareconfig.Default()
 	if c.Board != "" {
-		f, err := regular.Open(c.Board)
+		f, err := regularfile.Open(c.Board)
 		if err != nil {
 			return fmt.Errorf("doctor wiring: %w", err)
 		}

@@ -51,7 +51,7 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 		if err := fiducial.FindMatEdges(frame.Gray, &table).Confirm(); err != nil {
 			return table, seen, unconfirmed(frame.Name, err)
 		}
-		return table.Loosened(fiducial.EdgesLeave), seen, nil
+		return table.WithCameraSigma(fiducial.EdgesLeave), seen, nil
 	}
 	fresh, moved, err := table.Renew(seen)
 	if err == nil {
@@ -61,7 +61,7 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 		}
 		return fresh, seen, nil
 	}
-	if off, of, id, by := table.Astray(seen, astray); off > 0 && 2*off >= of {
+	if off, of, id, by := table.Displaced(seen, astray); off > 0 && 2*off >= of {
 		return table, nil, terminal.Unanswered{Err: fmt.Errorf("%s: the camera's place is not known: %w; and %d of %d markers that are seen "+
 			"do not lie where the calibration puts them, marker %d by %.1f mm", frame.Name, err, off, of, id, float64(by))}
 	}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/terminal"
 	"sightline/engine"
@@ -93,7 +93,7 @@ func withVerification(answer, scene []byte) ([]byte, error) {
 func (c *measureCmd) read(stdin io.Reader) ([]byte, error) {
 	r := stdin
 	if c.Scene != "-" {
-		f, err := regular.Open(c.Scene)
+		f, err := regularfile.Open(c.Scene)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/pictures"
 	"sightline/cmd/internal/terminal"
@@ -99,7 +99,7 @@ func (c *recordCmd) keepCalibration() error {
 	if c.Calibration == "" {
 		return nil
 	}
-	data, err := regular.Read(c.Calibration, maxSceneFile)
+	data, err := regularfile.Read(c.Calibration, maxSceneFile)
 	if err != nil {
 		return err
 	}

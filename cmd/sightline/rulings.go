@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/sentence"
@@ -54,7 +54,7 @@ func (c *rulingsLog) open() (*rulings.Log, error) {
 		return nil, terminal.Unanswered{Err: fmt.Errorf("there are no rulings and no games yet; looked in %s", strings.Join(found.Looked, ", "))}
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%s: expected a folder with a log of rulings", found.Dir)
-	case errors.Is(err, regular.ErrKind):
+	case errors.Is(err, regularfile.ErrKind):
 		return nil, err
 	case err != nil:
 		return nil, terminal.Unanswered{Err: err}

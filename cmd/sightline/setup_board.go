@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	firmwareconfig "sightline/firmware-config"
 )
 
@@ -79,7 +79,7 @@ const configBefore = ".before-sightline"
 func (c *setupBoardCmd) config() (text, path string, err error) {
 	for _, name := range []string{"boot/firmware/config.txt", "boot/config.txt"} {
 		path = filepath.Join(c.Root, name)
-		raw, err := regular.Read(path, configMost)
+		raw, err := regularfile.Read(path, configMost)
 		if err == nil {
 			return string(raw), path, nil
 		}

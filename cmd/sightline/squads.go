@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/squads"
 )
 
@@ -36,14 +36,14 @@ func (c *squadsCheckCmd) check(stdin io.Reader, out io.Writer) error {
 	if name == "-" {
 		name = "standard input"
 	} else {
-		f, err := regular.Open(name)
+		f, err := regularfile.Open(name)
 		if err != nil {
 			return fmt.Errorf("squads check: %w", err)
 		}
 		defer f.Close()
 		in = f
 	}
-	raw, err := regular.ReadAll(in, name, squads.MaxFile)
+	raw, err := regularfile.ReadAll(in, name, squads.MaxFile)
 	if err != nil {
 		return fmt.Errorf("squads check: %w", err)
 	}

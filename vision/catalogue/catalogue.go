@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/calibration/strictjson"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -321,7 +321,7 @@ func Centroid(p []geom.Point) (area float64, c geom.Point) {
 
 // Load reads a catalogue file.
 func Load(path string) (*Catalogue, error) {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("vision: catalogue: %w", err)
 	}

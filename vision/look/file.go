@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/calibration/strictjson"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -248,11 +248,11 @@ func read(dir, name string) (*Look, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	doc, err := regular.Read(filepath.Join(dir, name+".json"), maxFile)
+	doc, err := regularfile.Read(filepath.Join(dir, name+".json"), maxFile)
 	if err != nil {
 		return nil, plain(err)
 	}
-	picture, err := regular.Read(filepath.Join(dir, name+".png"), maxFile)
+	picture, err := regularfile.Read(filepath.Join(dir, name+".png"), maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("its picture %s.png: %w", name, plain(err))
 	}

@@ -65,7 +65,7 @@ func (w *Watch) raise(sight *vision.ObstacleSight, out *vision.Located) {
 			continue
 		}
 		_, length := s.Base.Size()
-		more := w.finder.errors.Raised(s.Pose, token.BaseTop, length/2, raisedBy*top)
+		more := w.finder.errors.HeightCovariance(s.Pose, token.BaseTop, length/2, raisedBy*top)
 		for k := range more {
 			s.Covariance[k] += more[k]
 			if i < len(out.Ships) {

@@ -9,7 +9,7 @@ import (
 	"math"
 
 	"sightline/calibration"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/internal/gray"
@@ -174,7 +174,7 @@ func ReadBackground(r io.ReadSeeker) (*Background, error) {
 
 // LoadBackground reads a learnt mat's file.
 func LoadBackground(path string) (*Background, error) {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("vision: learnt mat: %w", err)
 	}

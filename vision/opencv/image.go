@@ -13,7 +13,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/vision"
 	"sightline/vision/capture"
 )
@@ -46,7 +46,7 @@ func ReadImage(path string) (vision.Frame, error) {
 
 // readPictureFile reads a file, or one byte more than a picture may have.
 func readPictureFile(path string) ([]byte, error) {
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

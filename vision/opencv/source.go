@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/vision"
 	"sightline/vision/capture"
 )
@@ -99,7 +99,7 @@ func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("opencv: source %s: is a %v, expected a camera, a file or a directory", path, info.Mode().Type())
 	}
-	f, err := regular.Open(path) // says why, which OpenCV does not
+	f, err := regularfile.Open(path) // says why, which OpenCV does not
 	if err != nil {
 		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
 	}

@@ -211,7 +211,7 @@ func (l *Locator) stand(ships []found) (kept []found, spare []vision.SpareToken,
 		}
 		by := math.Sqrt((1-flat)*squared(float64(l.raised(s.height))) + flat*squared(float64(spareDrop)))
 		radius := token.SideLength(s.token.Base, token.RightSide) / 2
-		more := l.errors.Raised(s.pose, token.BaseTop, radius, geom.Length(by))
+		more := l.errors.HeightCovariance(s.pose, token.BaseTop, radius, geom.Length(by))
 		if s.height.small() {
 			small = append(small, vision.SmallToken{ID: s.token.Code.ID(), Smaller: -s.height.larger, Sigma: s.height.sigma})
 			s.height.addPlay(&more, s.token)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"sightline/calibration"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/engine/geom"
 )
 
@@ -207,7 +207,7 @@ func (s *Source) reread() {
 	if info.ModTime().Equal(s.thrown) {
 		return
 	}
-	f, err := regular.Open(s.o.thrown)
+	f, err := regularfile.Open(s.o.thrown)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-// Package faultdisk is a disk that fails, for tests of what is written to a disk.
+// Package faultdisk provides a disk that fails, for tests.
 package faultdisk
 
 import (
@@ -9,12 +9,12 @@ import (
 	"sightline/calibration/atomicfile"
 )
 
-// Disk does what another one does, and asks before each step.
+// Disk wraps another disk and calls a function before each step.
 type Disk struct {
 	atomicfile.Disk
-	// Before is called before each step with its name: create, write (nothing of the content
-	// is written), write half (half of it is), sync, close, link, rename, mkdir or sync folder.
-	// Its error is the step's. Removing never fails.
+	// Before is called before each step with its name: create, write (before any content is
+	// written), write half (after half of it), sync, close, link, rename, mkdir or sync folder.
+	// The step fails with its error. Removing never fails.
 	Before func(step string) error
 	// NoLinks makes it a file system without links, such as FAT.
 	NoLinks bool

@@ -12,13 +12,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// hashKey is the key that holds the hash of everything else in the file.
+// hashKey is the key with the hash of everything else in the file.
 const hashKey = "hash"
 
-// Hash returns the hash of what a calibration file says: SHA-256, in hex, of
-// its content as compact JSON with sorted keys, without the hash itself. Spaces, the
-// order of keys and the choice of JSON or YAML do not change it; every figure does.
-// A file that says nothing (a foreign one) has the hash of its bytes.
+// Hash returns the hash of a calibration file's content: the SHA-256, in hex, of its
+// values as compact JSON with sorted keys, without the hash itself. Spaces, the order of
+// keys and the choice of JSON or YAML do not change it; every figure does. A file that
+// cannot be decoded has the hash of its bytes.
 func Hash(raw []byte, isYAML bool) string {
 	if _, sum, err := Hashes(raw, isYAML); err == nil {
 		return sum
@@ -27,8 +27,7 @@ func Hash(raw []byte, isYAML bool) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Hashes returns the hash that the file states, "" for none, and the one that its
-// content has.
+// Hashes returns the hash stated in the file, "" for none, and that of its content.
 func Hashes(raw []byte, isYAML bool) (stated, actual string, err error) {
 	var content map[string]any
 	decode := json.Unmarshal
@@ -40,7 +39,7 @@ func Hashes(raw []byte, isYAML bool) (stated, actual string, err error) {
 	}
 	stated, _ = content[hashKey].(string)
 	delete(content, hashKey)
-	plainJSON, err := json.Marshal(evened(content))
+	plainJSON, err := json.Marshal(normalized(content))
 	if err != nil {
 		return "", "", err
 	}
@@ -48,20 +47,20 @@ func Hashes(raw []byte, isYAML bool) (stated, actual string, err error) {
 	return stated, hex.EncodeToString(sum[:]), nil
 }
 
-// evened returns a decoded value with every number as a float64 and without negative
-// zeros, so that JSON and YAML give the same.
-func evened(v any) any {
+// normalized returns a decoded value with every number as a float64 and without negative
+// zeros, so JSON and YAML give the same.
+func normalized(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, x := range v {
-			out[k] = evened(x)
+			out[k] = normalized(x)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = evened(x)
+			out[i] = normalized(x)
 		}
 		return out
 	case int:
@@ -81,20 +80,20 @@ func evened(v any) any {
 // YAMLEnd ends a YAML document.
 const YAMLEnd = "..."
 
-// IsWholeYAML reports whether a YAML document ends as marshalYAML ends it. YAML has no
-// closing bracket: this line is how a whole file is told from one that lost its last
-// keys.
+// IsWholeYAML reports whether a YAML document has the end that MarshalYAML writes. YAML
+// has no closing bracket; this line distinguishes a complete file from one that lost its
+// last keys.
 func IsWholeYAML(raw []byte) bool {
 	return bytes.HasSuffix(bytes.TrimRight(raw, "\r\n"), []byte(YAMLEnd))
 }
 
-// IsYAML tells YAML from anything else by the file's ending.
+// IsYAML reports whether a file is YAML by its ending.
 func IsYAML(path string) bool {
 	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// Seal returns a file that holds the hash of its own content. write writes it with
-// a hash, or without one when that is "".
+// Seal returns a file with the hash of its own content. write formats it with a hash, or
+// without one for "".
 func Seal(isYAML bool, write func(hash string) ([]byte, error)) ([]byte, error) {
 	raw, err := write("")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // DecodeJSON decodes exactly one JSON document without unknown keys.
 func DecodeJSON(raw []byte, to any) error { return decodeJSONDocument(raw, to, true) }
 
-// DecodeLoose decodes exactly one JSON document and leaves out unknown keys.
+// DecodeLoose decodes exactly one JSON document and ignores unknown keys.
 func DecodeLoose(raw []byte, to any) error { return decodeJSONDocument(raw, to, false) }
 
 func decodeJSONDocument(raw []byte, to any, strict bool) error {
@@ -48,7 +48,7 @@ func decodeJSONDocument(raw []byte, to any, strict bool) error {
 	return nil
 }
 
-// kindName says a Go type in words that someone who wrote a file understands.
+// kindName names a Go type in plain words.
 func kindName(t string) string {
 	switch {
 	case strings.HasPrefix(t, "[]"):
@@ -68,8 +68,8 @@ func lineOf(raw []byte, offset int64) int {
 	return 1 + bytes.Count(raw[:min(max(offset, 0), int64(len(raw)))], []byte("\n"))
 }
 
-// MarshalJSON writes a value for people and programs: indented, lists of numbers
-// on one line, a line end at the end.
+// MarshalJSON formats a value: indented, with lists of numbers on one line and a final
+// newline.
 func MarshalJSON(v any) ([]byte, error) {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -80,11 +80,11 @@ func MarshalJSON(v any) ([]byte, error) {
 	}), '\n'), nil
 }
 
-// numberList is an indented JSON list of nothing but numbers.
+// numberList matches an indented JSON list of numbers.
 var numberList = regexp.MustCompile(`\[\s+[-+0-9.eE]+(,\s+[-+0-9.eE]+)*\s+\]`)
 
-// Kind tells a table calibration and a lens file apart by the keys that only one
-// of them has, for an error that says what a foreign file is.
+// Kind distinguishes a table calibration from a lens file by the keys that only one of
+// them has, for errors about the wrong kind of file.
 func Kind(raw []byte) string {
 	var keys struct {
 		Camera json.RawMessage `json:"camera"`

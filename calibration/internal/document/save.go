@@ -12,13 +12,13 @@ import (
 	"sightline/calibration/atomicfile"
 )
 
-// A calibration file is never overwritten: what stood under its name is kept under
-// another one, made of its time and its hash, before the new file takes the name.
+// A calibration file is never overwritten: the previous file is kept as a backup, named
+// after its time and hash, before the new file takes the name.
 //
-// The order of the steps is what keeps the files whole when the power fails between
-// any two of them: the new content is written to a temporary file and forced to the
-// disk, the old file gets its second name, the directory is forced to the disk, and
-// only then does the new file take the old one's name, in one step.
+// The order of the steps keeps the files complete when the power fails between any two
+// of them: the new content is written to a temporary file and synced, the old file gets
+// its second name, the directory is synced, and only then the new file is renamed to the
+// old one's name, in one step.
 
 // store saves files on a disk.
 type store struct {
@@ -36,17 +36,16 @@ func SaveOn(d Disk, now func() time.Time, path string, raw []byte) (kept string,
 	return store{d, now}.save(path, raw)
 }
 
-// staleAfter is the age at which a temporary file is the rest of a save that was cut
-// off: a save takes well under a second.
+// staleAfter is the age at which a temporary file must be left over from an interrupted
+// save: a save takes well under a second.
 const staleAfter = 10 * time.Minute
 
-// save makes raw the content of the file, and returns the name under which the
-// content that stood there before is kept: "" when there was none, or the same. When
-// it fails, the old file is untouched and no temporary file is left behind; those of
-// an earlier save that was cut off are removed.
+// save writes raw to the file, and returns the name of the backup: "" when there was no
+// file, or one with the same content. When it fails, the old file is unchanged and no
+// temporary file is left. It removes those of an earlier interrupted save.
 func (s store) save(path string, raw []byte) (kept string, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays one, and what it points to gets the new content
+		path = real // follow a link
 	}
 	dir := filepath.Dir(path)
 	unlock, err := s.disk.Lock(dir)
@@ -71,7 +70,7 @@ func (s store) save(path string, raw []byte) (kept string, err error) {
 		return "", atomicfile.Cause(err)
 	}
 	if len(old) > 0 {
-		if kept, err = s.keep(path, old, info); err == nil {
+		if kept, err = s.backUp(path, old, info); err == nil {
 			err = s.disk.SyncDir(dir)
 		}
 		if err != nil {
@@ -82,23 +81,23 @@ func (s store) save(path string, raw []byte) (kept string, err error) {
 	return kept, atomicfile.Cause(fresh.Commit())
 }
 
-// keep gives the file that is there a second name, made of its time and its hash.
-func (s store) keep(path string, old []byte, info fs.FileInfo) (string, error) {
+// backUp gives the existing file a second name, made of its time and its hash.
+func (s store) backUp(path string, old []byte, info fs.FileInfo) (string, error) {
 	for n := 1; ; n++ {
-		name := keptName(path, old, info.ModTime(), n)
+		name := backupName(path, old, info.ModTime(), n)
 		there, _, err := s.disk.Read(name)
 		switch {
 		case err == nil && bytes.Equal(there, old):
-			return name, nil // kept by a save that was cut off
+			return name, nil // kept by an interrupted save
 		case err == nil && n < 100:
-			continue // of the same second and with the same hash, and still another one
+			continue // another file of the same second with the same hash
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 		if err := s.disk.Link(path, name); err == nil {
 			return name, nil
 		}
-		// A file system without second names (FAT, some networks): a copy does as well.
+		// A file system without hard links (FAT, some networks) needs a copy.
 		copied, err := atomicfile.Prepare(s.disk, path, old, info.Mode().Perm())
 		if err != nil {
 			return "", err
@@ -107,10 +106,9 @@ func (s store) keep(path string, old []byte, info fs.FileInfo) (string, error) {
 	}
 }
 
-// keptName is the name under which a file's content is kept when another takes its
-// place: table.json becomes table.2026-11-21T10-15-00Z.1a2b3c4d.json. The hash's
-// eight digits are the first of what the file itself says, see hashOfFile.
-func keptName(path string, raw []byte, at time.Time, n int) string {
+// backupName is the name of a file's backup: table.json becomes
+// table.2026-11-21T10-15-00Z.1a2b3c4d.json, with the first eight digits of Hash.
+func backupName(path string, raw []byte, at time.Time, n int) string {
 	ext := filepath.Ext(path)
 	count := ""
 	if n > 1 {
@@ -120,7 +118,7 @@ func keptName(path string, raw []byte, at time.Time, n int) string {
 		at.UTC().Format("2006-01-02T15-04-05Z"), Hash(raw, IsYAML(path))[:8], count, ext)
 }
 
-// removeStale removes what saves of this file left behind that were cut off.
+// removeStale removes the temporary files of interrupted saves of this file.
 func (s store) removeStale(path string) {
 	for _, name := range s.disk.List(filepath.Dir(path), atomicfile.Temporary(path)) {
 		if _, info, err := s.disk.Read(name); err == nil && s.now().Sub(info.ModTime()) > staleAfter {

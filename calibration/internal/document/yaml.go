@@ -33,7 +33,7 @@ func DecodeYAML(raw []byte, to any) error {
 	return nil
 }
 
-// MarshalYAML writes one YAML document with a line that ends it.
+// MarshalYAML formats one YAML document with an explicit end.
 func MarshalYAML(v any) ([]byte, error) {
 	raw, err := yaml.Marshal(v)
 	return append(raw, YAMLEnd+"\n"...), err

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/access"
 )
 
@@ -54,7 +54,7 @@ func readPrivate(path string) ([]byte, error) {
 	case info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("%s: others may read it (mode %04o): expected mode 0600, chmod 600 %s", path, info.Mode().Perm(), path)
 	}
-	data, err := regular.Read(path, privateMost)
+	data, err := regularfile.Read(path, privateMost)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
@@ -203,11 +203,11 @@ func tlsOf(c Web) (*tls.Config, error) {
 	if c.TLSCertificate == "" {
 		return nil, nil
 	}
-	certificate, err := regular.Read(c.TLSCertificate, pemMost)
+	certificate, err := regularfile.Read(c.TLSCertificate, pemMost)
 	if err != nil {
 		return nil, fmt.Errorf("web.tls_certificate: %s: %w", c.TLSCertificate, withoutPath(err))
 	}
-	key, err := regular.Read(c.TLSKey, pemMost)
+	key, err := regularfile.Read(c.TLSKey, pemMost)
 	if err != nil {
 		return nil, fmt.Errorf("web.tls_key: %s: %w", c.TLSKey, withoutPath(err))
 	}

@@ -17,7 +17,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/game"
@@ -250,8 +250,8 @@ const gameLock = "game.lock"
 // gameDir returns the folder in which the game keeps its match, pair and agreement: dir, or "" when
 // another program keeps its own there, which people are told. Each would overwrite the other's.
 func (p *program) gameDir(dir string, news chan<- string, log *slog.Logger) string {
-	lock, err := regular.Lock(filepath.Join(dir, gameLock), 0o600)
-	if errors.Is(err, regular.ErrLocked) {
+	lock, err := regularfile.Lock(filepath.Join(dir, gameLock), 0o600)
+	if errors.Is(err, regularfile.ErrLocked) {
 		log.Warn("match, pair and agreement are not kept: another program keeps its own there", "folder", dir)
 		news <- "Another Sightline keeps its match and pair in " + dir + ": those of this one are gone when it ends."
 		return ""

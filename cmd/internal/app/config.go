@@ -21,7 +21,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"sightline/calibration"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
@@ -215,7 +215,7 @@ func LoadConfig(path string) (Config, error) {
 	if name == "" {
 		name = DefaultConfigPath
 	}
-	f, err := regular.Open(name)
+	f, err := regularfile.Open(name)
 	if err != nil {
 		if path == "" && errors.Is(err, os.ErrNotExist) {
 			return DefaultConfig(), nil

@@ -17,7 +17,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/pipeline"
 	"sightline/vision/catalogue"
 	"sightline/vision/locate"
@@ -124,7 +124,7 @@ func renewFile[T any](f *learntFile[T], path string, parse func(io.Reader) (*T, 
 			return false
 		}
 		f.stamp = stamp
-		content, err = regular.Read(path, mostLearnt)
+		content, err = regularfile.Read(path, mostLearnt)
 	}
 	before := f.problem
 	f.problem = ""
@@ -252,7 +252,7 @@ func keepFormer(path string) error {
 	next := former + ".new"
 	_ = os.Remove(next)
 	if err := os.Link(path, next); err != nil { // a disk without links
-		content, err := regular.Read(path, mostLearnt)
+		content, err := regularfile.Read(path, mostLearnt)
 		if err == nil {
 			err = os.WriteFile(next, content, 0o644)
 		}

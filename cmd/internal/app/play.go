@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/play"
@@ -57,7 +57,7 @@ func (s *Squads) load() (data squads.Data, texts [2]string, err error) {
 		if path == "" {
 			continue
 		}
-		raw, err := regular.Read(path, squads.MaxFile)
+		raw, err := regularfile.Read(path, squads.MaxFile)
 		if err == nil {
 			_, err = squads.Parse(raw)
 		}

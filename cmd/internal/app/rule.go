@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"sightline/calibration"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
@@ -380,10 +380,10 @@ func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	if j.catalogue == "" || !h.ObstaclesWatched || h.Marked {
 		return f, nil
 	}
-	if f.Catalogue, err = regular.Read(j.catalogue, mostLearnt); err != nil {
+	if f.Catalogue, err = regularfile.Read(j.catalogue, mostLearnt); err != nil {
 		return f, err
 	}
-	f.EmptyMat, err = regular.Read(j.emptyMat, mostLearnt)
+	f.EmptyMat, err = regularfile.Read(j.emptyMat, mostLearnt)
 	return f, err
 }
 

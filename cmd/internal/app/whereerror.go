@@ -7,7 +7,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 // keyOf finds the key that an error of Run begins with: "camera.lens: …".
@@ -27,7 +27,7 @@ func (o Overrides) InFile(path string, err error) error {
 	if path == "" {
 		path = DefaultConfigPath
 	}
-	text, readErr := regular.Read(path, maxConfig)
+	text, readErr := regularfile.Read(path, maxConfig)
 	if readErr != nil {
 		return err // the value is a default
 	}

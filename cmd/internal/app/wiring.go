@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"sightline/calibration"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	firmwareconfig "sightline/firmware-config"
 	"sightline/hardware"
 )
@@ -17,7 +17,7 @@ func wiringOf(c Config) (hardware.Wiring, error) {
 	}
 	board, name := firmwareconfig.Default(), "board.toml"
 	if c.Panel.Board != "" {
-		f, err := regular.Open(c.Panel.Board)
+		f, err := regularfile.Open(c.Panel.Board)
 		if err != nil {
 			return hardware.Wiring{}, fmt.Errorf("panel.board: %w", err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 // Source is the judges' record of a table. Numbers begin at 1.
@@ -63,7 +63,7 @@ func (b *outbox) load() {
 	if b.file == "" {
 		return
 	}
-	raw, err := regular.Read(b.file, cursorMost)
+	raw, err := regularfile.Read(b.file, cursorMost)
 	var read cursor
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -27,7 +27,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/event"
 )
 
@@ -44,7 +44,7 @@ const (
 // fingerprint. It names no host: tables know it by the fingerprint.
 func certificate(dir string, now time.Time) (tls.Certificate, string, error) {
 	path := filepath.Join(dir, certificateFile)
-	raw, err := regular.Read(path, certificateMost)
+	raw, err := regularfile.Read(path, certificateMost)
 	if errors.Is(err, fs.ErrNotExist) {
 		if raw, err = newCertificate(now); err == nil {
 			err = atomicfile.WriteNew(path, raw, 0o600)

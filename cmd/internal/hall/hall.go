@@ -27,7 +27,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/event"
 )
@@ -145,11 +145,11 @@ func Run(ctx context.Context, o Options) error {
 // into the same streams.
 func lockFolder(dir string) (*os.File, error) {
 	for try := 0; ; try++ {
-		lock, err := regular.Lock(filepath.Join(dir, lockFile), 0o600)
+		lock, err := regularfile.Lock(filepath.Join(dir, lockFile), 0o600)
 		switch {
 		case err == nil:
 			return lock, nil
-		case !errors.Is(err, regular.ErrLocked):
+		case !errors.Is(err, regularfile.ErrLocked):
 			return nil, fmt.Errorf("hall: %w", err)
 		case try == lockTries:
 			return nil, fmt.Errorf("hall: another hall runs with the folder %s; end it, or choose another with --state", dir)
@@ -241,7 +241,7 @@ func (h *Hall) key() (nkeys.KeyPair, error) { return HallKey(h.o.Dir) }
 // HallKey returns the key of the hall of a state folder, and makes it where there is none.
 func HallKey(dir string) (nkeys.KeyPair, error) {
 	path := filepath.Join(dir, seedFile)
-	raw, err := regular.Read(path, smallMost)
+	raw, err := regularfile.Read(path, smallMost)
 	if errors.Is(err, os.ErrNotExist) {
 		var key nkeys.KeyPair
 		if key, err = nkeys.CreateUser(); err == nil {
@@ -300,7 +300,7 @@ func (h *Hall) up() time.Duration { return steady() - h.began }
 
 // readSmall reads which table is on air, and the pairings.
 func (h *Hall) readSmall() error {
-	raw, err := regular.Read(filepath.Join(h.o.Dir, programFile), smallMost)
+	raw, err := regularfile.Read(filepath.Join(h.o.Dir, programFile), smallMost)
 	if err == nil {
 		var is programJSON
 		if json.Unmarshal(raw, &is) == nil && (is.Table == "" || event.CheckName("table", is.Table) == nil) {

@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/event"
 )
 
@@ -83,7 +83,7 @@ func (v *Invites) load() error {
 	if v.read != nil && os.SameFile(v.read, info) && info.ModTime().Equal(v.read.ModTime()) && info.Size() == v.read.Size() {
 		return nil
 	}
-	raw, err := regular.Read(v.path, invitesMost)
+	raw, err := regularfile.Read(v.path, invitesMost)
 	if err != nil {
 		return fmt.Errorf("hall: %w", err)
 	}

@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/event"
 	"sightline/cmd/internal/sentence"
 )
@@ -375,7 +375,7 @@ type pairingsJSONOut struct {
 
 // readPairings reads the pairings of a state folder; none where there is no file.
 func readPairings(dir string) ([]Pairing, error) {
-	raw, err := regular.Read(filepath.Join(dir, pairingsFile), PairingsMost)
+	raw, err := regularfile.Read(filepath.Join(dir, pairingsFile), PairingsMost)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

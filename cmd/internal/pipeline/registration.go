@@ -258,7 +258,7 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 	// What the file itself leaves open does not contradict it. With some markers covered, the others' own places weigh more,
 	// and may hide a move that is larger.
 	shift := r.table.Shift(&table)
-	switch agrees, hides := max(calibration.MovedBy, 3*r.table.PlaceSigma()), 3*table.PlaceSigma(); {
+	switch agrees, hides := max(calibration.MovedLimit, 3*r.table.PlaceSigma()), 3*table.PlaceSigma(); {
 	case shift <= agrees:
 		r.agree(seen)
 	case shift <= hides:
@@ -381,7 +381,7 @@ func (r *Registration) loadFile(f vision.Frame, now time.Time) {
 	}
 	t.Intrinsics = lens
 	if quick.IsCorners(t.Layout) {
-		t = t.Loosened(fiducial.EdgesLeave)
+		t = t.WithCameraSigma(fiducial.EdgesLeave)
 	}
 	view := live.Register{From: r.file.Name, BaseHash: r.file.Table.Hash, Integrity: r.file.Table.State(), Times: r.view.Times}
 	if r.set(t, view, nil, now) {

@@ -18,7 +18,7 @@ import (
 	"modernc.org/sqlite" // the driver, and its errors
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 const (
@@ -242,11 +242,11 @@ func fill(path string, schemas []string) error {
 // for what stands in a WAL.
 func checkHeader(path string) (version int, err error) {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // SQLite opens them too
-		if err := regular.Check(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := regularfile.Check(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
 		}
 	}
-	f, err := regular.Open(path)
+	f, err := regularfile.Open(path)
 	if err != nil {
 		return 0, err
 	}
@@ -268,8 +268,8 @@ func checkHeader(path string) (version int, err error) {
 
 // lock takes the folder for the one program that writes.
 func lock(dir string) (*os.File, error) {
-	f, err := regular.Lock(filepath.Join(dir, lockName), 0o644)
-	if errors.Is(err, regular.ErrLocked) {
+	f, err := regularfile.Lock(filepath.Join(dir, lockName), 0o644)
+	if errors.Is(err, regularfile.ErrLocked) {
 		return nil, fmt.Errorf("%w (it holds %s)", ErrInUse, lockName)
 	}
 	return f, err

@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 // Role says what a file of an entry is.
@@ -171,7 +171,7 @@ type store struct {
 // that is not is set aside under another name, as evidence.
 func (s *store) put(c content) error {
 	path := s.path(c.ref)
-	switch raw, err := regular.Read(path, maxFile); {
+	switch raw, err := regularfile.Read(path, maxFile); {
 	case err == nil && hashOf(raw) == c.ref.SHA256:
 		return s.syncUp(path) // whoever wrote it may not have come so far
 	case err == nil:
@@ -211,7 +211,7 @@ func (s *store) path(f FileRef) string { return filepath.Join(s.dir, filepath.Fr
 
 // get reads a file. found is its hash when it is not what the reference says.
 func (s *store) get(f FileRef) (raw []byte, found string, err error) {
-	file, err := regular.Open(s.path(f))
+	file, err := regularfile.Open(s.path(f))
 	if err != nil {
 		return nil, "", err
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 // ErrNewer is in the error for a log that a newer program made: it can be read, and nothing
@@ -192,7 +192,7 @@ func (l *Log) copyTo(ctx context.Context, path string, want chainSum) error {
 
 // sumOfFile returns the sum of the entries in a database that no program has open.
 func sumOfFile(ctx context.Context, path string) (chainSum, error) {
-	if err := regular.Check(path); err != nil {
+	if err := regularfile.Check(path); err != nil {
 		return chainSum{}, err
 	}
 	db, err := openDB(path, "immutable", 1, "query_only(ON)")

@@ -11,7 +11,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 // ErrMoved is in the error for a ruling that could not be kept because the log's folder
@@ -133,7 +133,7 @@ func (l *Log) announceMoved(e *Entry) {
 func setAside(dir string) error {
 	for _, end := range []string{"-wal", "-journal"} {
 		path := filepath.Join(dir, dbName+end)
-		raw, err := regular.Read(path, math.MaxInt64-1)
+		raw, err := regularfile.Read(path, math.MaxInt64-1)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue

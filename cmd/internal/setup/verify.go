@@ -136,7 +136,7 @@ func (m *Machine) moved(seen []calibration.MarkerSighting) (by geom.Length, ok b
 		return 0, false // too few are seen with the card
 	}
 	by = m.table.Shift(&now)
-	return by, by > max(calibration.MovedBy, 3*m.table.PlaceSigma(), 3*now.PlaceSigma())
+	return by, by > max(calibration.MovedLimit, 3*m.table.PlaceSigma(), 3*now.PlaceSigma())
 }
 
 // ofCard returns the markers of the check card among those that are seen.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 //go:embed data/first-edition.json
@@ -75,7 +75,7 @@ func Read(path string) (*Table, error) {
 	if info.IsDir() {
 		return readClone(path)
 	}
-	data, err := regular.Read(path, maxDataFile)
+	data, err := regularfile.Read(path, maxDataFile)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func readClone(dir string) (*Table, error) {
 		if files++; files > maxDataFiles {
 			return fmt.Errorf("%s: expected at most %d files", pilots, maxDataFiles)
 		}
-		data, err := regular.Read(path, maxDataFile)
+		data, err := regularfile.Read(path, maxDataFile)
 		if err != nil {
 			return err
 		}

@@ -1,8 +1,8 @@
-// Package regular opens regular files that people name, and refuses what only looks
-// like one: opening a named pipe waits for somebody to write to it, and reading a device
-// may never end. A pipe that the program was started with (/dev/stdin, or /dev/fd/63 of a
-// shell's <(command)) has its writer already, and is read like a file.
-package regular
+// Package regularfile opens regular files that users name, and refuses anything else:
+// opening a named pipe blocks until a writer comes, and reading a device may never end. A
+// pipe that the program was started with (/dev/stdin, or /dev/fd/63 of a shell's
+// <(command)) already has its writer and is read like a file.
+package regularfile
 
 import (
 	"errors"
@@ -14,14 +14,14 @@ import (
 	"syscall"
 )
 
-// ErrKind is in the errors about what is there and is no regular file.
+// ErrKind is in the errors about a path that exists and is not a regular file.
 var ErrKind = errors.New("expected a file")
 
-// Open opens a regular file for reading, or a symbolic link to one. It never blocks. Its
-// errors are of type *fs.PathError and say what the path is in place of a file.
+// Open opens a regular file, or a symbolic link to one, for reading. It never blocks. Its
+// errors are of type *fs.PathError and say what the path is instead of a file.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY, 0) }
 
-// OpenOrCreate opens a regular file for reading and writing, and makes it if it is not there.
+// OpenOrCreate opens a regular file for reading and writing, and creates it if needed.
 func OpenOrCreate(path string, mode fs.FileMode) (*os.File, error) {
 	return open(path, os.O_RDWR|os.O_CREATE, mode)
 }
@@ -30,8 +30,8 @@ func OpenOrCreate(path string, mode fs.FileMode) (*os.File, error) {
 var ErrLocked = errors.New("another program has locked it")
 
 // Lock opens a file as OpenOrCreate does and locks it until it is closed or the program ends. It
-// does not wait for another program that has locked it: ErrLocked. Who holds the lock may remove
-// the file before closing it.
+// fails with ErrLocked, without waiting, when another program holds the lock. The holder may
+// remove the file before closing it.
 func Lock(path string, mode fs.FileMode) (*os.File, error) {
 	for {
 		f, err := OpenOrCreate(path, mode)
@@ -56,7 +56,7 @@ func Lock(path string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Read returns what a regular file holds: at most so many bytes.
+// Read returns the content of a regular file of at most most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func Read(path string, most int64) ([]byte, error) {
 	return ReadAll(f, path, most)
 }
 
-// ReadAll reads all of r, the content of path, and at most so many bytes.
+// ReadAll reads all of r, which must hold at most most bytes. Errors name path.
 func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(content)) > most {
@@ -75,7 +75,7 @@ func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
 	return content, err
 }
 
-// size writes a limit for people.
+// size formats a limit.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<20:
@@ -86,7 +86,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// Check returns an error for what is there and is no regular file.
+// Check returns an error for a path that is not a regular file.
 func Check(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -120,8 +120,8 @@ func inherited(path string) bool {
 }
 
 func open(path string, flag int, mode fs.FileMode) (*os.File, error) {
-	// Looked at first, since opening a device may do something; and again when it is open,
-	// since it may be another one by then.
+	// Checked before, since opening a device may have an effect, and again after opening,
+	// since the path may have been replaced.
 	if err := Check(path); err != nil && !(flag&os.O_CREATE != 0 && errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}

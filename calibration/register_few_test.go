@@ -49,9 +49,9 @@ func TestAFewMarkersInTheirPlacesSayWhatTheyLeaveOpen(t *testing.T) {
 				at, _ := few.PointAt(px, 0)
 				a, ok := few.PoseJacobian(p, 0)
 				require.True(t, ok)
-				c := spread(&a, few.PoseCovariance)
-				d, det := at.Sub(p), c[0]*c[2]-c[1]*c[1]
-				worst = append(worst, (c[2]*d.X*d.X-2*c[1]*d.X*d.Y+c[0]*d.Y*d.Y)/det)
+				c := propagate(a[0][:], a[1][:], few.PoseCovariance)
+				d, det := at.Sub(p), c.XX*c.YY-c.XY*c.XY
+				worst = append(worst, (c.YY*d.X*d.X-2*c.XY*d.X*d.Y+c.XX*d.Y*d.Y)/det)
 			}
 		}
 		var mean, most float64

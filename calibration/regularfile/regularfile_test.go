@@ -1,4 +1,4 @@
-package regular_test
+package regularfile_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/calibration/regular"
+	"sightline/calibration/regularfile"
 )
 
 func TestOnlyRegularFilesAreOpened(t *testing.T) {
@@ -37,10 +37,10 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		"": "no such file", "a\x00b": "invalid argument",
 	} {
 		for _, open := range []func(string) (*os.File, error){
-			regular.Open, func(path string) (*os.File, error) { return regular.OpenOrCreate(path, 0o600) },
+			regularfile.Open, func(path string) (*os.File, error) { return regularfile.OpenOrCreate(path, 0o600) },
 		} {
 			if path == at("absent") || path == at("dangling") {
-				open = regular.Open // the other one makes it
+				open = regularfile.Open // the other one makes it
 			}
 			f, err := open(path)
 			if want == "" {
@@ -54,16 +54,16 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 			assert.Equal(t, path, pe.Path)
 		}
 	}
-	content, err := regular.Read(at("file"), 4)
+	content, err := regularfile.Read(at("file"), 4)
 	require.NoError(t, err)
 	assert.Equal(t, "four", string(content))
-	_, err = regular.Read(at("file"), 3)
+	_, err = regularfile.Read(at("file"), 3)
 	require.ErrorContains(t, err, "expected at most 3 bytes")
-	f, err := regular.OpenOrCreate(at("made"), 0o600)
+	f, err := regularfile.OpenOrCreate(at("made"), 0o600)
 	require.NoError(t, err)
 	f.Close()
 	assert.FileExists(t, at("made"))
-	_, err = regular.ReadAll(strings.NewReader(strings.Repeat("x", 2049)), "-", 2048)
+	_, err = regularfile.ReadAll(strings.NewReader(strings.Repeat("x", 2049)), "-", 2048)
 	require.ErrorContains(t, err, "read -: expected at most 2 kB")
 }
 
@@ -74,23 +74,23 @@ func TestAPipeThatTheProgramWasStartedWithIsRead(t *testing.T) {
 	_, err = w.WriteString("four")
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	content, err := regular.Read(fmt.Sprintf("/dev/fd/%d", r.Fd()), 10)
+	content, err := regularfile.Read(fmt.Sprintf("/dev/fd/%d", r.Fd()), 10)
 	require.NoError(t, err)
 	assert.Equal(t, "four", string(content))
 }
 
 func TestALockedFileIsNotLockedAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := regular.Lock(path, 0o600)
+	first, err := regularfile.Lock(path, 0o600)
 	require.NoError(t, err)
-	_, err = regular.Lock(path, 0o600)
-	require.ErrorIs(t, err, regular.ErrLocked)
+	_, err = regularfile.Lock(path, 0o600)
+	require.ErrorIs(t, err, regularfile.ErrLocked)
 	assert.ErrorContains(t, err, path)
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, first.Close())
-	again, err := regular.Lock(path, 0o600)
+	again, err := regularfile.Lock(path, 0o600)
 	require.NoError(t, err)
 	require.NoError(t, again.Close())
-	_, err = regular.Lock(filepath.Dir(path), 0o600)
-	assert.ErrorIs(t, err, regular.ErrKind)
+	_, err = regularfile.Lock(filepath.Dir(path), 0o600)
+	assert.ErrorIs(t, err, regularfile.ErrKind)
 }

@@ -9,14 +9,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// RenewFromFew registers the table again from markers that are too few for Renew, or stand in a row, but lie where the table
-// puts them, within limit on the mat: so none of them was bumped. What they leave open is in the new covariance. It fails with
-// ErrMarkers when none lies there, and when they leave the mat's worst corner open by more than most.
+// RenewFromFew registers the table again from markers that are too few for Renew, or stand in a row. It uses those that lie
+// within limit of where the table puts them, since they cannot have been bumped. The new covariance states what they leave
+// open. It fails with ErrMarkers when no marker lies in its place, and when the mat's worst corner has a sigma of more than most.
 func (t *Table) RenewFromFew(seen []MarkerSighting, limit, most geom.Length) (Table, error) {
 	var used []correspondence
 	for _, s := range seen {
 		m, known := t.Layout.marker(s.ID)
-		if off, of, _, _ := t.Astray([]MarkerSighting{s}, limit); known && off == 0 && of == 1 {
+		if off, of, _, _ := t.Displaced([]MarkerSighting{s}, limit); known && off == 0 && of == 1 {
 			used = append(used, correspondence{m, t.turned(m, s.Corners)})
 		}
 	}
@@ -42,7 +42,7 @@ func (t *Table) RenewFromFew(seen []MarkerSighting, limit, most geom.Length) (Ta
 	return fresh, nil
 }
 
-// turned returns a marker's corners as the layout has them: its card may lie the other way round.
+// turned returns a marker's corners in the layout's order: its card may lie turned.
 func (t *Table) turned(m Marker, seen [4]geom.Pixel) (out [4]geom.Pixel) {
 	least := math.Inf(1)
 	for by := range 4 {
@@ -61,7 +61,7 @@ func (t *Table) turned(m Marker, seen [4]geom.Pixel) (out [4]geom.Pixel) {
 	return out
 }
 
-// leavesOpen says what is wrong with too few markers.
+// leavesOpen describes how well too few markers fix the camera.
 func leavesOpen(markers int, open geom.Length) string {
 	these := "the one marker that lies where the calibration puts it leaves"
 	if markers > 1 {
@@ -70,14 +70,14 @@ func leavesOpen(markers int, open geom.Length) string {
 	return fmt.Sprintf("%s the mat's worst corner open by %.1f mm", these, open.Millimeters())
 }
 
-// Loosened returns the table with a camera that may stand elsewhere, by a standard deviation along each axis of the picture.
-func (t *Table) Loosened(by geom.Length) Table {
+// WithCameraSigma returns the table with a standard deviation added to the camera's position along each axis of the picture.
+func (t *Table) WithCameraSigma(sigma geom.Length) Table {
 	out := *t
 	for _, cov := range []*[]float64{&out.PoseCovariance, &out.RegistrationCovariance} {
 		if len(*cov) == 36 {
 			*cov = slices.Clone(*cov)
-			(*cov)[3*6+3] += float64(by * by)
-			(*cov)[4*6+4] += float64(by * by)
+			(*cov)[3*6+3] += float64(sigma * sigma)
+			(*cov)[4*6+4] += float64(sigma * sigma)
 		}
 	}
 	return out
