@@ -14,7 +14,7 @@ import (
 	"sightline/engine/tablecheck"
 )
 
-// inPlay is the standing table without the ships that are out of the game or not of it.
+// inPlay returns the resting table with only the ships of the game that are in play.
 func inPlay(g *round.Game, table *live.State) engine.Scene {
 	scene := table.Standing()
 	scene.Ships = slices.DeleteFunc(slices.Clone(scene.Ships), func(s engine.Ship) bool {
@@ -24,8 +24,8 @@ func inPlay(g *round.Game, table *live.State) engine.Scene {
 	return scene
 }
 
-// control says who controls or contests the scenario's objectives; nil where the table does
-// not show them.
+// control returns who controls or contests the scenario's objectives; nil when the table does
+// not show it.
 func control(g *round.Game, table *live.State) (out []round.Control) {
 	scenario, err := engine.ParseScenario(string(g.Scenario))
 	if err != nil {
@@ -59,8 +59,8 @@ func control(g *round.Game, table *live.State) (out []round.Control) {
 	return out
 }
 
-// uncounted says why it cannot be counted who controls the objectives; "": it can. A satellite
-// or a ship that is not seen may decide it. What is towed or scrambled hangs on no ship's place.
+// uncounted says why control of the objectives cannot be counted; "" when it can. An unseen
+// satellite or ship may decide it. Towing and scrambling depend on no ship's place.
 func uncounted(g *round.Game, table *live.State) string {
 	scenario, err := engine.ParseScenario(string(g.Scenario))
 	if _, taken := g.Scenario.Taken(); err != nil || taken {
@@ -86,7 +86,7 @@ func uncounted(g *round.Game, table *live.State) string {
 	return ""
 }
 
-// contesting lists who may contest an objective: neither, one, or both.
+// contesting returns who may contest an objective: neither player, one, or both.
 func contesting(n *engine.Count) (possible []int) {
 	may := func(player int, does bool) bool {
 		if does {
@@ -105,12 +105,12 @@ func contesting(n *engine.Count) (possible []int) {
 	return possible
 }
 
-// cardJSON is what a check of the table says.
+// cardJSON is the result of a check of the table.
 type cardJSON struct {
 	Lines   []cardLine    `json:"lines"`
 	Control []controlLine `json:"control"`
 	Notes   []string      `json:"notes"`
-	Trouble string        `json:"trouble"` // why nothing can be said; ""
+	Trouble string        `json:"trouble"` // why there is no result; "" when there is
 }
 
 type cardLine struct {
@@ -125,7 +125,7 @@ type controlLine struct {
 	Outcome   string `json:"outcome"`
 }
 
-// Check checks how the table is set up, or who controls the scenario's objectives.
+// Check checks the setup of the table, or who controls the scenario's objectives.
 func (t *Table) Check(what string, judge bool) (cardJSON, error) {
 	table := t.o.Hub.Newest()
 	t.mu.Lock()
@@ -175,8 +175,8 @@ func (t *Table) Check(what string, judge bool) (cardJSON, error) {
 	return out, nil
 }
 
-// withheld says why a check may not be told: a setup is measured before the first ship moves,
-// a scenario at the start of the End phase.
+// withheld says why a check is not allowed now; "" when it is. The edition lets players measure
+// a setup before the first ship moves, and a scenario at the start of the End phase.
 func withheld(table *live.State, g *round.Game, what string) string {
 	switch table.Policy.Measuring {
 	case live.MeasuringFree, "":
@@ -207,7 +207,7 @@ func controlText(g *round.Game, c *tablecheck.Control) string {
 	return text
 }
 
-// playerName names a player, or no one.
+// playerName names a player; 0 is no player.
 func playerName(g *round.Game, p int) string {
 	if p == 0 {
 		return "no player"
@@ -218,9 +218,9 @@ func playerName(g *round.Game, p int) string {
 	return fmt.Sprintf("player %d", p)
 }
 
-// areas draws where things may be placed, on the table as it stands:
-// GET /api/game/setup.svg?area=obstacles, and with &over=picture the areas alone, to be laid over
-// the camera's picture of the mat from above.
+// areas draws where things may be placed on the present table:
+// GET /api/game/setup.svg?area=obstacles. With &over=picture it draws only the areas, as an
+// overlay for the camera's picture of the mat from above.
 func (t *Table) areas(w http.ResponseWriter, r *http.Request) {
 	what, err := tablecheck.ParsePlacing(r.URL.Query().Get("area"))
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"sightline/cmd/internal/round"
 )
 
-// Forms are the forms in which a game is exported.
+// Forms are the formats in which a game can be exported.
 var Forms = []string{"json", "csv", "html"}
 
-// Export writes a game down and returns it with its media type.
+// Export returns a game in one of [Forms], with its media type.
 func Export(id int64, events []round.Event, form string) (data []byte, kind string, err error) {
 	switch form {
 	case "json":
@@ -35,7 +35,7 @@ func Export(id int64, events []round.Event, form string) (data []byte, kind stri
 	return nil, "", fmt.Errorf("expected one of the forms %v, got %q", Forms, form)
 }
 
-// table writes a line for each event.
+// table returns a game as CSV, a line for each event.
 func table(events []round.Event) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -65,11 +65,11 @@ func table(events []round.Event) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// formulas are where a spreadsheet may begin a formula: at the beginning, and after a semicolon,
-// at which many countries' spreadsheets part what commas part here.
+// formulas matches where a spreadsheet may start a formula: at the beginning, and after a
+// semicolon, which separates columns in many countries.
 var formulas = regexp.MustCompile(`(^|;)(\s*)([=+@-])`)
 
-// plain keeps spreadsheets from taking a text for a formula, and terminals for a command.
+// plain makes a text safe for spreadsheets, which could take it for a formula, and terminals.
 func plain(s string) string { return formulas.ReplaceAllString(printable(s), "$1$2'$3") }
 
 //go:embed export.html
@@ -89,7 +89,7 @@ type exportLine struct {
 	Gone bool
 }
 
-// sheet writes a game as one page without scripts.
+// sheet returns a game as one HTML page without scripts.
 func sheet(id int64, events []round.Event) ([]byte, error) {
 	g, err := round.Fold(events)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// Print lists the games of a record, the newest first. An error about a game that is damaged
-// comes after the list of the others.
+// Print lists the games of a record, the newest first. It lists all readable games before it
+// returns the error of a damaged one.
 func Print(ctx context.Context, out io.Writer, log *rulings.Log) error {
 	games, err := log.Games(ctx)
 	if err != nil {
@@ -45,10 +45,10 @@ func Print(ctx context.Context, out io.Writer, log *rulings.Log) error {
 	return cmp.Or(w.Flush(), damaged)
 }
 
-// printable keeps what people wrote from writing control characters to the terminal.
+// printable removes control characters from what people wrote.
 func printable(s string) string { return sentence.Printable(s, -1) }
 
-// ExportFrom writes a game of a record down in one of [Forms]; 0 is the newest.
+// ExportFrom returns a game of a record in one of [Forms]; id 0 is the newest.
 func ExportFrom(ctx context.Context, log *rulings.Log, id int64, form string) ([]byte, error) {
 	if id == 0 {
 		games, err := log.Games(ctx)

@@ -11,13 +11,13 @@ import (
 	"sightline/engine/tablecheck"
 )
 
-// This file is about the objectives that ships tow or scramble: what is proposed of them from
-// what is measured, and who has them.
+// This file handles the objectives that ships tow or scramble: it proposes events from
+// measurements, and says who has them.
 
-// offerJSON is something that probably was done, to be confirmed with a tap.
+// offerJSON is a probable event, to be confirmed with a tap.
 type offerJSON struct {
 	Text    string      `json:"text"`
-	Outcome string      `json:"outcome"` // yes, or too_close: it may have failed
+	Outcome string      `json:"outcome"` // yes, or too_close when it may have failed
 	Button  string      `json:"button"`
 	Tap     round.Event `json:"tap"` // to post
 }
@@ -25,13 +25,13 @@ type offerJSON struct {
 // objectiveJSON is a supply cache or a satellite, and who has it.
 type objectiveJSON struct {
 	ID     string `json:"id"`
-	Ship   string `json:"ship"`   // that tows it; ""
-	Player int    `json:"player"` // who has it; 0: neither
+	Ship   string `json:"ship"`   // that tows it; "" for none
+	Player int    `json:"player"` // who has it; 0 for neither
 	Text   string `json:"text"`
 }
 
-// objectivesOn returns the ids of a scenario's markers on the table, or numbers where not all
-// of them are seen; nil of a scenario in which ships take none.
+// objectivesOn returns the ids of a scenario's markers on the table, or numbers when not all
+// of them are seen; nil for a scenario in which ships do not take any.
 func objectivesOn(c round.Scenario, scene *engine.Scene) (ids []string) {
 	if _, taken := c.Taken(); !taken {
 		return nil
@@ -53,12 +53,12 @@ func objectivesOn(c round.Scenario, scene *engine.Scene) (ids []string) {
 	return ids
 }
 
-// isKind reports whether a marker is one of a kind, however its name is written.
+// isKind reports whether a marker is of a kind, in any spelling.
 func isKind(m *engine.Token, kind string) bool {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(m.Kind) == kind
 }
 
-// marker returns a scene's marker; nil where there is none of this id.
+// marker returns the scene's marker with an id; nil for none.
 func marker(s *engine.Scene, id string) *engine.Token {
 	i := slices.IndexFunc(s.Markers, func(m engine.Token) bool { return m.ID == id })
 	if i < 0 {
@@ -67,14 +67,14 @@ func marker(s *engine.Scene, id string) *engine.Token {
 	return &s.Markers[i]
 }
 
-// seesMarkers reports whether the camera looks for the markers of the game's objectives.
+// seesMarkers reports whether the camera detects the markers of the game's objectives.
 func seesMarkers(g *round.Game, table *live.State) bool {
 	return table.ObstaclesWatched && len(g.Objectives) > 0 && !slices.Equal(g.Objectives, g.Scenario.Objectives())
 }
 
-// lie remembers where the objectives lie: who tows one takes it off the table, and then taps.
-// The caller holds mu.
-func (t *Table) lie(s *live.State) {
+// rememberObjectives stores the places of the objectives: a player who tows one removes it from
+// the table before the tap. The caller holds mu.
+func (t *Table) rememberObjectives(s *live.State) {
 	for _, id := range t.game.Objectives {
 		if m := marker(&s.Located.Scene, id); m != nil {
 			if t.lay == nil {
@@ -85,7 +85,7 @@ func (t *Table) lie(s *live.State) {
 	}
 }
 
-// offers proposes what the ship that has just moved may have done to an objective. The caller
+// offers proposes what the ship that moved last may have done to an objective. The caller
 // holds mu.
 func (t *Table) offers(table *live.State) (out []offerJSON) {
 	g := t.game
@@ -119,7 +119,7 @@ func (t *Table) offers(table *live.State) (out []offerJSON) {
 	return out
 }
 
-// offer proposes one objective; ok is false where the ship is too far away.
+// offer proposes one objective. It reports false when the ship is too far away.
 func offer(g *round.Game, s *engine.Scene, p *round.Piece, id string, kind round.Kind, sigmas float64) (o offerJSON, ok bool) {
 	var m engine.Measurer
 	v, err := m.Object(s, p.ID, id, engine.Options{Sigmas: sigmas})
@@ -144,8 +144,8 @@ func offer(g *round.Game, s *engine.Scene, p *round.Piece, id string, kind round
 	return o, true
 }
 
-// returned proposes that a supply cache was let go that is said to be towed and lies on the
-// table. The caller holds mu.
+// returned proposes that a ship jettisoned a supply cache that it is said to tow and that lies
+// on the table. The caller holds mu.
 func (t *Table) returned(table *live.State) (out []offerJSON) {
 	for _, id := range t.game.Objectives {
 		ship := t.game.Carrier(id)
@@ -158,7 +158,7 @@ func (t *Table) returned(table *live.State) (out []offerJSON) {
 	return out
 }
 
-// objectives says who has what.
+// objectives returns who has which objective.
 func objectives(g *round.Game) []objectiveJSON {
 	out := []objectiveJSON{}
 	for _, id := range g.Objectives {
@@ -179,7 +179,7 @@ func objectives(g *round.Game) []objectiveJSON {
 	return out
 }
 
-// jettisoned checks where supply caches lie that were let go (G229 to G231).
+// jettisoned checks the places of jettisoned supply caches (G229 to G231).
 func jettisoned(g *round.Game, scene *engine.Scene, sigmas float64) (out []cardLine) {
 	loose := g.LetGo()
 	for _, id := range g.Objectives {

@@ -1,6 +1,6 @@
-// Package play runs the game on the table: it starts one from two squads, makes events of
-// what people tap and of what the camera sees, keeps them in the record, and shows the state
-// on its pages and to everybody else. What a game is, package round knows.
+// Package play runs the game on the table: it starts a game from two squads, turns taps and
+// what the camera sees into events, stores them in the record, and publishes the state. The
+// rules of a game are in package round.
 package play
 
 import (
@@ -30,11 +30,11 @@ import (
 // Options are the parts of a Table.
 type Options struct {
 	Hub        *live.Hub
-	Record     func() (*rulings.Log, error)         // where games are kept; its errors are sentences for people
-	Show       func(*live.Play, []live.Declaration) // shows the game, and what its round lets measure, to everybody
-	SetEdition func(engine.Rules)                   // of the table; nil: it stays
+	Record     func() (*rulings.Log, error)         // where games are stored; errors are sentences for users
+	Show       func(*live.Play, []live.Declaration) // publishes the game and the declarations that its round opens
+	SetEdition func(engine.Rules)                   // sets the table's edition; may be nil
 	Data       squads.Data
-	Squads     [2]string // XWS of the configuration, for a start without squads; "": none
+	Squads     [2]string // XWS of the configuration, for a start without squads; "" for none
 	Now        func() time.Time
 	Log        *slog.Logger
 }
@@ -46,19 +46,19 @@ type Table struct {
 
 	mu     sync.Mutex // guards what follows
 	events []round.Event
-	game   *round.Game // nil: none is played
+	game   *round.Game // nil when no game is played
 	id     int64       // in the record
 	watch  *round.Watch
-	asked  question  // that was noted last
-	ruled  uint64    // the last ruling that was noted
+	asked  question  // the last recorded one
+	ruled  uint64    // the last recorded ruling
 	news   []string  // problems, the newest first
-	again  time.Time // before it the table is not looked at: the record could not be written
-	owed   bool      // the table was to be noted, and was not seen
+	again  time.Time // no state is evaluated before: the record could not be written
+	owed   bool      // the table must be recorded as soon as it is seen
 
-	lay map[string]engine.Token // where the objectives lay that the camera saw
+	lay map[string]engine.Token // last seen places of the objectives
 }
 
-// question is what somebody looked at, in one phase.
+// question is a measurement that a user chose, in one phase.
 type question struct {
 	round    int
 	phase    round.Phase
@@ -66,7 +66,7 @@ type question struct {
 	arc      engine.Arc
 }
 
-// New returns a table on which no game is played yet.
+// New returns a table without a game.
 func New(o Options) *Table {
 	if o.Data == (squads.Data{}) {
 		o.Data = squads.Builtin()
@@ -80,17 +80,18 @@ func New(o Options) *Table {
 	return &Table{o: o, watch: round.NewWatch(nil), judges: func(*http.Request) bool { return false }}
 }
 
-// SetJudges says whether a request is a judge's, before the first one comes.
+// SetJudges sets the function that reports whether a request is a judge's. Call it before the
+// first request.
 func (t *Table) SetJudges(is func(*http.Request) bool) { t.judges = is }
 
 // String names the task.
 func (t *Table) String() string { return "game" }
 
-// resumeAgain is how long it takes until a record that could not be read is read again: while
-// the program that ran before still ends, it holds the record.
+// resumeAgain is the interval for reading a record that could not be read: a previous
+// instance of the program holds it until it has ended.
 const resumeAgain = 2 * time.Second
 
-// Run takes up the last game of the record, and follows the table until ctx is cancelled.
+// Run resumes the last game of the record, and follows the table until ctx is cancelled.
 func (t *Table) Run(ctx context.Context) error {
 	states, stop := t.o.Hub.Listen()
 	defer stop()
@@ -111,12 +112,12 @@ func (t *Table) Run(ctx context.Context) error {
 	}
 }
 
-// resume takes up a game that was not over when the program stopped, and returns why it could
-// not; "": it did, or there is none. was is why it could not before, which is not said again.
+// resume continues a game that was not over when the program stopped. It returns why it could
+// not, or "", and logs that unless it is the previous reason.
 func (t *Table) resume(ctx context.Context, was string) (why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.game != nil { // started meanwhile
+	if t.game != nil { // started in the meantime
 		return ""
 	}
 	id, events, g, err := t.last(ctx)
@@ -130,19 +131,19 @@ func (t *Table) resume(ctx context.Context, was string) (why string) {
 		return ""
 	}
 	t.events, t.game, t.id, t.watch = events, g, id, round.NewWatch(g)
-	if _, scene, noted, err := Scene(events); err == nil && noted { // ships that have not flown yet, and the objectives
+	if _, scene, noted, err := Scene(events); err == nil && noted { // ships that have not moved yet, and the objectives
 		t.watch.Stood(slices.DeleteFunc(slices.Clone(scene.Ships), func(s engine.Ship) bool { return token.Unidentified(s.ID) }))
-		t.lie(&live.State{Located: vision.Located{Scene: scene}})
+		t.rememberObjectives(&live.State{Located: vision.Located{Scene: scene}})
 	}
 	if state := t.o.Hub.Newest(); t.o.SetEdition != nil && g.Rules != state.Located.Scene.Rules {
-		t.o.SetEdition(g.Rules) // the configuration may name another than the game is played by
+		t.o.SetEdition(g.Rules) // the configuration may name another edition than the game's
 	}
 	t.o.Log.Info("the game goes on", "game", t.id, "turn", g.Turn())
 	t.show()
 	return ""
 }
 
-// last reads the newest game of the record; nil where there is none.
+// last reads the newest game of the record; nil when there is none.
 func (t *Table) last(ctx context.Context) (id int64, events []round.Event, g *round.Game, err error) {
 	log, err := t.o.Record()
 	if err != nil {
@@ -173,7 +174,7 @@ func Load(ctx context.Context, log *rulings.Log, id int64) ([]round.Event, error
 	return events, nil
 }
 
-// Rename takes up that a person named two bases wrongly: what was taken for the one ship is the other.
+// Rename corrects two bases that a person had named wrongly: what was taken for was is is, and vice versa.
 func (t *Table) Rename(was, is string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -188,10 +189,10 @@ func (t *Table) Rename(was, is string) {
 	}
 }
 
-// errNoGame is why nothing can be done to a game.
+// errNoGame is returned when no game is played.
 var errNoGame = &live.Refusal{Kind: live.ErrOvertaken, Text: "No game is played now: start one."}
 
-// add records events and takes them up, all of them or none. The caller holds mu.
+// add records and applies events, all or none. The caller holds mu.
 func (t *Table) add(events ...round.Event) error {
 	now, g := t.events, t.game
 	for _, e := range events {
@@ -203,7 +204,7 @@ func (t *Table) add(events ...round.Event) error {
 			return &live.Refusal{Kind: live.ErrOvertaken, Text: sentence.Of(err)}
 		}
 	}
-	if err := t.keep(now); err != nil {
+	if err := t.store(now); err != nil {
 		return &live.Refusal{Kind: live.ErrUnwritten, Text: "Nothing was changed: the game cannot be recorded: " + sentence.Of(err)}
 	}
 	t.events, t.game = now, g
@@ -211,9 +212,9 @@ func (t *Table) add(events ...round.Event) error {
 	return nil
 }
 
-// keep records the events that are new. A record that was moved away begins with the whole
-// game again. The caller holds mu.
-func (t *Table) keep(all []round.Event) error {
+// store writes the new events to the record. When the record was moved away, it writes the
+// whole game to the new one. The caller holds mu.
+func (t *Table) store(all []round.Event) error {
 	log, err := t.o.Record()
 	if err != nil {
 		return err
@@ -244,7 +245,7 @@ func (t *Table) keep(all []round.Event) error {
 	}
 }
 
-// Do does what somebody tapped.
+// Do applies an event that a person tapped.
 func (t *Table) Do(e round.Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -264,7 +265,7 @@ func (t *Table) Do(e round.Event) error {
 	return nil
 }
 
-// note records the table as it stands, or as soon as it is seen again. The caller holds mu.
+// note records the present table, or the next one seen. The caller holds mu.
 func (t *Table) note() {
 	s := t.o.Hub.Newest()
 	if t.owed = s.Health.Code != live.OK || s.Held; t.owed {
@@ -280,10 +281,10 @@ func (t *Table) note() {
 	}
 }
 
-// againAfter is when the table is looked at again after the record could not be written.
+// againAfter is the pause after the record could not be written.
 const againAfter = time.Second
 
-// See takes up a state of the table: what ships have flown, what was asked, what was ruled.
+// See evaluates a state of the table: which ships moved, what was measured, what was ruled.
 func (t *Table) See(s *live.State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -295,9 +296,9 @@ func (t *Table) See(s *live.State) {
 		t.note()
 	}
 	if s.Health.Code == live.OK {
-		t.lie(s)
+		t.rememberObjectives(s)
 	}
-	events := t.watched(s)
+	events := t.moves(s)
 	before := t.game.Phase
 	if s.Ruling != nil && s.Ruling.Number != t.ruled {
 		if t.ruled = s.Ruling.Number; s.Ruling.At.After(t.events[0].At) {
@@ -305,12 +306,12 @@ func (t *Table) See(s *live.State) {
 				Text: s.Ruling.Text})
 		}
 	}
-	events = append(events, t.asks(s)...)
+	events = append(events, t.measurements(s)...)
 	if len(events) == 0 {
 		return
 	}
 	if err := t.add(events...); err != nil {
-		if errors.Is(err, live.ErrUnwritten) { // the ships stand there still, and are judged again
+		if errors.Is(err, live.ErrUnwritten) { // the ships still stand there, and are judged again
 			t.watch, t.asked, t.ruled, t.again = was, asked, ruled, s.At.Add(againAfter)
 		}
 		if text := err.Error(); len(t.news) == 0 || t.news[0] != text {
@@ -324,8 +325,8 @@ func (t *Table) See(s *live.State) {
 	}
 }
 
-// watched returns what ships have flown. The caller holds mu.
-func (t *Table) watched(s *live.State) []round.Event {
+// moves returns the events of ships that moved. The caller holds mu.
+func (t *Table) moves(s *live.State) []round.Event {
 	if s.Health.Code != live.OK || s.Held {
 		return nil
 	}
@@ -335,9 +336,9 @@ func (t *Table) watched(s *live.State) []round.Event {
 	}})
 }
 
-// asks returns the measurement that somebody chose, once for each phase. A state that was made
-// before this game began says nothing about it. The caller holds mu.
-func (t *Table) asks(s *live.State) []round.Event {
+// measurements returns the measurement that a user chose, once in each phase. A state from
+// before this game began has none. The caller holds mu.
+func (t *Table) measurements(s *live.State) []round.Event {
 	if s.Pair == nil || s.Health.Code != live.OK || !s.Chosen || s.Play == nil || s.Play.ID != t.id {
 		return nil
 	}
@@ -354,7 +355,7 @@ func (t *Table) asks(s *live.State) []round.Event {
 	return []round.Event{{Kind: round.Asked, Round: q.round, Phase: q.phase, Ship: q.from, With: q.to, Text: text}}
 }
 
-// show tells everybody how the game stands. The caller holds mu.
+// show publishes the game. The caller holds mu.
 func (t *Table) show() {
 	if t.o.Show == nil {
 		return
@@ -363,10 +364,10 @@ func (t *Table) show() {
 		t.o.Show(nil, nil)
 		return
 	}
-	t.o.Show(t.play(), t.opens())
+	t.o.Show(t.play(), t.declarations())
 }
 
-// play is the game for everybody. The caller holds mu.
+// play returns the published form of the game. The caller holds mu.
 func (t *Table) play() *live.Play {
 	p := playOf(t.id, t.game)
 	ghosts := t.watch.Ghosts()
@@ -377,7 +378,7 @@ func (t *Table) play() *live.Play {
 	return p
 }
 
-// playOf is a game as everybody sees it, without the ghosts.
+// playOf returns the published form of a game, without ghosts.
 func playOf(id int64, g *round.Game) *live.Play {
 	p := &live.Play{ID: id, Round: g.Round, Phase: string(g.Phase), Planning: g.Phase == round.Planning && !g.Ended, Turn: g.Turn(),
 		Active: append([]string{}, g.Active()...), Score: g.Score(), Ships: []live.PlayShip{}, Last: g.Last, Ghosts: []live.Ghost{}}
@@ -408,11 +409,11 @@ func playOf(id int64, g *round.Game) *live.Play {
 	return p
 }
 
-// opens lists what the round lets measure under the edition's windows: the attacks of the
-// ships whose turn it is (G81, G85, G86), and in 2.0 and 2.5 the lock of the ship that has
-// just moved (G87). In the first edition a lock's target is declared first (G83). The caller
+// declarations returns what the edition lets players measure now: the attacks of the ships
+// whose turn it is (G81, G85, G86), and in 2.0 and 2.5 the lock of the ship that has just
+// moved (G87). In the first edition a lock's target is declared first (G83). The caller
 // holds mu.
-func (t *Table) opens() (out []live.Declaration) {
+func (t *Table) declarations() (out []live.Declaration) {
 	g := t.game
 	if g.Ended {
 		return nil

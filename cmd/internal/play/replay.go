@@ -10,7 +10,7 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// atJSON is the table as it stood after an event of a game, with the answer for a pair.
+// atJSON is the table after an event of a game, with the answer for a pair.
 type atJSON struct {
 	Number    int64          `json:"number"`
 	Turn      string         `json:"turn"`
@@ -21,8 +21,8 @@ type atJSON struct {
 	HeightMM  float64        `json:"height_mm"`
 	Ships     []atShip       `json:"ships"`
 	Obstacles [][][2]float64 `json:"obstacles_mm"`
-	Answer    string         `json:"answer"`  // for the pair, measured again; ""
-	Meaning   string         `json:"meaning"` // what it means for an attack
+	Answer    string         `json:"answer"`  // for the pair, measured again; "" for none
+	Meaning   string         `json:"meaning"` // for an attack
 	Arcs      []string       `json:"arcs"`    // that the first ship has
 }
 
@@ -34,8 +34,8 @@ type atShip struct {
 	SigmaMM   float64       `json:"sigma_mm"`
 }
 
-// Scene is the table as it stood after a game's events: as it was noted last, with what each
-// ship has flown since. ok is false where it was never noted.
+// Scene returns the table after a game's events: the last recorded table, with the moves since.
+// ok is false when no table was recorded.
 func Scene(events []round.Event) (g *round.Game, scene engine.Scene, ok bool, err error) {
 	if g, err = round.Fold(events); err != nil || g.Scene == nil {
 		return g, scene, false, err
@@ -79,7 +79,7 @@ func Scene(events []round.Event) (g *round.Game, scene engine.Scene, ok bool, er
 	return g, scene, true, nil
 }
 
-// at looks back to the end of events, and measures a pair again.
+// at returns the table after the last of events, and measures a pair again.
 func at(events []round.Event, from, to, arc string) (atJSON, error) {
 	g, scene, ok, err := Scene(events)
 	if err != nil {
@@ -117,7 +117,7 @@ func at(events []round.Event, from, to, arc string) (atJSON, error) {
 	return out, out.measure(g, &scene, from, to, arc)
 }
 
-// nameOf is a ship's name for people; of a base without one also which ships it may be.
+// nameOf returns a ship's display name, with the ships that an unidentified base may be.
 func nameOf(g *round.Game, s *engine.Ship) string {
 	if may := live.MayBe(s.NameDoubt); may != "" {
 		return fmt.Sprintf("%s (%s)", s.ID, may)
@@ -130,7 +130,7 @@ func sigma(s *engine.Ship) float64 {
 	return math.Sqrt((p.XX + p.YY) / 2)
 }
 
-// measure answers for a pair.
+// measure adds the answer for a pair.
 func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name string) error {
 	if live.ShipOf(scene, from) == nil || live.ShipOf(scene, to) == nil || from == to {
 		return nil

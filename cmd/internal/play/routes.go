@@ -18,7 +18,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// Routes are the addresses of the game.
+// Routes returns the routes of the game.
 func (t *Table) Routes() []web.Route {
 	return []web.Route{
 		{Pattern: "GET /game", Role: access.Nobody, Handler: page("game.html")},
@@ -46,8 +46,8 @@ func (t *Table) get(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, t.state(r.Context()))
 }
 
-// squadMost is how long a request with two squads may be: the server's own limit, and three
-// times two squads of the most ships that fit on a mat, with all their upgrades.
+// squadMost is the largest request with two squads: the server's own limit, and three times two
+// squads of the most ships that fit on a mat, with all their upgrades.
 const squadMost = 64 << 10
 
 func (t *Table) postStart(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +92,7 @@ func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// refuse answers with a refusal's sentence and the status of its kind.
+// refuse writes an error with the status of its kind.
 func refuse(w http.ResponseWriter, err error) {
 	if errors.Is(err, rulings.ErrNoGame) {
 		http.Error(w, err.Error(), http.StatusNotFound)
@@ -101,7 +101,7 @@ func refuse(w http.ResponseWriter, err error) {
 	web.Refuse(w, err)
 }
 
-// events returns the events of the game that a request names.
+// eventsOf returns the events of the game that a request names.
 func (t *Table) eventsOf(w http.ResponseWriter, r *http.Request) (id int64, events []round.Event, ok bool) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
@@ -161,7 +161,7 @@ func (t *Table) getExport(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	// The page brings its style with it, and no script.
+	// The page has inline styles and no script.
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "+
 		"frame-ancestors 'none'")
 	if form != "html" {

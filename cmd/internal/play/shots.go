@@ -11,12 +11,12 @@ import (
 	"sightline/engine"
 )
 
-// shotsJSON is what a ship can attack with a weapon.
+// shotsJSON lists what a ship can attack with a weapon.
 type shotsJSON struct {
 	Ship   string     `json:"ship"`
-	Arcs   []string   `json:"arcs"` // that it attacks in
+	Arcs   []string   `json:"arcs"` // in which it attacks
 	Shots  []shotJSON `json:"shots"`
-	Reason string     `json:"reason"` // why nothing is said; ""
+	Reason string     `json:"reason"` // why there are no shots; "" when there are
 }
 
 type shotJSON struct {
@@ -25,8 +25,8 @@ type shotJSON struct {
 	Text    string `json:"text"`
 }
 
-// Shots says of each ship whether another can attack it with a weapon, as far as the
-// agreement lets it be told.
+// Shots returns for each enemy ship whether a ship can attack it with a weapon, as far as the
+// agreement on measuring allows.
 func Shots(s *live.State, ship string, arc engine.Arc, w live.Weapon) shotsJSON {
 	out := shotsJSON{Ship: ship, Arcs: []string{}, Shots: []shotJSON{}}
 	scene := &s.Located.Scene
@@ -60,15 +60,15 @@ func Shots(s *live.State, ship string, arc engine.Arc, w live.Weapon) shotsJSON 
 		if !s.Stands(ship) || !s.Stands(p.To) {
 			continue
 		}
-		m := s.MeaningOf(aimed(s, told, arc, w), as(s, from, arc, w), w)
+		m := s.MeaningOf(aimed(s, told, arc, w), standardArc(s, from, arc, w), w)
 		out.Shots = append(out.Shots, shotJSON{p.To, m.Outcome.String(), m.Text})
 	}
 	return out
 }
 
-// as is the arc that stands for the one that was asked for: of a mobile arc of the first
-// edition people choose where it points.
-func as(s *live.State, from *engine.Ship, arc engine.Arc, w live.Weapon) engine.Arc {
+// standardArc returns the arc to measure for a chosen one: the mobile arc of the first edition
+// stands for the arc that it points to.
+func standardArc(s *live.State, from *engine.Ship, arc engine.Arc, w live.Weapon) engine.Arc {
 	own := s.Play.Ship(from.ID)
 	if s.Located.Scene.Rules != engine.Rules1e || w.Special || own == nil || !slices.Contains(own.Arcs, engine.ArcMobile.String()) {
 		return arc
@@ -80,13 +80,13 @@ func as(s *live.State, from *engine.Ship, arc engine.Arc, w live.Weapon) engine.
 	return arc
 }
 
-// aimed measures what the first edition's table does not show: a mobile arc that points to an
-// arc, and a secondary weapon that fires in any direction, as turrets on upgrade cards do. The
-// pair is returned with the arc.
+// aimed returns the pair measured with an arc of the first edition that the table does not show:
+// a mobile arc that points to arc, or a secondary weapon that fires in any direction, as turret
+// upgrades do.
 func aimed(s *live.State, p *engine.PairVerdict, arc engine.Arc, w live.Weapon) *engine.PairVerdict {
 	scene := s.Located.Scene
 	from := *live.ShipOf(&scene, p.From)
-	is := as(s, &from, arc, w)
+	is := standardArc(s, &from, arc, w)
 	switch {
 	case scene.Rules != engine.Rules1e:
 		return p

@@ -15,17 +15,17 @@ import (
 
 // StartRequest starts a game.
 type StartRequest struct {
-	Edition  string         `json:"edition"` // "": the table's
+	Edition  string         `json:"edition"` // "" for the table's
 	Scenario round.Scenario `json:"scenario"`
-	Points   int            `json:"points"` // of a squad at most; 0: not said
-	First    int            `json:"first"`  // 0: not said
+	Points   int            `json:"points"` // the most of a squad; 0 when not given
+	First    int            `json:"first"`  // 0 when not given
 	Players  [2]struct {
 		Name  string `json:"name"`
-		Squad string `json:"squad"` // XWS; "": the one of the configuration
+		Squad string `json:"squad"` // XWS; "" for the configuration's
 	} `json:"players"`
 }
 
-// Start starts a game in place of the one that is played.
+// Start starts a game, which replaces the present one.
 func (t *Table) Start(r StartRequest) error {
 	state := t.o.Hub.Newest()
 	start, notes, err := t.start(&r, &state.Located.Scene)
@@ -52,7 +52,7 @@ func (t *Table) Start(r StartRequest) error {
 		return err
 	}
 	t.asked, t.lay = question{}, nil
-	t.lie(&state)
+	t.rememberObjectives(&state)
 	if state.Ruling != nil {
 		t.ruled = state.Ruling.Number
 	}
@@ -60,8 +60,8 @@ func (t *Table) Start(r StartRequest) error {
 	return nil
 }
 
-// start makes of a request what a game begins with. The pilots are tied to the ships on the
-// table by order.
+// start turns a request into the start of a game. It assigns the pilots to the ships on the
+// table in order.
 func (t *Table) start(r *StartRequest, scene *engine.Scene) (s *round.Start, notes []string, err error) {
 	s = &round.Start{Edition: r.Edition, Scenario: r.Scenario, Points: r.Points, First: r.First}
 	if s.Edition == "" {
@@ -100,13 +100,13 @@ func (t *Table) start(r *StartRequest, scene *engine.Scene) (s *round.Start, not
 			s.Players[i].Name = fmt.Sprintf("Player %d", player)
 		}
 		notes = append(notes, squadNotes(s.Players[i].Name, &report)...)
-		s.Ships = append(s.Ships, tied(player, &report, scene, taken)...)
+		s.Ships = append(s.Ships, assignIDs(player, &report, scene, taken)...)
 	}
 	s.Objectives = objectivesOn(s.Scenario, scene)
 	return s, notes, nil
 }
 
-// squadNotes says what of a squad the ship data do not know, and what does not fit together.
+// squadNotes returns what the ship data do not know of a squad, and its inconsistencies.
 func squadNotes(player string, report *squads.Report) (out []string) {
 	if len(report.Unknown) > 0 {
 		out = append(out, fmt.Sprintf("The squad of %s: the ship "+
@@ -119,12 +119,12 @@ func squadNotes(player string, report *squads.Report) (out []string) {
 	return out
 }
 
-// tied gives the ships of a squad the ids of the player's ships on the table, in their
-// order, and free ids where there are fewer: A1, A2 … of player 1, B1, B2 … of player 2.
-func tied(player int, report *squads.Report, scene *engine.Scene, taken map[string]bool) (out []round.Ship) {
+// assignIDs gives the ships of a squad the ids of the player's ships on the table, in order, and
+// free ids when there are fewer: A1, A2 … for player 1, B1, B2 … for player 2.
+func assignIDs(player int, report *squads.Report, scene *engine.Scene, taken map[string]bool) (out []round.Ship) {
 	ids := namesOn(scene, player)
 	lines := slices.Clone(report.Ships)
-	for i := range report.Strangers { // they are on the table, whatever the data know
+	for i := range report.Strangers { // they are on the table although the data do not know them
 		p := &report.Strangers[i]
 		lines = append(lines, squads.ShipLine{ID: p.ID, Pilot: p.ID, Ship: p.Ship, Points: p.Points})
 	}
@@ -145,7 +145,7 @@ func tied(player int, report *squads.Report, scene *engine.Scene, taken map[stri
 	return out
 }
 
-// namesOn lists a player's ships on the table, those among them that a base without a name may be.
+// namesOn returns a player's ships on the table, including those that an unidentified base may be.
 func namesOn(scene *engine.Scene, player int) (ids []string) {
 	for i := range scene.Ships {
 		s := &scene.Ships[i]
@@ -161,7 +161,7 @@ func namesOn(scene *engine.Scene, player int) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// sections joins the fore and the aft section of a huge ship of the first edition, two pilots in XWS, to the one ship whose base they
+// sections joins the fore and aft sections of a huge ship of the first edition, two pilots in XWS, into the ship whose base they
 // share (G54). A section without its other half stays.
 func sections(lines []squads.ShipLine) (out []squads.ShipLine) {
 	joined := make([]bool, len(lines))
@@ -186,7 +186,7 @@ func sections(lines []squads.ShipLine) (out []squads.ShipLine) {
 	return out
 }
 
-// wholeShip returns the name of the ship whose two sections the lines are.
+// wholeShip returns the name of the ship whose sections the two lines are.
 func wholeShip(a, b *squads.ShipLine) (name string, ok bool) {
 	for _, s := range [][2]string{{"fore", "aft"}, {"aft", "fore"}} {
 		ship, first := strings.CutSuffix(a.ShipID, s[0])
@@ -199,7 +199,7 @@ func wholeShip(a, b *squads.ShipLine) (name string, ok bool) {
 	return "", false
 }
 
-// byNumber sorts ids by their letters and then by their numbers: A2 before A10.
+// byNumber orders ids by letter and then by number: A2 before A10.
 func byNumber(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
@@ -207,7 +207,7 @@ func byNumber(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// mismatch says that a base on the table is another than the ship's; "": it is not, or it is
+// mismatch reports a base on the table that differs from the ship's; "" when it does not or is
 // not seen.
 func mismatch(s *round.Piece, scene *engine.Scene) string {
 	seen := live.ShipOf(scene, s.ID)

@@ -13,16 +13,15 @@ import (
 	"sightline/engine/tablecheck"
 )
 
-// The JSON of the page.
-
+// stateJSON is the state of the page.
 type stateJSON struct {
-	Game   *gameJSON  `json:"game"` // null: none is played
+	Game   *gameJSON  `json:"game"` // null when none is played
 	Games  []listJSON `json:"games"`
-	News   []string   `json:"news"`    // what went wrong lately
+	News   []string   `json:"news"`    // recent problems
 	Rules  string     `json:"rules"`   // of the table
-	Places []string   `json:"places"`  // what is placed before a game of it
-	Squads [2]bool    `json:"squads"`  // the configuration names one
-	Record string     `json:"trouble"` // why no game can be recorded; "": nothing is known against it
+	Places []string   `json:"places"`  // what is placed before a game of this edition
+	Squads [2]bool    `json:"squads"`  // whether the configuration has one
+	Record string     `json:"trouble"` // why no game can be recorded; "" when none is known
 }
 
 type listJSON struct {
@@ -48,24 +47,24 @@ type gameJSON struct {
 	Phase    round.Phase    `json:"phase"`
 	Phases   []round.Phase  `json:"phases"`
 	Turn     string         `json:"turn"`
-	Next     string         `json:"next"`       // what one tap does; "": nothing
+	Next     string         `json:"next"`       // what a tap does; "" for nothing
 	Tap      *round.Event   `json:"next_event"` // to post
-	Undo     int64          `json:"undo"`       // the event that is taken back; 0: none
+	Undo     int64          `json:"undo"`       // the event that an undo takes back; 0 for none
 	UndoText string         `json:"undo_text"`
 	First    int            `json:"first"`
-	AskFirst bool           `json:"ask_first"` // the first player is rolled for now
+	AskFirst bool           `json:"ask_first"` // the first player must be rolled now
 	Players  [2]playerJSON  `json:"players"`
 	Ships    []pieceJSON    `json:"ships"`
 	Ghosts   []string       `json:"ghosts"`
 	Says     []sayJSON      `json:"says"` // the newest first
 	Claims   []round.Claim  `json:"claims"`
-	Unseen   string         `json:"uncounted"` // why no points are proposed; ""
+	Unseen   string         `json:"uncounted"` // why no points are proposed; "" when they are
 	Offers   []offerJSON    `json:"offers"`    // what the ship that moved last may have done to an objective
 
 	Objectives []objectiveJSON `json:"objectives"` // that ships tow or scramble, and who has them
 
-	Halves bool   `json:"halves"` // ships at half their health score
-	Ends   string `json:"ends"`   // why the game ends with this round; "": it continues
+	Halves bool   `json:"halves"` // whether ships at half their health score
+	Ends   string `json:"ends"`   // why the game ends with this round; "" when it continues
 	Ended  bool   `json:"ended"`
 	Why    string `json:"why"`
 	Winner int    `json:"winner"`
@@ -85,11 +84,11 @@ type pieceJSON struct {
 	Half     bool         `json:"half"`
 	Active   bool         `json:"active"`
 	Last     string       `json:"last"`
-	Tows     string       `json:"tows"`     // a supply cache; ""
-	Seen     bool         `json:"seen"`     // on the table, now
-	Mismatch string       `json:"mismatch"` // of the base; "": none
+	Tows     string       `json:"tows"`     // a supply cache; "" for none
+	Seen     bool         `json:"seen"`     // on the present table
+	Mismatch string       `json:"mismatch"` // of the base; "" for none
 	Touching []string     `json:"touching"`
-	Flees    bool         `json:"flees"` // it was seen over an edge, and was not declared fled
+	Flees    bool         `json:"flees"` // seen over an edge and not declared fled
 }
 
 type sayJSON struct {
@@ -100,11 +99,10 @@ type sayJSON struct {
 	More   []string   `json:"more"`
 }
 
-// sayMost is how much of the log the page shows.
-const sayMost = 40
-
-// gamesMost is how many games the page lists.
-const gamesMost = 20
+const (
+	sayMost   = 40 // events on the page
+	gamesMost = 20 // games on the page
+)
 
 func (t *Table) state(ctx context.Context) stateJSON {
 	table := t.o.Hub.Newest()
@@ -129,7 +127,7 @@ func (t *Table) state(ctx context.Context) stateJSON {
 	return out
 }
 
-// list lists the newest games of the record. The caller holds mu.
+// list returns the newest games of the record. The caller holds mu.
 func (t *Table) list(ctx context.Context) (out []listJSON, err error) {
 	log, err := t.o.Record()
 	if err != nil {
@@ -165,7 +163,7 @@ func listed(id int64, events []round.Event) (listJSON, bool) {
 		Events: g.Numbers}, true
 }
 
-// gameJSON is the game for the page. The caller holds mu.
+// gameJSON returns the game for the page. The caller holds mu.
 func (t *Table) gameJSON(table *live.State) *gameJSON {
 	g := t.game
 	tap := g.Next()
@@ -225,7 +223,7 @@ func (t *Table) pieceJSON(p *round.Piece, active []string, scene *engine.Scene) 
 	return out
 }
 
-// says lists the newest events in words, but for those that say nothing to people.
+// says returns the newest events in words, without those that have none.
 func says(g *round.Game, events []round.Event, most int) (out []sayJSON) {
 	gone := round.TakenBack(events)
 	for i := len(events) - 1; i >= 0 && len(out) < most; i-- {
@@ -246,7 +244,7 @@ func says(g *round.Game, events []round.Event, most int) (out []sayJSON) {
 	return out
 }
 
-// claims proposes the points of the scenario for this round, or says why none can be counted.
+// claims proposes the points of the scenario for this round, or returns why none can be counted.
 // The caller holds mu.
 func (t *Table) claims(table *live.State) (out []round.Claim, why string) {
 	g := t.game
