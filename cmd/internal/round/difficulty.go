@@ -9,13 +9,13 @@ import (
 	"sightline/engine/move"
 )
 
-// This file is about which maneuver a ship may fly: the colours of its dial, and SLAM.
+// This file decides which maneuvers a ship may fly: the colours of its dial, and SLAM.
 
-// stressed is what a stressed ship of the first edition flies that revealed a red maneuver
-// (G143).
+// stressed is the maneuver that a stressed ship of the first edition executes after
+// revealing a red one (G143).
 var stressed = move.Maneuver{Bearing: move.Straight, Speed: 2}
 
-// dial returns the maneuvers on a ship's dial; nil: they are not known.
+// dial returns the maneuvers on a ship's dial; nil when unknown.
 func (p *Piece) dial() []move.Maneuver {
 	all, err := flown.ParseDial(strings.Join(p.Dial, ","))
 	if err != nil {
@@ -24,8 +24,8 @@ func (p *Piece) dial() []move.Maneuver {
 	return all
 }
 
-// colour returns the letter of a maneuver's colour on the ship's dial, B G W R or P; "" where
-// it is not on it, or the dial does not say.
+// colour returns the letter of a maneuver's colour on the ship's dial: B, G, W, R or P; "" when
+// the maneuver is not on it or its colour is unknown.
 func (p *Piece) colour(move string) string {
 	for _, entry := range p.Dial {
 		m, err := flown.ParseDial(entry)
@@ -36,9 +36,9 @@ func (p *Piece) colour(move string) string {
 	return ""
 }
 
-// strained reports whether a ship may be stressed after a maneuver: a red one stresses it, a
-// green or blue one takes a stress off. What cannot be told says nothing.
-func (p *Piece) strained(f *Flown) bool {
+// mayBeStressed reports whether a ship may be stressed after a maneuver: a red one adds stress, a
+// green or blue one removes it. An undecided maneuver does not count.
+func (p *Piece) mayBeStressed(f *Flown) bool {
 	if f.Outcome != engine.Yes.String() {
 		return false
 	}
@@ -46,12 +46,12 @@ func (p *Piece) strained(f *Flown) bool {
 	case "R":
 		return true
 	case "W", "P":
-		return p.strain
+		return p.stressed
 	}
 	return false
 }
 
-// speeds lists the speeds that what was flown may have; none: nothing fits.
+// speeds returns the possible speeds of the maneuver; none when nothing fits.
 func (f *Flown) speeds() (all []int) {
 	if f.Outcome == engine.No.String() {
 		return nil
@@ -59,7 +59,7 @@ func (f *Flown) speeds() (all []int) {
 	for _, name := range append([]string{f.Move}, f.Others...) {
 		m, err := move.ParseManeuver(name)
 		if err != nil {
-			return nil // perhaps an action: then its maneuver was not seen
+			return nil // perhaps an action, and the maneuver was not seen
 		}
 		if !slices.Contains(all, m.Speed) {
 			all = append(all, m.Speed)
@@ -68,9 +68,9 @@ func (f *Flown) speeds() (all []int) {
 	return all
 }
 
-// difficulty says that a maneuver is not on the ship's dial, and what a stressed ship may not
-// fly. Whether a ship is stressed no table shows.
-func (j *judging) difficulty() {
+// difficulty remarks on a maneuver that is not on the ship's dial or that a stressed ship may not
+// execute. The table does not show whether a ship is stressed.
+func (j *judgement) difficulty() {
 	p, first := j.piece, j.g.Rules == engine.Rules1e
 	if j.f.Outcome != engine.Yes.String() {
 		return
@@ -84,7 +84,7 @@ func (j *judging) difficulty() {
 		j.say("%s is not on its dial", j.f.Move)
 		return
 	}
-	if p.colour(j.f.Move) != "R" || !p.strain {
+	if p.colour(j.f.Move) != "R" || !p.stressed {
 		return
 	}
 	if first {
@@ -94,14 +94,14 @@ func (j *judging) difficulty() {
 	j.say("%s is red, and so was its maneuver before: a ship that is still stressed may not execute it", j.f.Move)
 }
 
-// slams reports whether the ship may fly a further maneuver by its SLAM action now.
-func (j *judging) slams() bool {
+// maySLAM reports whether the ship may execute a further maneuver by its SLAM action now.
+func (j *judgement) maySLAM() bool {
 	return j.piece != nil && j.g.Phase == Activation && j.piece.Moved && j.piece.has("slam")
 }
 
-// slam returns the maneuvers of its dial that a ship may fly by SLAM: of the speed of its
-// maneuver of this round (G144), which a further one does not change (G145).
-func (p *Piece) slam() []move.Maneuver {
+// slamManeuvers returns the maneuvers of its dial that a ship may execute by SLAM: of the speed of
+// its maneuver of this round (G144), which a further one does not change (G145).
+func (p *Piece) slamManeuvers() []move.Maneuver {
 	all := p.dial()
 	if all == nil {
 		all = flown.Every().Maneuvers
@@ -112,8 +112,8 @@ func (p *Piece) slam() []move.Maneuver {
 	return slices.DeleteFunc(slices.Clone(all), func(m move.Maneuver) bool { return !slices.Contains(p.Speeds, m.Speed) })
 }
 
-// slammed says whether a further maneuver has the speed that SLAM asks for.
-func (j *judging) slammed() {
+// checkSLAM remarks on whether a further maneuver has the speed that SLAM requires.
+func (j *judgement) checkSLAM() {
 	rule := j.g.Rules.String() + " G144"
 	if j.g.Rules == engine.Rules1e {
 		rule = "1e G145"

@@ -11,10 +11,10 @@ import (
 	"sightline/engine"
 )
 
-// Kind says what happened.
+// Kind is the kind of an event.
 type Kind string
 
-// The kinds of events. Those of undoable may be taken back.
+// The kinds of events. Those in undoable may be taken back.
 const (
 	Started  Kind = "started"  // Start
 	Advanced Kind = "advanced" // the next phase or round begins, after Phase of Round
@@ -23,27 +23,27 @@ const (
 	Rolled   Kind = "rolled"   // Player is the first player of this round
 	Changed  Kind = "changed"  // Ship's status is Status
 	Halved   Kind = "halved"   // Ship is at half its health
-	Tied     Kind = "tied"     // Ship, whose pilot is Text, and With change places: the pilots are tied to the other bases
-	Renamed  Kind = "renamed"  // what the camera took for Ship is With, and the other way round
+	Tied     Kind = "tied"     // Ship, whose pilot is Text, and With exchange their pilots
+	Renamed  Kind = "renamed"  // what the camera took for Ship is With, and vice versa
 	Towed    Kind = "towed"    // Ship tows the supply cache With
 	Scored   Kind = "scored"   // Player earns Points of the scenario, because of Text
 	Ended    Kind = "ended"    // the game is over, because of Text; Player wins
-	Undone   Kind = "undone"   // event Undo does not count
-	Noted    Kind = "noted"    // the table as it stands: Scene
+	Undone   Kind = "undone"   // event Undo is taken back
+	Noted    Kind = "noted"    // the present table: Scene
 	Asked    Kind = "asked"    // a measurement and its answer: Text
 	Ruled    Kind = "ruled"    // a judge ruled, by number
 	Said     Kind = "said"     // Text
 
 	Scrambled  Kind = "scrambled"  // the marker of Ship's player, or of Player, lies on the satellite With
-	Jettisoned Kind = "jettisoned" // Ship lets its supply cache go
+	Jettisoned Kind = "jettisoned" // Ship jettisons its supply cache
 )
 
 var undoable = []Kind{Advanced, Acted, Moved, Rolled, Changed, Halved, Tied, Towed, Scrambled, Jettisoned, Scored, Ended}
 
-// ByCamera is who did what no person did.
+// ByCamera is By of the events that the camera made.
 const ByCamera = "camera"
 
-// Event is one thing that happened in a game.
+// Event is an event of a game.
 type Event struct {
 	Number int64     `json:"number"` // in its game, from 1
 	At     time.Time `json:"at"`
@@ -65,13 +65,12 @@ type Event struct {
 	Scene  json.RawMessage `json:"scene,omitempty"`
 }
 
-// ErrEvent is in the errors for events that do not fit the game.
+// ErrEvent is in the errors of events that do not fit the game.
 var ErrEvent = errors.New("this does not fit the game as it stands")
 
 // misfit is an ErrEvent that says what does not fit.
 type misfit string
 
-// Error implements error.
 func (m misfit) Error() string { return string(m) }
 
 // Is reports whether the target is ErrEvent.
@@ -101,7 +100,7 @@ func Fold(events []Event) (*Game, error) {
 			if e.By == ByCamera && e.Kind == Advanced {
 				g.held = true
 			}
-			if p := g.Piece(e.Ship); e.Kind == Moved && e.Flown != nil && p != nil { // taking back moves no ship
+			if p := g.Piece(e.Ship); e.Kind == Moved && e.Flown != nil && p != nil { // an undo does not move the ship on the table
 				p.stands = &e.Flown.To
 			}
 		default:
@@ -141,8 +140,8 @@ func begin(s *Start) (*Game, error) {
 	return g, nil
 }
 
-// Append returns the events with a further one, which must fit, and the state after it. The
-// caller's slice is not changed.
+// Append returns the events with e, which must fit, and the state after it. It does not change
+// the caller's slice.
 func Append(events []Event, e Event) ([]Event, *Game, error) {
 	e.Number = int64(len(events)) + 1
 	if e.Kind == Undone {
@@ -162,7 +161,7 @@ func Append(events []Event, e Event) ([]Event, *Game, error) {
 	return out, g, nil
 }
 
-// Undoable returns the number of the event that an undo takes back; 0: there is none.
+// Undoable returns the number of the event that an undo takes back; 0 for none.
 func Undoable(events []Event) int64 {
 	gone := map[int64]bool{}
 	for i := len(events) - 1; i >= 0; i-- {
@@ -177,7 +176,7 @@ func Undoable(events []Event) int64 {
 	return 0
 }
 
-// apply changes the state by one event.
+// apply applies an event to the state.
 func (g *Game) apply(e *Event) error {
 	if g.Ended && slices.Contains(undoable, e.Kind) {
 		return wrong("the game is over")
@@ -218,7 +217,8 @@ func (g *Game) apply(e *Event) error {
 	return nil
 }
 
-// score adds points to a player's; those of a round's scenario once, though two people tap.
+// score adds points to a player's, those of a round's scenario only once although two people may
+// tap.
 func (g *Game) score(e *Event) error {
 	done := [2]int{e.Round, e.Player}
 	switch {
@@ -233,7 +233,7 @@ func (g *Game) score(e *Event) error {
 	return nil
 }
 
-// applyShip changes the state by an event of one ship.
+// applyShip applies an event of a ship to the state.
 func (g *Game) applyShip(e *Event) error {
 	p := g.Piece(e.Ship)
 	if p == nil {
@@ -262,8 +262,8 @@ func (g *Game) applyShip(e *Event) error {
 		if !slices.Contains(statuses, e.Status) {
 			return wrong("status %q: expected one of %v", e.Status, statuses)
 		}
-		// What is destroyed attacks in its turn of the present initiative (G236).
-		// Of one that is said to be destroyed again, it was before that: it is removed.
+		// A ship destroyed at the present initiative still attacks in its turn (G236). One that
+		// is said to be destroyed again is removed.
 		now := e.Status == Destroyed && p.Status != Destroyed && g.Phase.attacks()
 		p.dying = now && !p.Acted && initiativeOf(p) == g.current
 		p.stays = now && len(g.Active()) > 0
@@ -286,23 +286,23 @@ func (g *Game) applyShip(e *Event) error {
 		}
 		return g.tie(p, g.Piece(e.With))
 	}
-	g.settle()
+	g.updateInitiative()
 	return nil
 }
 
-// tie gives two ships each other's pilot; the ids stay with the bases.
+// tie exchanges the pilots of two ships; the ids stay with the bases.
 func (g *Game) tie(p, q *Piece) error {
 	if q == nil || p == q || p.Player != q.Player {
 		return wrong("two ships of one player change their pilots")
 	}
 	p.Ship, q.Ship = q.Ship, p.Ship
 	p.ID, q.ID = q.ID, p.ID
-	g.settle()
+	g.updateInitiative()
 	return nil
 }
 
-// rename gives two ships what the camera saw of each other: a person named their bases wrongly. One that is no ship of this game gives
-// nothing, and what was seen of the other one is not known any more.
+// rename exchanges what the camera saw of two ships: a person had named their bases wrongly. If one is not in this game, what was
+// seen of the other is forgotten.
 func (g *Game) rename(a, b string) error {
 	p, q := g.Piece(a), g.Piece(b)
 	if p == q {
@@ -316,8 +316,8 @@ func (g *Game) rename(a, b string) error {
 	p.Pose, q.Pose, p.From, q.From, p.Last, q.Last = q.Pose, p.Pose, q.From, p.From, q.Last, p.Last
 	p.stands, q.stands = q.stands, p.stands
 	p.Moved, q.Moved, p.Speeds, q.Speeds = q.Moved, p.Moved, q.Speeds, p.Speeds
-	p.tapped, q.tapped, p.strain, q.strain, p.away, q.away = q.tapped, p.tapped, q.strain, p.strain, q.away, p.away
-	if g.Phase == Activation { // who attacks in other phases is tapped by its name
+	p.tapped, q.tapped, p.stressed, q.stressed, p.away, q.away = q.tapped, p.tapped, q.stressed, p.stressed, q.away, p.away
+	if g.Phase == Activation { // in other phases ships act by taps, which name them
 		p.Acted, q.Acted = q.Acted, p.Acted
 	}
 	other := map[string]string{a: b, b: a}
@@ -328,11 +328,11 @@ func (g *Game) rename(a, b string) error {
 			(*pairs)[i] = [2]string{cmp.Or(other[pair[0]], pair[0]), cmp.Or(other[pair[1]], pair[1])}
 		}
 	}
-	g.settle()
+	g.updateInitiative()
 	return nil
 }
 
-// moved notes what a ship has flown.
+// moved applies a move.
 func (g *Game) moved(p *Piece, f *Flown) {
 	to := f.To
 	p.Pose, p.stands, g.Touch, g.MayTouch = &to, &to, f.Touch, f.MayTouch
@@ -348,7 +348,7 @@ func (g *Game) moved(p *Piece, f *Flown) {
 	p.From = &from
 	p.Last, g.Last = f.Short(), p.Name()+": "+f.Short()
 	if f.Sort == Maneuver && (!p.Moved || p.tapped) {
-		p.Speeds, p.strain = f.speeds(), p.strained(f)
+		p.Speeds, p.stressed = f.speeds(), p.mayBeStressed(f)
 	}
 	p.tapped = false
 	if g.Phase == Activation && f.Sort != Action {
@@ -356,8 +356,8 @@ func (g *Game) moved(p *Piece, f *Flown) {
 	}
 }
 
-// Automatic is the event by which the camera advances the round: everybody has moved. ok is
-// false where the table does not decide it, or somebody took it back.
+// Automatic returns the event by which the camera advances the round when every ship has moved.
+// ok is false when they have not, or when a person took it back.
 func (g *Game) Automatic() (e Event, ok bool) {
 	if g.Ended || g.held || g.Phase != Activation || !g.All() {
 		return e, false

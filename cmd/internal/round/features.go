@@ -7,18 +7,18 @@ import (
 	"sightline/engine"
 )
 
-// lying is a scenario feature where it lies, and since when.
-type lying struct {
+// feature is a scenario feature in its place, and since when.
+type feature struct {
 	token engine.Token
 	since time.Time
 }
 
-// A feature was moved when it lies further from where it lay than a search for it differs from
-// the one before: five standard deviations, and what a person sees.
+// A feature was moved when it lies further from its place than two searches for it differ: five
+// standard deviations, and at least what a person sees.
 const movedLeast = 5.0 // mm
 
-// features says which scenario features lie elsewhere than before: they are not moved (G219),
-// but for supply caches, which are towed.
+// features reports scenario features that were moved. They must not be (G219), except supply
+// caches, which are towed.
 func (w *Watch) features(g *Game, s Sight) (out []Event) {
 	if g.Rules != engine.Rules25 || g.Scenario == NoScenario || g.Scenario == Salvage {
 		return nil
@@ -31,7 +31,7 @@ func (w *Watch) features(g *Game, s Sight) (out []Event) {
 		}
 		lay, known := w.lay[m.ID]
 		if !known || placing {
-			w.lay[m.ID] = lying{*m, s.At}
+			w.lay[m.ID] = feature{*m, s.At}
 			continue
 		}
 		far := m.Pose.Sub(lay.token.Pose.Point).Norm()
@@ -41,14 +41,14 @@ func (w *Watch) features(g *Game, s Sight) (out []Event) {
 		}
 		to, waits := w.shift[m.ID]
 		if !waits || m.Pose.Sub(to.token.Pose.Point).Norm() > movedLeast {
-			w.shift[m.ID] = lying{*m, s.At}
+			w.shift[m.ID] = feature{*m, s.At}
 			continue
 		}
 		if s.At.Sub(to.since) < RestFor {
 			continue
 		}
 		delete(w.shift, m.ID)
-		w.lay[m.ID] = lying{*m, s.At}
+		w.lay[m.ID] = feature{*m, s.At}
 		out = append(out, Event{At: s.At, Kind: Said, By: ByCamera, Round: g.Round, Phase: g.Phase,
 			Text: fmt.Sprintf("%s lies %.1f mm from where it lay: scenario features are not moved (2.5 G219)", m.ID, far)})
 	}

@@ -12,35 +12,34 @@ import (
 	"sightline/engine/move"
 )
 
-// Sort says what a change of a ship's place was.
+// Sort is the kind of a change of a ship's place.
 type Sort string
 
 // What a ship may have done between two rests.
 const (
 	Maneuver Sort = "maneuver"
-	Action   Sort = "action" // a boost, a barrel roll, a decloaking
-	Nudge    Sort = "nudge"  // it stands a little from where it stood, and flew nothing
-	Placed   Sort = "placed" // it comes into the play area: out of reserve, or off the ship that it was docked to
+	Action   Sort = "action" // a boost, barrel roll or decloak
+	Nudge    Sort = "nudge"  // pushed a little without a move
+	Placed   Sort = "placed" // in the play area, from reserve or from the ship that it was docked to
 	Unknown  Sort = "unknown"
 )
 
-// Flown is what a ship has flown, and what the program has to say about it.
+// Flown describes a move of a ship, with the program's remarks.
 type Flown struct {
 	Sort    Sort   `json:"sort"`
-	Outcome string `json:"outcome"` // yes, too_close, no: of Move
-	Move    string `json:"move"`    // the likeliest; where nothing fits, the nearest; "" of a nudge
+	Outcome string `json:"outcome"` // of Move: yes, too_close or no
+	Move    string `json:"move"`    // the likeliest, or the nearest when nothing fits; "" for a nudge
 	Text    string `json:"text"`    // "bank left 2, 1.3 mm and 0.8° off"
 
-	Others    []string `json:"others,omitempty"` // what cannot be told from Move
+	Others    []string `json:"others,omitempty"` // moves that cannot be distinguished from Move
 	Says      []string `json:"says,omitempty"`   // "out of order: A1 was next"
 	Touching  []string `json:"touching,omitempty"`
-	Obstacles []string `json:"obstacles,omitempty"` // that it met
-	Flees     string   `json:"flees,omitempty"`     // yes, or too_close; "": it stays on the mat
+	Obstacles []string `json:"obstacles,omitempty"` // overlapped or moved through
+	Flees     string   `json:"flees,omitempty"`     // yes or too_close; "" when it stays on the mat
 
-	// Touch is, in the first edition, which ships touch after it (G95 to G101).
-	Touch [][2]string `json:"touch,omitempty"`
-
-	// MayTouch are, in the first edition, the pairs that may or may not touch.
+	// Touch and MayTouch are, in the first edition, the pairs of ships that touch or may touch
+	// after the move (G95 to G101).
+	Touch    [][2]string `json:"touch,omitempty"`
 	MayTouch [][2]string `json:"may_touch,omitempty"`
 
 	From       Pose    `json:"from"`
@@ -49,8 +48,8 @@ type Flown struct {
 	Residual   float64 `json:"residual_deg,omitempty"`
 }
 
-// Short is what was flown in a few words: "bank left 2", "bank left 2 or bank left 1",
-// "not known".
+// Short describes the move in a few words: "bank left 2", "bank left 2 or bank left 1", "not
+// known".
 func (f *Flown) Short() string {
 	switch {
 	case f.Sort == Nudge:
@@ -67,49 +66,49 @@ func (f *Flown) Short() string {
 	return f.Move
 }
 
-// Slop is how people lay templates and set ships down, unless a table says otherwise.
+// Slop is the default inaccuracy with which people lay templates and set ships down.
 var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
 
-// nudgedMost is how far a ship is pushed by a sleeve at most: the shortest move in full,
-// a boost's or a straight 1, is 80 mm long from a small base.
+// nudgedMost and nudgedTurn are the most that a sleeve pushes a ship. The shortest full moves, a
+// boost and straight 1, are 80 mm long for a small base.
 const (
 	nudgedMost = 20 * geom.Millimeter
 	nudgedTurn = 12 * geom.Degree
 )
 
-// judge says what a ship has flown from one rest of the table to another. twice says that it
-// may have moved twice meanwhile.
+// judge returns a ship's move between two rests of the table. twice says that it may have moved
+// twice in between.
 func (g *Game) judge(before, after *engine.Scene, id string, slop flown.Slop, twice bool) Flown {
-	j := judging{g: g, before: before, after: after, id: id, piece: g.Piece(id), slop: slop, twice: twice}
+	j := judgement{g: g, before: before, after: after, id: id, piece: g.Piece(id), slop: slop, twice: twice}
 	from, to := shipIn(before, id), shipIn(after, id)
 	j.f = Flown{Sort: Unknown, Outcome: engine.No.String(), From: poseOf(from), To: poseOf(to)}
 	if j.piece != nil && j.piece.away {
 		j.f.Sort, j.f.Outcome, j.f.Text = Placed, engine.Yes.String(), "placed in the play area"
-		j.flees(to)
+		j.checkFled(to)
 		return j.f
 	}
-	j.turn = j.first() && (j.piece.tapped || slices.Contains(g.Active(), id))
-	j.name(from, to)
-	j.order()
-	j.met()
-	j.flees(to)
+	j.turn = j.movesNext() && (j.piece.tapped || slices.Contains(g.Active(), id))
+	j.identify(from, to)
+	j.checkOrder()
+	j.addOverlaps()
+	j.checkFled(to)
 	j.touch()
 	return j.f
 }
 
-// judging is one question about what a ship has flown.
-type judging struct {
+// judgement identifies a move of a ship.
+type judgement struct {
 	g             *Game
 	before, after *engine.Scene
 	id            string
-	piece         *Piece // nil: the ship is not of the game
+	piece         *Piece // nil when the ship is not in the game
 	slop          flown.Slop
 	twice         bool // it may have moved twice
 	turn          bool // it is this ship's turn to move
 	f             Flown
 	best          flown.Fit
-	fits          []flown.Fit // best, and what cannot be told from it
-	bumped        bool        // whichever of the candidates it flew
+	fits          []flown.Fit // best, and those that cannot be distinguished from it
+	bumped        bool        // for every fit
 }
 
 func shipIn(s *engine.Scene, id string) *engine.Ship {
@@ -120,7 +119,7 @@ func shipIn(s *engine.Scene, id string) *engine.Ship {
 	return &s.Ships[i]
 }
 
-// poseOf writes a ship's pose down.
+// poseOf returns a ship's pose in the events' units.
 func poseOf(s *engine.Ship) Pose {
 	p := Pose{X: s.Pose.X, Y: s.Pose.Y, HeadingDeg: s.Pose.Heading.Normalized().Degrees()}
 	unit := [3]float64{1, 1, geom.Angle(1).Degrees()}
@@ -132,7 +131,7 @@ func poseOf(s *engine.Ship) Pose {
 	return p
 }
 
-// Ship returns a ship with this pose in place of its own.
+// Ship returns s at this pose.
 func (p *Pose) Ship(s engine.Ship) engine.Ship {
 	s.Pose = geom.Pose{Point: geom.Point{X: p.X, Y: p.Y}, Heading: geom.Angle(p.HeadingDeg) * geom.Degree}
 	unit := [3]float64{1, 1, float64(geom.Degree)}
@@ -144,18 +143,18 @@ func (p *Pose) Ship(s engine.Ship) engine.Ship {
 	return s
 }
 
-// Sigma is the standard deviation of the place along an axis, in mm.
+// Sigma returns the standard deviation of the place along an axis, in mm.
 func (p *Pose) Sigma() float64 { return math.Sqrt((p.Covariance[0] + p.Covariance[4]) / 2) }
 
-// expected is what the ship may fly now: its maneuver in its turn; afterwards its actions,
-// and with SLAM a further maneuver. Where the phase allows neither, it is both: a maneuver that
-// somebody executes too early is as likely as a boost that no one may perform.
-func (j *judging) expected() (c flown.Candidates) {
+// expected returns the moves that the ship may make now: its maneuver in its turn, afterwards its
+// actions, and with SLAM a further maneuver. When the phase allows neither, it returns both: a
+// maneuver executed too early is as likely as an illegal boost.
+func (j *judgement) expected() (c flown.Candidates) {
 	every := flown.Every()
 	if j.piece == nil {
 		return every
 	}
-	if j.first() {
+	if j.movesNext() {
 		c.Maneuvers = j.maneuvers()
 		if !j.piece.Moved {
 			return c
@@ -167,21 +166,21 @@ func (j *judging) expected() (c flown.Candidates) {
 		}
 	}
 	switch {
-	case j.slams():
-		c.Maneuvers = append(c.Maneuvers, j.piece.slam()...)
-	case j.neither():
+	case j.maySLAM():
+		c.Maneuvers = append(c.Maneuvers, j.piece.slamManeuvers()...)
+	case j.mayNotMove():
 		c.Maneuvers = j.maneuvers()
 	}
 	return c
 }
 
-// neither reports whether the phase lets the ship execute neither a maneuver nor an action.
-func (j *judging) neither() bool {
-	return !j.first() && j.g.Phase != Activation && j.g.Phase != System
+// mayNotMove reports whether the phase allows the ship neither a maneuver nor an action.
+func (j *judgement) mayNotMove() bool {
+	return !j.movesNext() && j.g.Phase != Activation && j.g.Phase != System
 }
 
-// maneuvers are those of the ship's dial, or every one where that is not known.
-func (j *judging) maneuvers() []move.Maneuver {
+// maneuvers returns those of the ship's dial, or all when that is unknown.
+func (j *judgement) maneuvers() []move.Maneuver {
 	all := flown.Every().Maneuvers
 	if dial := j.piece.dial(); dial != nil {
 		all = dial
@@ -192,13 +191,13 @@ func (j *judging) maneuvers() []move.Maneuver {
 	return all
 }
 
-// first reports whether the ship has yet to fly its maneuver of this round, as far as the
-// camera knows: somebody may have tapped before it rested.
-func (j *judging) first() bool {
+// movesNext reports whether the camera has yet to see the ship's maneuver of this round. A person
+// may have tapped before the ship came to rest.
+func (j *judgement) movesNext() bool {
 	return j.piece != nil && (j.g.Phase == Activation && !j.piece.Moved || j.piece.tapped)
 }
 
-// may reports whether a ship's data let it perform an action; where they list none, all.
+// may reports whether a ship has an action in its data, or any if they list none.
 func (p *Piece) may(a move.Action) bool {
 	if len(p.Actions) == 0 {
 		return true
@@ -207,14 +206,14 @@ func (p *Piece) may(a move.Action) bool {
 	return p.has(name)
 }
 
-// has reports whether a ship's data list an action.
+// has reports whether a ship has an action in its data.
 func (p *Piece) has(name string) bool {
 	return slices.ContainsFunc(p.Actions, func(own string) bool { return strings.TrimSuffix(own, "*") == name })
 }
 
-// name finds what was flown: among what the ship may fly now, then among everything. A ship
-// that hardly moved and flew nothing was nudged.
-func (j *judging) name(from, to *engine.Ship) {
+// identify searches the move among the expected ones, then among all. A ship that hardly moved
+// without a fitting move was nudged.
+func (j *judgement) identify(from, to *engine.Ship) {
 	d := to.Pose.Sub(from.Pose.Point).Norm()
 	turned := (to.Pose.Heading - from.Pose.Heading).Signed()
 	small := geom.Length(d) < nudgedMost && turned < nudgedTurn && turned > -nudgedTurn
@@ -236,17 +235,17 @@ func (j *judging) name(from, to *engine.Ship) {
 	case v.Outcome == engine.No && small:
 		nudge()
 	default:
-		j.verdict(&v)
-		j.orTwice()
+		j.setVerdict(&v)
+		j.considerTwoMoves()
 		if small {
-			j.orNudged()
+			j.considerNudge()
 		}
 	}
 }
 
-// unexpected finds what was flown though the round does not ask for it: a maneuver of the ship's
-// own dial, before those of all dials. none is the verdict where nothing fits.
-func (j *judging) unexpected(none flown.Verdict) (flown.Verdict, error) {
+// unexpected searches a move that the round does not allow: a maneuver of the ship's own dial,
+// then any. none is the verdict when nothing fits.
+func (j *judgement) unexpected(none flown.Verdict) (flown.Verdict, error) {
 	every := flown.Every()
 	all := []flown.Candidates{every}
 	if j.piece != nil && j.piece.dial() != nil {
@@ -261,9 +260,9 @@ func (j *judging) unexpected(none flown.Verdict) (flown.Verdict, error) {
 	return none, nil
 }
 
-// orNudged leaves open that a ship that hardly moved was pushed against the one that it seems to
-// have bumped into.
-func (j *judging) orNudged() {
+// considerNudge leaves open whether a ship that hardly moved was pushed against the ship that it
+// seems to have bumped into.
+func (j *judgement) considerNudge() {
 	if !j.bumped {
 		return
 	}
@@ -273,15 +272,15 @@ func (j *judging) orNudged() {
 	j.f.Says = []string{"it bumped, or was nudged"}
 }
 
-// orTwice looks for a maneuver and an action after it that end where the ship rests, when it
-// was not seen at rest between the two: straight 2 and a boost end where straight 4 does.
-func (j *judging) orTwice() {
-	if !j.twice || !j.first() || j.f.Sort == Action {
+// considerTwoMoves searches a maneuver with an action that end where the ship rests, if it was not
+// seen at rest in between: straight 2 and a boost end where straight 4 does.
+func (j *judgement) considerTwoMoves() {
+	if !j.twice || !j.movesNext() || j.f.Sort == Action {
 		return
 	}
 	var found []string
 	for _, m := range j.expected().Maneuvers {
-		if name := j.then(m); name != "" {
+		if name := j.withAction(m); name != "" {
 			found = append(found, name)
 		}
 	}
@@ -297,9 +296,9 @@ func (j *judging) orTwice() {
 	j.f.Says = nil
 }
 
-// then names a maneuver in full with the action after it that ends where the ship rests; "":
-// none does.
-func (j *judging) then(m move.Maneuver) string {
+// withAction names a full maneuver and the action after it that end where the ship rests; "" for
+// none.
+func (j *judgement) withAction(m move.Maneuver) string {
 	r, err := move.Execute(j.before, j.id, m, engine.Options{})
 	if err != nil || !r.FullyExecuted || r.Chosen {
 		return ""
@@ -325,15 +324,15 @@ func (j *judging) then(m move.Maneuver) string {
 	return m.String() + " and " + v.Best.Name
 }
 
-// nudgeText says how far a ship stands from where it stood.
+// nudgeText describes how far a ship was pushed.
 func nudgeText(name string, from, to *engine.Ship) string {
 	turned := (to.Pose.Heading - from.Pose.Heading).Signed()
 	return fmt.Sprintf("%s stands %.1f mm, %.1f° from where it stood", name, to.Pose.Sub(from.Pose.Point).Norm(),
 		max(turned, -turned).Degrees())
 }
 
-// verdict writes down what was found.
-func (j *judging) verdict(v *flown.Verdict) {
+// setVerdict sets the move.
+func (j *judgement) setVerdict(v *flown.Verdict) {
 	j.f.Outcome, j.f.Text = v.Outcome.String(), v.String()
 	fit := v.Best
 	if v.Outcome == engine.No {
@@ -353,22 +352,22 @@ func (j *judging) verdict(v *flown.Verdict) {
 		j.f.Others = append(j.f.Others, v.Others[i].Name)
 		j.bumped = j.bumped && v.Others[i].Partial
 	}
-	j.boosted(fit.Also)
+	j.considerBoost(fit.Also)
 	if j.bumped {
 		j.say("it bumped, and backed up%s", touches(fit.Touching))
 	}
 }
 
-// boosted settles what ends where a boost does: a ship that has executed its maneuver has
-// boosted, unless that was not seen, or SLAM makes it fly a further one. Where the phase allows
-// neither, both are named.
-func (j *judging) boosted(also []string) {
+// considerBoost decides a move that ends where a boost does. A ship that has executed its maneuver
+// has boosted, unless the maneuver was not seen or SLAM allows a further one. When the phase
+// allows neither, both are named.
+func (j *judgement) considerBoost(also []string) {
 	i := slices.IndexFunc(also, func(a string) bool { return strings.HasPrefix(a, "boost") })
-	if i < 0 || j.piece == nil || !j.neither() && (!j.piece.Moved || j.g.Phase != Activation) {
+	if i < 0 || j.piece == nil || !j.mayNotMove() && (!j.piece.Moved || j.g.Phase != Activation) {
 		return
 	}
 	m, err := move.ParseManeuver(j.f.Move)
-	if j.first() || j.neither() || err == nil && j.slams() && slices.Contains(j.piece.slam(), m) {
+	if j.movesNext() || j.mayNotMove() || err == nil && j.maySLAM() && slices.Contains(j.piece.slamManeuvers(), m) {
 		j.f.Outcome, j.f.Others = engine.Indeterminate.String(), append(j.f.Others, also[i])
 		j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...))
 		return
@@ -383,13 +382,13 @@ func touches(ids []string) string {
 	return " until it touches " + listText(ids)
 }
 
-func (j *judging) say(format string, a ...any) {
+func (j *judgement) say(format string, a ...any) {
 	j.f.Says = append(j.f.Says, fmt.Sprintf(format, a...))
 }
 
-// order says what does not fit the round: the wrong phase, out of order, twice, a maneuver
-// that is not on the dial.
-func (j *judging) order() {
+// checkOrder remarks on what does not fit the round: the wrong phase, out of order, twice, a
+// maneuver that is not on the dial.
+func (j *judgement) checkOrder() {
 	g := j.g
 	switch {
 	case j.f.Sort == Nudge:
@@ -399,24 +398,24 @@ func (j *judging) order() {
 		return
 	case j.piece.Status != OnTable:
 		j.say("it is %s", j.piece.Status)
-	case j.first() && j.piece.tapped: // a tap came before it, and perhaps a phase
+	case j.movesNext() && j.piece.tapped: // the tap, and perhaps a phase, came before the move
 	case g.Phase == System && j.f.Sort == Action, g.Phase == Activation && j.f.Sort == Action && j.piece.Moved:
 	case g.Phase != Activation:
 		j.say("it moved in the %s phase", g.Phase)
-	case j.piece.Moved && j.f.Sort == Maneuver && j.slams():
-		j.slammed()
+	case j.piece.Moved && j.f.Sort == Maneuver && j.maySLAM():
+		j.checkSLAM()
 	case j.piece.Moved && j.f.Sort == Maneuver:
 		j.say("it has moved already in this round: %s", j.piece.Last)
 	case !j.turn && !j.piece.Moved:
 		j.say("out of order: %s was next", orText(g.Active()))
 	}
-	if j.f.Sort == Maneuver && j.first() {
+	if j.f.Sort == Maneuver && j.movesNext() {
 		j.difficulty()
 	}
 }
 
-// met says which obstacles it met and which ships were in its way.
-func (j *judging) met() {
+// addOverlaps adds the obstacles and ships that the move overlapped or moved through.
+func (j *judgement) addOverlaps() {
 	if j.f.Outcome != engine.Yes.String() || j.f.Sort == Nudge {
 		return
 	}
@@ -429,7 +428,7 @@ func (j *judging) met() {
 		if err != nil {
 			return
 		}
-		j.hits(r.Obstacles)
+		j.addHits(r.Obstacles)
 		if j.g.Rules != engine.Rules1e && len(r.FirstOverlapped) > 0 && j.best.Partial {
 			j.say("it overlapped %s", listText(r.FirstOverlapped))
 		}
@@ -448,12 +447,12 @@ func (j *judging) met() {
 	}
 	for i := range r.Options {
 		if o := &r.Options[i]; o.Name == j.best.Place || len(r.Options) == 1 {
-			j.hits(o.Obstacles)
+			j.addHits(o.Obstacles)
 		}
 	}
 }
 
-func (j *judging) hits(all []move.Hit) {
+func (j *judgement) addHits(all []move.Hit) {
 	for _, h := range all {
 		switch {
 		case h.Template == engine.Yes || h.Base == engine.Yes:
@@ -469,8 +468,8 @@ func (j *judging) hits(all []move.Hit) {
 	}
 }
 
-// flees says whether the ship rests over an edge of the mat (G200, G201).
-func (j *judging) flees(to *engine.Ship) {
+// checkFled remarks on a ship that rests over an edge of the mat (G200, G201).
+func (j *judgement) checkFled(to *engine.Ship) {
 	if j.after.MatWidth <= 0 || j.after.MatHeight <= 0 {
 		return
 	}
@@ -486,7 +485,7 @@ func (j *judging) flees(to *engine.Ship) {
 	j.say("too close to call whether it fled over the %s", over)
 }
 
-// outside reports whether a ship stands over the mat's edge, and over which.
+// outside reports whether a ship stands over an edge of the mat, and which.
 func outside(s *engine.Scene, ship *engine.Ship) (engine.Outcome, string) {
 	r, err := move.Execute(s, ship.ID, move.Maneuver{Bearing: move.Stationary}, engine.Options{})
 	if err != nil || r.Flees == engine.NoView {

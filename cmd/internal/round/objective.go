@@ -9,20 +9,20 @@ import (
 	"sightline/engine"
 )
 
-// This file is about the supply caches of Salvage Mission and the satellites of Scramble the
-// Transmissions: who has them hangs on what was done, which no table shows (G228 to G232).
+// This file handles the supply caches of Salvage Mission and the satellites of Scramble the
+// Transmissions. Who has them depends on actions, which the table does not show (G228 to G232).
 
-// Loose is a supply cache that a ship let go.
+// Loose is a supply cache that a ship jettisoned.
 type Loose struct {
 	Ship string
-	Pose *Pose // where the ship stood, of a ship that fled before its maneuver (G231); nil: not known
+	Pose *Pose // of the ship, for one that fled the pose before its maneuver (G231); nil when unknown
 	Fled bool
 }
 
-// firstScenarioAction is the round from which ships tow and scramble.
+// firstScenarioAction is the first round in which ships tow and scramble.
 const firstScenarioAction = 2
 
-// Taken reports whether objectives are taken by an action, and how the action is called.
+// Taken returns the kind of action by which objectives are taken; ok is false when they are not.
 func (s Scenario) Taken() (kind Kind, ok bool) {
 	switch s {
 	case Salvage:
@@ -33,7 +33,8 @@ func (s Scenario) Taken() (kind Kind, ok bool) {
 	return "", false
 }
 
-// Objectives lists the objectives of a scenario whose markers are not all seen, by their numbers.
+// Objectives returns numbered names for the objectives of a scenario, for when not all markers are
+// seen.
 func (s Scenario) Objectives() (out []string) {
 	c, err := engine.ParseScenario(string(s))
 	if err != nil {
@@ -46,10 +47,10 @@ func (s Scenario) Objectives() (out []string) {
 	return out
 }
 
-// Carrier returns the ship that tows a supply cache; "": none does.
+// Carrier returns the ship that tows a supply cache; "" for none.
 func (g *Game) Carrier(objective string) string { return g.carriers[objective] }
 
-// Cargo returns the supply cache that a ship tows; "": none.
+// Cargo returns the supply cache that a ship tows; "" for none.
 func (g *Game) Cargo(ship string) string {
 	for _, id := range slices.Sorted(maps.Keys(g.carriers)) {
 		if g.carriers[id] == ship {
@@ -59,10 +60,10 @@ func (g *Game) Cargo(ship string) string {
 	return ""
 }
 
-// Marker returns the player whose marker lies on a satellite; 0: no one's.
+// Marker returns the player whose marker lies on a satellite; 0 for none.
 func (g *Game) Marker(objective string) int { return g.markers[objective] }
 
-// LetGo returns the supply caches that were let go and are not towed again.
+// LetGo returns the supply caches that were jettisoned and are not towed again.
 func (g *Game) LetGo() map[string]Loose { return maps.Clone(g.loose) }
 
 // MayTake reports whether ships may tow or scramble in this round.
@@ -116,8 +117,8 @@ func put[V any](m *map[string]V, key string, v V) {
 	(*m)[key] = v
 }
 
-// letGo lets a ship's supply cache go: by choice, when it is crippled, destroyed or placed in
-// reserve, or flees (G229 to G231).
+// letGo jettisons a ship's supply cache: by choice, or when the ship is crippled, destroyed, placed
+// in reserve, or flees (G229 to G231).
 func (g *Game) letGo(p *Piece) {
 	id := g.Cargo(p.ID)
 	if id == "" {
@@ -132,9 +133,9 @@ func (g *Game) letGo(p *Piece) {
 	put(&g.loose, id, l)
 }
 
-// Held says who has the objectives of Salvage Mission and Scramble the Transmissions by what
-// was logged, against what lies on the table: lies tells of a marker; seen is false where the
-// camera does not look for markers.
+// Held returns who has the objectives of Salvage Mission and Scramble the Transmissions according
+// to the events and the table. lies reports whether a marker lies on the table; seen is false when
+// the camera does not detect markers.
 func (g *Game) Held(seen bool, lies func(id string) bool) (out []Control) {
 	for _, id := range g.Start.Objectives {
 		c := Control{Objective: id, Possible: []int{0}}
@@ -143,7 +144,7 @@ func (g *Game) Held(seen bool, lies func(id string) bool) (out []Control) {
 			c.Possible = []int{g.Marker(id)}
 		case g.Carrier(id) != "":
 			c.Possible = []int{g.Piece(g.Carrier(id)).Player}
-			if seen && lies(id) { // it lies there, and is said to be towed
+			if seen && lies(id) { // on the table although it is said to be towed
 				c.Possible = append([]int{0}, c.Possible...)
 			}
 		case seen && !lies(id):
@@ -154,7 +155,7 @@ func (g *Game) Held(seen bool, lies func(id string) bool) (out []Control) {
 	return out
 }
 
-// mayTow lists the players who have a ship on the table that tows nothing.
+// mayTow returns the players with a ship on the table that tows nothing.
 func (g *Game) mayTow() (out []int) {
 	for i := range g.Ships {
 		p := &g.Ships[i]
@@ -166,7 +167,7 @@ func (g *Game) mayTow() (out []int) {
 	return out
 }
 
-// takenWords says what was done to an objective.
+// takenWords describes what was done to an objective.
 func (g *Game) takenWords(e *Event) string {
 	who := g.Name(e.Ship)
 	if e.Ship == "" && (e.Player == 1 || e.Player == 2) {

@@ -8,7 +8,7 @@ import (
 	"sightline/engine"
 )
 
-// initiativeOf returns a ship's initiative; one that is not known comes as if it were 0.
+// initiativeOf returns a ship's initiative; 0 when unknown.
 func initiativeOf(p *Piece) int {
 	if p.Initiative == nil {
 		return 0
@@ -24,9 +24,9 @@ func (g *Game) takesPart(p *Piece) bool {
 	return p.dying && g.Phase.attacks()
 }
 
-// Stays reports whether a ship that was destroyed stands on the table until the present
-// initiative has passed: in 2.0 and 2.5 each that was destroyed meanwhile, in the first
-// edition one that has still to attack (G236).
+// Stays reports whether a destroyed ship stays on the table until the present initiative has
+// passed: in 2.0 and 2.5 each that was destroyed during it, in the first edition one that has
+// yet to attack (G236).
 func (g *Game) Stays(p *Piece) bool {
 	if p.Status != Destroyed || !g.Phase.attacks() || g.Ended {
 		return false
@@ -34,9 +34,9 @@ func (g *Game) Stays(p *Piece) bool {
 	return p.dying && !p.Acted || g.Rules != engine.Rules1e && p.stays
 }
 
-// order compares by whose turn comes first in the present phase: in Activation the lowest
-// initiative, in Combat and Engagement the highest, then the first player's ships. Huge
-// ships of the first edition are activated last (G213).
+// order compares ships by their turn in the present phase: in Activation the lowest initiative
+// first, in Combat and Engagement the highest, then the first player's ships. Huge ships of the
+// first edition activate last (G213).
 func (g *Game) order(a, b *Piece) int {
 	if g.Phase == Activation && g.Rules == engine.Rules1e && a.huge() != b.huge() {
 		if b.huge() {
@@ -57,8 +57,8 @@ func (g *Game) order(a, b *Piece) int {
 	return d
 }
 
-// Active returns the ships that may act next: a player chooses among those of the same
-// initiative. It is empty in the phases in which no ship acts, and when all have.
+// Active returns the ships that may act next, among which a player chooses. It is empty when no
+// ship acts in this phase and when all have acted.
 func (g *Game) Active() (out []string) {
 	if g.Ended || g.Phase != Activation && !g.Phase.attacks() {
 		return nil
@@ -84,8 +84,8 @@ func (g *Game) Active() (out []string) {
 	return out
 }
 
-// Acting returns the ship that moved last in this Activation phase and may perform its
-// action; "": none.
+// Acting returns the ship that moved last in this Activation phase and may perform its action;
+// "" for none.
 func (g *Game) Acting() string { return g.acting }
 
 // All reports whether every ship that takes part has acted in this phase.
@@ -93,7 +93,7 @@ func (g *Game) All() bool {
 	return !slices.ContainsFunc(g.Ships, func(p Piece) bool { return !p.Acted && g.takesPart(&p) })
 }
 
-// Turn says whose turn it is, on a short line: "R3 Activation: B2 next".
+// Turn says whose turn it is in a short line: "R3 Activation: B2 next".
 func (g *Game) Turn() string {
 	head := fmt.Sprintf("R%d %s", g.Round, g.Phase)
 	active := g.Active()
@@ -112,7 +112,7 @@ func (g *Game) Turn() string {
 	return head
 }
 
-// Next is what one tap does: the first of the ships whose turn it is has acted; when all
+// Next returns the event of a tap: the first of the ships whose turn it is has acted; when all
 // have, the next phase or round begins, or the game ends.
 func (g *Game) Next() Event {
 	if active := g.Active(); len(active) > 0 {
@@ -126,7 +126,7 @@ func (g *Game) Next() Event {
 	return Event{Kind: Advanced, Round: g.Round, Phase: g.Phase}
 }
 
-// NextText says what Next does: "B2 has moved", "Combat begins".
+// NextText describes Next: "B2 has moved", "Combat begins".
 func (g *Game) NextText() string {
 	e := g.Next()
 	switch {
@@ -168,12 +168,12 @@ func (g *Game) advance() {
 		}
 	}
 	g.Phase = next
-	g.settle()
+	g.updateInitiative()
 }
 
-// settle sets what follows from who has acted: which initiative attacks. A ship that was
-// destroyed at another one is removed (G236).
-func (g *Game) settle() {
+// updateInitiative sets the initiative that attacks now. A ship that was destroyed at another one
+// is removed (G236).
+func (g *Game) updateInitiative() {
 	if !g.Phase.attacks() {
 		return
 	}

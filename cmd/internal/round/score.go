@@ -8,7 +8,7 @@ import (
 	"sightline/engine"
 )
 
-// Score returns both players' points: in 2.5 mission points, before it the points of the
+// Score returns both players' points: in 2.5 mission points, in older editions the points of the
 // ships that the other player lost.
 func (g *Game) Score() (score [2]int) {
 	score = g.bonus
@@ -29,7 +29,7 @@ func (g *Game) Score() (score [2]int) {
 	return score
 }
 
-// totals returns the points of both squads; 0 where those of a ship are not known.
+// totals returns the points of both squads; 0 when those of a ship are unknown.
 func (g *Game) totals() (total [2]int) {
 	unknown := [2]bool{}
 	for i := range g.Ships {
@@ -46,8 +46,8 @@ func (g *Game) totals() (total [2]int) {
 	return total
 }
 
-// lost is what the opponent has of a ship: all its points when it is gone; in Chance
-// Engagement half of them, rounded down, at half its health, and the rest when it is gone.
+// lost returns the points that the opponent has for a ship: all when it is gone, and in Chance
+// Engagement half, rounded down, when it is at half its health.
 func (g *Game) lost(p *Piece) int {
 	switch {
 	case p.Status.gone():
@@ -58,8 +58,8 @@ func (g *Game) lost(p *Piece) int {
 	return 0
 }
 
-// left counts the ships of both players that are not gone; in 2.0 and 2.5 those in the play
-// area, which ships in reserve are not.
+// left counts the ships of both players that are not gone; in 2.0 and 2.5 only those in the play
+// area, without ships in reserve.
 func (g *Game) left() (n [2]int) {
 	for i := range g.Ships {
 		p := &g.Ships[i]
@@ -71,7 +71,7 @@ func (g *Game) left() (n [2]int) {
 	return n
 }
 
-// area says that ships in reserve are not counted, where there are any.
+// area says that ships in reserve are not counted, if there are any.
 func (g *Game) area() string {
 	if slices.ContainsFunc(g.Ships, func(p Piece) bool { return p.Status == Reserve || p.Status == Docked }) {
 		return " in the play area"
@@ -87,7 +87,7 @@ func (g *Game) player(n int) string {
 	return fmt.Sprintf("player %d", n)
 }
 
-// Over says why the game ends at the end of this round, and who wins; "": it does not end.
+// Over says why the game ends at the end of this round, and who wins; "" when it does not end.
 func (g *Game) Over() (why string, winner int) {
 	n, score := g.left(), g.Score()
 	ahead := 0
@@ -117,25 +117,25 @@ func (g *Game) Over() (why string, winner int) {
 	return "", 0
 }
 
-// Claim is what a player earns of a scenario's objective in this round, as the table shows it.
+// Claim is what a player earns for a scenario's objectives in this round, according to the table.
 type Claim struct {
 	Player    int            `json:"player"`
-	Points    int            `json:"points"` // the least, where it is too close
+	Points    int            `json:"points"` // the least, when it is too close
 	Most      int            `json:"most"`
 	Why       string         `json:"why"`
 	Outcome   engine.Outcome `json:"-"`
 	Undecided []string       `json:"undecided,omitempty"` // objectives that are too close to call
 }
 
-// Control says who controls an objective, as far as the table decides it.
+// Control says who may control an objective.
 type Control struct {
 	Objective string
-	Possible  []int // players; 0: neither
+	Possible  []int // players; 0 for neither
 }
 
-// Claims proposes what each player earns at the start of the End phase: of Assault at the
-// Satellite Array one point for each satellite, of Chance Engagement one for contesting and
-// one for contesting alone; of Salvage Mission one for each supply cache on a ship's card, and of
+// Claims proposes what each player earns at the start of the End phase: in Assault at the
+// Satellite Array one point for each satellite, in Chance Engagement one for contesting and one
+// for contesting alone, in Salvage Mission one for each supply cache on a ship's card, and in
 // Scramble the Transmissions one for each satellite with the player's marker ([Game.Held]).
 func (g *Game) Claims(control []Control) (out []Claim) {
 	if g.Rules != engine.Rules25 || g.Phase != End || g.Round < 2 {
@@ -181,7 +181,7 @@ func (g *Game) earns(player int, o Control) (least, most int) {
 	return min(least, most), most
 }
 
-// Both stands in a Control for both players.
+// Both is both players in a Control.
 const Both = 3
 
 func claimText(s Scenario, c Claim) string {
@@ -197,7 +197,7 @@ func claimText(s Scenario, c Claim) string {
 	return fmt.Sprintf("%d or %d %s: %s %s", c.Points, c.Most, what, why, listText(c.Undecided))
 }
 
-// orText lists what one is chosen from: "A1 or B1".
+// orText joins alternatives: "A1 or B1".
 func orText(all []string) string { return strings.Join(all, " or ") }
 
 func numbersText(all []int) string {

@@ -7,18 +7,16 @@ import (
 	"sightline/engine/move"
 )
 
-// This file keeps the first edition's relation between ships that touch: one overlapped the
-// other in a maneuver, and they are in contact since (G95 to G101). No table shows it, so it
-// is followed from move to move. What was not seen, or is too close to call, is kept as a
-// pair that may touch.
+// This file tracks which ships touch in the first edition: one overlapped the other in a
+// maneuver, and they have been in contact since (G95 to G101). The table alone does not show
+// it. When a move was not seen, or is too close to call, the pair may touch.
 
-// without leaves the pairs of a ship out.
+// without returns the pairs without those of a ship.
 func without(all [][2]string, id string) [][2]string {
 	return slices.DeleteFunc(slices.Clone(all), func(p [2]string) bool { return p[0] == id || p[1] == id })
 }
 
-// mayTouchAll notes that a ship moved unseen: whatever it is in contact with, it
-// may touch.
+// mayTouchAll records that a ship moved unseen: it may touch every ship that it is in contact with.
 func (g *Game) mayTouchAll(p *Piece) {
 	if g.Rules != engine.Rules1e {
 		return
@@ -30,7 +28,7 @@ func (g *Game) mayTouchAll(p *Piece) {
 	}
 }
 
-// joined returns the pairs with a further one, unless it is there or among the others.
+// joined returns the pairs with a further one, unless it is among them or the others.
 func joined(all, others [][2]string, a, b string) [][2]string {
 	if engine.Touching(all).Has(a, b) || engine.Touching(others).Has(a, b) {
 		return all
@@ -38,12 +36,12 @@ func joined(all, others [][2]string, a, b string) [][2]string {
 	return append(slices.Clip(all), [2]string{a, b})
 }
 
-// touch follows the relation over what the ship has flown.
-func (j *judging) touch() {
+// touch updates the touching pairs after the move.
+func (j *judgement) touch() {
 	if j.g.Rules != engine.Rules1e {
 		return
 	}
-	if j.f.Sort == Nudge { // no move: who stands apart by a nudge is put back
+	if j.f.Sort == Nudge { // no move: a nudged ship is put back
 		j.f.Touch, j.f.MayTouch = j.g.Touch, j.g.MayTouch
 		return
 	}
@@ -54,7 +52,7 @@ func (j *judging) touch() {
 		case !own || still:
 			j.f.Touch = append(j.f.Touch, pair)
 		default:
-			j.keeps(other, true)
+			j.keepPair(other, true)
 		}
 	}
 	for _, id := range sure {
@@ -65,7 +63,7 @@ func (j *judging) touch() {
 		if other, own := j.other(pair); !own || still {
 			j.f.MayTouch = joined(j.f.MayTouch, j.f.Touch, pair[0], pair[1])
 		} else if j.contact(j.before, other) != engine.No {
-			j.keeps(other, false)
+			j.keepPair(other, false)
 		}
 	}
 	for _, id := range may {
@@ -73,8 +71,8 @@ func (j *judging) touch() {
 	}
 }
 
-// other returns the ship of a pair that is not the one that moved.
-func (j *judging) other(pair [2]string) (id string, own bool) {
+// other returns the other ship of a pair of the moved ship.
+func (j *judgement) other(pair [2]string) (id string, own bool) {
 	switch j.id {
 	case pair[0]:
 		return pair[1], true
@@ -84,8 +82,8 @@ func (j *judging) other(pair [2]string) (id string, own bool) {
 	return "", false
 }
 
-// keeps keeps a pair of the moved ship as long as the two are in contact (G96), or may be.
-func (j *judging) keeps(other string, sure bool) {
+// keepPair keeps a pair of the moved ship while the two are or may be in contact (G96).
+func (j *judgement) keepPair(other string, sure bool) {
 	switch c := j.contact(j.after, other); {
 	case c == engine.No:
 	case sure && c == engine.Yes:
@@ -95,8 +93,8 @@ func (j *judging) keeps(other string, sure bool) {
 	}
 }
 
-// contact reports whether the ship is in contact with another; no view where that is not known.
-func (j *judging) contact(s *engine.Scene, other string) engine.Outcome {
+// contact reports whether the ship is in contact with another; NoView when unknown.
+func (j *judgement) contact(s *engine.Scene, other string) engine.Outcome {
 	v, err := engine.MeasurePair(s, j.id, other, engine.Options{})
 	if err != nil {
 		return engine.NoView
@@ -104,10 +102,9 @@ func (j *judging) contact(s *engine.Scene, other string) engine.Outcome {
 	return v.Contact
 }
 
-// overlapped lists the ships that the ship overlapped for sure and is in contact with, and
-// those for which that is not known. An action makes no touch (G98), nor does a maneuver in
-// full (G97).
-func (j *judging) overlapped() (sure, may []string) {
+// overlapped returns the ships in contact that the ship surely overlapped, and those that it may
+// have. Actions (G98) and full maneuvers (G97) make no ships touch.
+func (j *judgement) overlapped() (sure, may []string) {
 	decided := j.f.Outcome == engine.Yes.String()
 	if j.f.Sort == Action || j.f.Sort == Maneuver && decided && !j.bumped {
 		return nil, nil
@@ -126,9 +123,9 @@ func (j *judging) overlapped() (sure, may []string) {
 	return sure, may
 }
 
-// alone reports whether each way in which the ship may have bumped ended against this ship
-// and no other: against which of several is a hair.
-func (j *judging) alone(id string) bool {
+// alone reports whether every fit ended against this ship and no other. Which of several ships it
+// bumped into depends on a hair.
+func (j *judgement) alone(id string) bool {
 	for i := range j.fits {
 		if t := j.fits[i].Touching; len(t) != 1 || t[0] != id {
 			return false

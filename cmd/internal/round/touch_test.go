@@ -112,7 +112,7 @@ func TestABumpIntoAShipThatIsNotSeenIsTooCloseToCall(t *testing.T) {
 	there := Flown{Sort: Maneuver, Outcome: "yes", Move: "straight 3", Text: "straight 3, backed up", Says: []string{"it bumped", "both"},
 		Touch: [][2]string{{"A1", "B1"}}}
 	gone := Flown{Sort: Maneuver, Outcome: "yes", Move: "straight 2", Text: "straight 2, 1 mm", Says: []string{"both"}}
-	f := either(gone, there, []engine.Ship{{ID: "B1"}})
+	f := combine(gone, there, []engine.Ship{{ID: "B1"}})
 	assert.Equal(t, "too_close", f.Outcome)
 	assert.Equal(t, "too close to call: straight 3 or straight 2, while B1 is not seen", f.Text)
 	assert.Equal(t, "straight 3 or straight 2", f.Short())
@@ -120,6 +120,6 @@ func TestABumpIntoAShipThatIsNotSeenIsTooCloseToCall(t *testing.T) {
 	assert.Empty(t, f.Touch)
 	assert.Equal(t, [][2]string{{"A1", "B1"}}, f.MayTouch)
 	nothing := Flown{Sort: Unknown, Outcome: "no", Move: "straight 2", Text: "fits none"}
-	assert.Equal(t, there, either(nothing, there, nil))
-	assert.Equal(t, gone, either(gone, nothing, nil))
+	assert.Equal(t, there, combine(nothing, there, nil))
+	assert.Equal(t, gone, combine(gone, nothing, nil))
 }

@@ -13,27 +13,27 @@ import (
 	"sightline/engine/geom"
 )
 
-// RestFor is how long a ship must rest before it is said what it flew: a hand that still
-// corrects its place lets go and takes it up again within that time.
+// RestFor is how long a ship must rest before its move is judged: a hand that still corrects its
+// place lets go for less than that.
 const RestFor = time.Second
 
-// Sight is what the camera sees of the table at one instant.
+// Sight is the table at one instant, as the camera sees it.
 type Sight struct {
 	At    time.Time
-	Scene engine.Scene // the ships that stand, with what lies on the table
+	Scene engine.Scene // the resting ships, obstacles and markers
 	Still func(id string) bool
 }
 
-// Watch follows where the ships of a table rest. It is not safe for concurrent use.
+// Watch tracks where the ships of a table rest. It is not safe for concurrent use.
 type Watch struct {
-	Slop flown.Slop // zero: [Slop]
+	Slop flown.Slop // zero means [Slop]
 
-	rest  map[string]engine.Ship // where each ship rested last, as it was judged
-	new   map[string]resting     // ships that rest somewhere else, not yet for long enough
+	rest  map[string]engine.Ship // each ship's last judged resting place
+	new   map[string]resting     // ships in another place, not yet for long enough
 	ghost map[string]Flown       // nudges that were not put back
-	lay   map[string]lying       // where scenario features lie
-	shift map[string]lying       // features that lie elsewhere, not yet for long enough
-	stood map[string]time.Time   // when each ship was seen last where it rested
+	lay   map[string]feature     // places of scenario features
+	shift map[string]feature     // features in another place, not yet for long enough
+	stood map[string]time.Time   // when each ship was last seen in its resting place
 }
 
 // resting is a ship that has come to rest.
@@ -42,16 +42,16 @@ type resting struct {
 	since time.Time
 }
 
-// Seen is what a ship has flown.
+// Seen is a move of a ship.
 type Seen struct {
 	Ship  string
 	Flown Flown
 }
 
-// NewWatch returns a watch that knows where ships rested before, from a game's events.
+// NewWatch returns a watch that starts with the ships' last resting places in a game.
 func NewWatch(g *Game) *Watch {
 	w := &Watch{rest: map[string]engine.Ship{}, new: map[string]resting{}, ghost: map[string]Flown{}, stood: map[string]time.Time{},
-		lay: map[string]lying{}, shift: map[string]lying{}}
+		lay: map[string]feature{}, shift: map[string]feature{}}
 	if g == nil {
 		return w
 	}
@@ -66,14 +66,13 @@ func NewWatch(g *Game) *Watch {
 	return w
 }
 
-// Clone returns a watch that knows the same, for what turns out not to have been recorded.
+// Clone returns a copy, to return to when events could not be recorded.
 func (w *Watch) Clone() *Watch {
 	return &Watch{Slop: w.Slop, rest: maps.Clone(w.rest), new: maps.Clone(w.new), ghost: maps.Clone(w.ghost),
 		lay: maps.Clone(w.lay), shift: maps.Clone(w.shift), stood: maps.Clone(w.stood)}
 }
 
-// Stood takes up where ships of the game stood when the table was noted, as far as they have
-// not flown since.
+// Stood adds the places of ships in the recorded table that have not moved since.
 func (w *Watch) Stood(ships []engine.Ship) {
 	for i := range ships {
 		if _, known := w.rest[ships[i].ID]; !known {
@@ -82,7 +81,7 @@ func (w *Watch) Stood(ships []engine.Ship) {
 	}
 }
 
-// Rename takes what is known of two ships for the other one's: a person named their bases wrongly.
+// Rename exchanges what is known of two ships: a person had named their bases wrongly.
 func (w *Watch) Rename(a, b string) {
 	alike.Swap(w.rest, a, b)
 	alike.Swap(w.new, a, b)
@@ -96,16 +95,16 @@ func (w *Watch) Rename(a, b string) {
 	}
 }
 
-// Rests returns where a ship rested last; ok is false where it was not seen at rest.
+// Rests returns a ship at its last resting place; ok is false when it was not seen at rest.
 func (w *Watch) Rests(id string) (ship engine.Ship, ok bool) {
 	ship, ok = w.rest[id]
 	return ship, ok
 }
 
-// Ghosts lists the nudged ships that were not put back, with what is said of them.
+// Ghosts returns the nudges of ships that were not put back.
 func (w *Watch) Ghosts() map[string]Flown { return maps.Clone(w.ghost) }
 
-// See takes a sight in, and returns what ships have flown since the one before.
+// See evaluates a sight, and returns the moves since the one before.
 func (w *Watch) See(g *Game, s Sight) (out []Seen) {
 	var moved []string
 	for i := range s.Scene.Ships {
@@ -114,23 +113,23 @@ func (w *Watch) See(g *Game, s Sight) (out []Seen) {
 			delete(w.new, ship.ID)
 			continue
 		}
-		if w.settled(ship, s.At) {
+		if w.hasMoved(ship, s.At) {
 			moved = append(moved, ship.ID)
 		}
 	}
 	if w.shifted(&s.Scene, moved) {
 		return nil
 	}
-	slices.SortFunc(moved, func(a, b string) int { return later(g, a, b) })
+	slices.SortFunc(moved, func(a, b string) int { return turnOrder(g, a, b) })
 	for _, id := range moved {
-		out = append(out, Seen{id, w.flew(g, &s.Scene, id, s.At)})
-		g = after(g, out[len(out)-1])
+		out = append(out, Seen{id, w.judge(g, &s.Scene, id, s.At)})
+		g = withMove(g, out[len(out)-1])
 	}
 	return out
 }
 
-// later sorts ships that moved at once by whose turn came first.
-func later(g *Game, a, b string) int {
+// turnOrder orders ships that moved at once by their turn.
+func turnOrder(g *Game, a, b string) int {
 	p, q := g.Piece(a), g.Piece(b)
 	if p == nil || q == nil {
 		return 0
@@ -138,9 +137,8 @@ func later(g *Game, a, b string) int {
 	return g.order(p, q)
 }
 
-// after returns a game in which a ship has also flown what was seen: the next one is judged
-// by it. The game that was given stays as it is.
-func after(g *Game, s Seen) *Game {
+// withMove returns the game after a move, for judging the next one. It does not change g.
+func withMove(g *Game, s Seen) *Game {
 	next := *g
 	next.Ships = slices.Clone(g.Ships)
 	if p := next.Piece(s.Ship); p != nil {
@@ -149,9 +147,9 @@ func after(g *Game, s Seen) *Game {
 	return &next
 }
 
-// settled reports whether a ship has rested for long enough somewhere else than before. The
-// first place that it rests at is where it was set up.
-func (w *Watch) settled(ship *engine.Ship, at time.Time) bool {
+// hasMoved reports whether a ship has rested for long enough in another place than before. Its
+// first resting place is where it was set up.
+func (w *Watch) hasMoved(ship *engine.Ship, at time.Time) bool {
 	was, known := w.rest[ship.ID]
 	if known && !elsewhere(&was, ship) {
 		delete(w.new, ship.ID)
@@ -174,19 +172,19 @@ func (w *Watch) settled(ship *engine.Ship, at time.Time) bool {
 	return known
 }
 
-// twiceAfter is how long a ship must not have been seen at rest for it to have moved twice
-// meanwhile: its maneuver, and an action after it.
+// twiceAfter is how long a ship must be out of sight before it may have moved twice: its maneuver,
+// and an action after it.
 const twiceAfter = 6 * time.Second
 
-// A ship is elsewhere when it is so far away that neither the camera's noise nor the
-// drift of its registration explains it: five standard deviations, and what a person sees.
+// A ship is elsewhere when neither the camera's noise nor the drift of its registration explains
+// the distance: five standard deviations, and at least what a person sees.
 const (
 	elsewhereSigmas = 5
 	elsewhereLeast  = 1.5 * geom.Millimeter
 	elsewhereTurn   = 1.5 * geom.Degree
 )
 
-// elsewhere reports whether a ship stands elsewhere than it did.
+// elsewhere reports whether a ship stands in another place than before.
 func elsewhere(was, is *engine.Ship) bool {
 	d := is.Pose.Sub(was.Pose.Point).Norm()
 	turn := float64(is.Pose.Heading.Distance(was.Pose.Heading))
@@ -195,11 +193,11 @@ func elsewhere(was, is *engine.Ship) bool {
 	return d > max(float64(elsewhereLeast), elsewhereSigmas*place) || turn > max(float64(elsewhereTurn), elsewhereSigmas*heading)
 }
 
-// shiftedLeast is how many ships must have shifted a little at once to say that it was the
-// camera, or the mat under them: people move one ship.
+// shiftedLeast is the number of ships whose small shift at once must come from the camera or the
+// mat: people move one ship.
 const shiftedLeast = 3
 
-// shifted takes a small shift of many ships for one of the camera's place.
+// shifted takes a small shift of many ships for one of the camera, and updates their places.
 func (w *Watch) shifted(s *engine.Scene, moved []string) bool {
 	if len(moved) < shiftedLeast {
 		return false
@@ -216,12 +214,11 @@ func (w *Watch) shifted(s *engine.Scene, moved []string) bool {
 	return true
 }
 
-// flew says what one ship has flown, and takes its place up. A nudged ship's place is where
-// it stood, until it flies something or somebody says that it stays.
+// judge judges a ship's move and updates its place. A nudged ship keeps its place until it moves.
 //
-// Ships may be lifted out of the way and put back (G146), or be covered: those are taken for
-// where they stood, and for gone. Where that makes a difference, it is too close to call.
-func (w *Watch) flew(g *Game, now *engine.Scene, id string, at time.Time) Flown {
+// Unseen ships may be lifted out of the way (G146) or covered. The move is judged both with them
+// in their places and without them; if that makes a difference, it is too close to call.
+func (w *Watch) judge(g *Game, now *engine.Scene, id string, at time.Time) Flown {
 	slop := w.Slop
 	if slop == (flown.Slop{}) {
 		slop = Slop
@@ -232,15 +229,15 @@ func (w *Watch) flew(g *Game, now *engine.Scene, id string, at time.Time) Flown 
 	f := g.judge(&before, &after, id, slop, twice)
 	if absent := w.absent(g, now, id); len(absent) > 0 {
 		before, after = w.tables(now, id, absent)
-		f = either(f, g.judge(&before, &after, id, slop, twice), absent)
+		f = combine(f, g.judge(&before, &after, id, slop, twice), absent)
 	}
-	w.haunt(g, id, &f)
+	w.trackNudge(g, id, &f)
 	w.rest[id], w.stood[id] = *shipIn(now, id), at
 	return f
 }
 
-// tables returns the table before and after a ship's move: the others where they rested
-// before it, and with those that are not seen now.
+// tables returns the table before and after a ship's move, with the other ships in their places,
+// including the absent ones.
 func (w *Watch) tables(now *engine.Scene, id string, absent []engine.Ship) (before, after engine.Scene) {
 	before, after = *now, *now
 	before.Ships = append(slices.Clone(now.Ships), absent...)
@@ -256,7 +253,7 @@ func (w *Watch) tables(now *engine.Scene, id string, absent []engine.Ship) (befo
 	return before, after
 }
 
-// absent lists the ships of the game that rested on the table and are not seen there now.
+// absent returns the ships of the game that rested on the table and are not seen now.
 func (w *Watch) absent(g *Game, now *engine.Scene, id string) (out []engine.Ship) {
 	for i := range g.Ships {
 		p := &g.Ships[i]
@@ -268,9 +265,9 @@ func (w *Watch) absent(g *Game, now *engine.Scene, id string) (out []engine.Ship
 	return out
 }
 
-// either puts together what was flown if ships that are not seen are gone, and if they stand
-// where they stood. Where only one of the two fits, it is that.
-func either(gone, there Flown, absent []engine.Ship) Flown {
+// combine combines the move judged without and with the absent ships. If only one of the two
+// fits, it is that.
+func combine(gone, there Flown, absent []engine.Ship) Flown {
 	no := engine.No.String()
 	switch {
 	case gone.Text == there.Text && slices.Equal(gone.Touch, there.Touch) && slices.Equal(gone.MayTouch, there.MayTouch), there.Outcome == no:
@@ -309,14 +306,14 @@ func either(gone, there Flown, absent []engine.Ship) Flown {
 	return f
 }
 
-// haunt keeps where a nudged ship stood until it is put back or flies something.
-func (w *Watch) haunt(g *Game, id string, f *Flown) {
+// trackNudge keeps the place of a nudged ship until it is put back or moves.
+func (w *Watch) trackNudge(g *Game, id string, f *Flown) {
 	old, nudged := w.ghost[id]
 	delete(w.ghost, id)
 	if f.Sort != Nudge {
 		return
 	}
-	if nudged { // again, or back
+	if nudged { // nudged again, or put back
 		from, to := old.From.Ship(engine.Ship{}), f.To.Ship(engine.Ship{})
 		if !elsewhere(&from, &to) {
 			f.Text = g.Name(id) + " was put back where it stood"
@@ -328,8 +325,8 @@ func (w *Watch) haunt(g *Game, id string, f *Flown) {
 	w.ghost[id] = *f
 }
 
-// Events takes a sight in, and returns the events that it makes: what was flown, and the next
-// phase when everybody has moved.
+// Events evaluates a sight, and returns its events: the moves, and the next phase when every ship
+// has moved.
 func (w *Watch) Events(g *Game, s Sight) (out []Event) {
 	if g.Ended {
 		return nil
@@ -340,7 +337,7 @@ func (w *Watch) Events(g *Game, s Sight) (out []Event) {
 			e.Kind, e.Flown, e.Text = Said, nil, seen.Ship+" moved, and is no ship of this game"
 		}
 		out = append(out, e)
-		g = after(g, seen)
+		g = withMove(g, seen)
 	}
 	out = append(out, w.features(g, s)...)
 	if e, ok := g.Automatic(); ok {

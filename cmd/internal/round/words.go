@@ -9,7 +9,7 @@ import (
 // Title names a game: "Ada against Ben".
 func (g *Game) Title() string { return g.player(1) + " against " + g.player(2) }
 
-// TakenBack returns the numbers of the events that an undo took back.
+// TakenBack returns the numbers of the undone events.
 func TakenBack(events []Event) map[int64]bool {
 	gone := map[int64]bool{}
 	for i := range events {
@@ -20,7 +20,7 @@ func TakenBack(events []Event) map[int64]bool {
 	return gone
 }
 
-// Words says an event in a line; "" of one that says nothing to people.
+// Words describes an event in a line; "" for one that is not shown.
 func Words(g *Game, e *Event) string {
 	name := g.Name(e.Ship)
 	switch e.Kind {
@@ -80,7 +80,7 @@ func Words(g *Game, e *Event) string {
 	return ""
 }
 
-// energy says what a huge ship of the first edition does between its maneuver and its action.
+// energy describes what a huge ship of the first edition does between its maneuver and its action.
 func (g *Game) energy(id string) string {
 	if p := g.Piece(id); p == nil || g.Rules != engine.Rules1e || !p.huge() {
 		return ""
