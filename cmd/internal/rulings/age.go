@@ -13,29 +13,27 @@ import (
 	"time"
 )
 
-// ErrClock is in the error for pictures that were not pruned because the clock went back
-// or jumped.
+// ErrClock is in the error when pictures were not pruned because the clock went back or jumped.
 var ErrClock = errors.New("the clock went back or leapt")
 
-// leapMost is how far the clock may drift from the machine's uptime before pruning stops:
-// more than NTP's slewing and a leap second between two rulings, and far less than what
-// would age a picture.
+// leapMost is how far the clock may drift from the machine's uptime before pruning stops: more
+// than NTP's slewing and a leap second between two rulings, and far less than a picture's age.
 const leapMost = time.Hour
 
-// trustAfter is how long nothing is pruned after the clock went back or jumped.
+// trustAfter is the time after a clock fault during which nothing is pruned.
 const trustAfter = 24 * time.Hour
 
-// readEvery is the least time between two readings that no ruling causes.
+// readEvery is the least time between two readings without a ruling.
 const readEvery = time.Hour
 
-// uptime is the time since the machine started, suspended or not, which cannot be set, and
-// the name of that start.
+// uptime is the time since the machine started, including suspension, which cannot be set, and
+// the id of that boot.
 type uptime struct {
 	boot string
 	up   time.Duration
 }
 
-// The program's own start, where the system tells neither.
+// The program's own start, for systems that provide neither.
 var (
 	startName = "program-" + rand.Text()
 	startTime = time.Now()
@@ -55,9 +53,9 @@ func systemUptime() uptime {
 }
 
 // clockReading is a row of the table looks: the clock's time, the machine's uptime and the
-// last entry at one moment. passed is the time since the log's first reading for which
-// there is evidence: the sum of the uptime between readings of one start. Time during
-// which the machine was off does not count.
+// last entry at one moment. passed is the proven time since the log's first reading: the sum
+// of the uptime between readings of the same boot. Time during which the machine was off
+// does not count.
 type clockReading struct {
 	entry  int64
 	at     time.Time
@@ -65,8 +63,8 @@ type clockReading struct {
 	passed time.Duration
 }
 
-// readClock returns a reading of now, the last one (nil: there is none) and what is wrong
-// with the clock since then.
+// readClock returns a reading of now, the last one (nil for none) and the clock's fault since
+// then.
 func (l *Log) readClock(ctx context.Context, q queryer, entry int64, now time.Time) (n clockReading, last *clockReading, fault error,
 	err error) {
 	n = clockReading{entry: entry, at: now, up: l.uptime()}
@@ -81,8 +79,7 @@ func (l *Log) readClock(ctx context.Context, q queryer, entry int64, now time.Ti
 	return n, last, n.faultSince(last), nil
 }
 
-// faultSince returns what is wrong with the clock since an earlier reading: an ErrClock, or
-// nil.
+// faultSince returns the clock's fault since an earlier reading: an ErrClock, or nil.
 func (n *clockReading) faultSince(last *clockReading) error {
 	gone, clock := n.up.up-last.up.up, n.at.Sub(last.at)
 	if n.up.boot != last.up.boot || gone < 0 {
@@ -99,7 +96,7 @@ func (n *clockReading) faultSince(last *clockReading) error {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// lastReading returns the newest reading; nil when there is none.
+// lastReading returns the newest reading; nil for none.
 func lastReading(ctx context.Context, q queryer) (*clockReading, error) {
 	n, err := scanReading(q.QueryRowContext(ctx, "SELECT entry, at, boot, up, passed FROM looks ORDER BY look DESC LIMIT 1"))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -108,9 +105,8 @@ func lastReading(ctx context.Context, q queryer) (*clockReading, error) {
 	return n, err
 }
 
-// lastFault returns the newest fault of the clock that a reading shows for which more time
-// had passed than after; nil: none. The faults are computed from the table, so a restart
-// does not forget them.
+// lastFault returns the newest fault of the clock in readings with more passed time than after;
+// nil for none. Faults are computed from the table, so a restart does not forget them.
 func lastFault(ctx context.Context, q queryer, after time.Duration) (fault, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT entry, at, boot, up, passed FROM looks
 		WHERE look >= (SELECT coalesce(max(look), 0) FROM looks WHERE passed <= ?) ORDER BY look`, int64(after/time.Second))
@@ -153,7 +149,7 @@ func (n *clockReading) write(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// noteEntryAge records when an entry came into the log.
+// noteEntryAge records when an entry was added to the log.
 func (l *Log) noteEntryAge(ctx context.Context, tx *sql.Tx, e *Entry) error {
 	n, _, _, err := l.readClock(ctx, tx, e.Number, e.At)
 	if err != nil {
@@ -162,8 +158,8 @@ func (l *Log) noteEntryAge(ctx context.Context, tx *sql.Tx, e *Entry) error {
 	return n.write(ctx, tx)
 }
 
-// noteClock records a reading, unless the last one is recent and the clock is right since.
-// It returns how much time has passed until now.
+// noteClock records a reading, unless the last one is recent and the clock has no fault since.
+// It returns the proven time until now.
 func (l *Log) noteClock(ctx context.Context, now time.Time) (passed time.Duration, err error) {
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -187,7 +183,7 @@ func (l *Log) noteClock(ctx context.Context, now time.Time) (passed time.Duratio
 	return n.passed, tx.Commit()
 }
 
-// lastEntryBefore returns the last entry that was in the log before so much time had passed.
+// lastEntryBefore returns the last entry that was in the log when before had passed.
 func lastEntryBefore(ctx context.Context, q queryer, before time.Duration) (n int64, err error) {
 	err = q.QueryRowContext(ctx, "SELECT coalesce(max(entry), 0) FROM looks WHERE passed <= ?", int64(before/time.Second)).Scan(&n)
 	return n, err

@@ -5,16 +5,17 @@ import (
 	"syscall"
 )
 
-// A closeWatch tells whether any program closed a file that it had open for writing. The
-// kernel reports it before that close returns, so a copy over the file that is complete has
-// been reported (inotify(7), IN_CLOSE_WRITE). The connection that writes the log stays open
-// for as long as the watch.
+// A closeWatch detects that any program closed a file that it had open for writing. The
+// kernel reports this before the close returns, so a completed copy over the file has been
+// reported (inotify(7), IN_CLOSE_WRITE). The connection that writes the log stays open as
+// long as the watch.
 type closeWatch struct {
 	fd int // of inotify
 }
 
-// localFilesystems are those of statfs(2) on which only this machine's kernel writes. A network
-// does not report what other machines write; an overlay not what is written below it.
+// localFilesystems are the types of statfs(2) to which only this machine's kernel writes. A
+// network file system does not report what other machines write, nor an overlay what is
+// written below it.
 var localFilesystems = []int64{
 	0xef53,     // ext2, ext3, ext4
 	0x58465342, // XFS
@@ -27,7 +28,7 @@ var localFilesystems = []int64{
 	0x2011bab0, // exFAT
 }
 
-// watchCloses watches a file; nil where that cannot be done.
+// watchCloses watches a file; nil when that is not possible.
 func watchCloses(path string) *closeWatch {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(path, &fs); err != nil || !slices.Contains(localFilesystems, int64(uint32(fs.Type))) {
@@ -44,7 +45,7 @@ func watchCloses(path string) *closeWatch {
 	return &closeWatch{fd}
 }
 
-// quiet reports whether there is a watch, which has had nothing to tell since the last call.
+// quiet reports whether there is a watch, without an event since the last call.
 func (w *closeWatch) quiet() bool {
 	if w == nil {
 		return false

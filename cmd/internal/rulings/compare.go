@@ -13,28 +13,28 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// noise is how far two computations of the same may lie apart: other processors round
-// sines and fused products otherwise, some 1e-13 mm, and a margin near a sharp corner
-// takes that up. It is a ten-thousandth of the smallest sigma that is ever stated.
+// noise is the accepted difference between two computations of the same figure: processors
+// round sines and fused products differently, by some 1e-13 mm, which a margin near a sharp
+// corner amplifies. It is a ten-thousandth of the smallest stated sigma.
 const noise = 1e-6
 
-// Difference is one key of a verdict that is not what it was.
+// Difference is a key of a verdict whose value differs.
 type Difference struct {
 	Key      string `json:"key"` // "arcs[0].attack.obstruction.verdict"
 	Recorded string `json:"recorded"`
 	Now      string `json:"now"`
 }
 
-// figure reports whether a key holds a measured figure; the others hold answers.
+// figure reports whether a key holds a measured figure and not an answer.
 func figure(key string) bool {
 	return strings.HasSuffix(key, "_mm") || strings.Contains(key, "lines_mm")
 }
 
-// absent is what a Difference says of a key that a verdict does not have.
+// absent is the value of a key that a verdict does not have.
 const absent = "absent"
 
-// partition keeps the differences of answers and those of figures apart. A figure that only the present engine states is in neither: a
-// program of before did not know it. added names those.
+// partition separates the differences of answers from those of figures. Figures that only the present engine states are in neither,
+// since the older program did not know them; added names them.
 func partition(all []Difference) (answers, figures []Difference, added []string) {
 	for _, d := range all {
 		switch {
@@ -49,7 +49,7 @@ func partition(all []Difference) (answers, figures []Difference, added []string)
 	return answers, figures, added
 }
 
-// pairJSON returns a pair's verdict as the contract writes it.
+// pairJSON returns a pair's verdict in the contract's form.
 func pairJSON(p engine.PairVerdict) (json.RawMessage, error) {
 	doc, err := scenefile.MarshalResult(engine.Result{Pairs: []engine.PairVerdict{p}})
 	if err != nil {
@@ -147,7 +147,7 @@ func differKeys(key string, a, b map[string]any, out *[]Difference) {
 	}
 }
 
-// plainJSON writes a value shortly.
+// plainJSON formats a value briefly.
 func plainJSON(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {

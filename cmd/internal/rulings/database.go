@@ -25,24 +25,24 @@ const (
 	dbName   = "rulings.db"
 	lockName = "rulings.lock"
 
-	// applicationID stands in the file's header: "SIGL".
+	// applicationID in the file's header is "SIGL".
 	applicationID = 0x5349474c
 )
 
-// ErrInUse is in the error for a log that another program has open for writing.
+// ErrInUse is in the error when another program has the log open for writing.
 var ErrInUse = errors.New("another program writes this log")
 
-// ErrCorrupt is in the error for a log that cannot be relied on: its database is no
-// database of rulings, is broken, or is gone while its files are there.
+// ErrCorrupt is in the error for a log that cannot be trusted: its database is not one of
+// rulings, is damaged, or is missing while its files are there.
 var ErrCorrupt = errors.New("the log is damaged")
 
-// ErrFull is in the error when there is no room for a ruling. Nothing was recorded, and
-// what was recorded before is whole; with room again, the log continues.
+// ErrFull is in the error when the disk is full. Nothing was recorded, earlier entries are
+// intact, and the log continues when there is room again.
 var ErrFull = errors.New("there is no room on the disk")
 
-// schema1 makes the log append-only for everybody who goes through SQLite: what stands
-// cannot be changed, deleted or replaced, and a new entry can only be the next one.
-// Columns that are generated are computed when they are read; they cannot lie.
+// schema1 makes the log append-only for everything that goes through SQLite: entries cannot
+// be changed, deleted or replaced, and a new entry can only be the next one. Generated
+// columns are computed when they are read, so they cannot contradict the record.
 const schema1 = tableEntries + triggersEntries + `CREATE TABLE pruned (
 	sha256 TEXT PRIMARY KEY CHECK (length(sha256) = 64),
 	at     TEXT NOT NULL,
@@ -82,7 +82,7 @@ const triggerChain = `		OR json_extract(NEW.record, '$.number') IS NOT NEW.numbe
 		OR NEW.number > 1 AND json_extract(NEW.record, '$.previous') IS NOT (SELECT hash FROM entries ORDER BY number DESC LIMIT 1)
 `
 
-// schema2 signs entries, and keeps what tells how long the log has been there.
+// schema2 adds signatures, and the clock readings that prove the age of entries.
 const schema2 = `
 CREATE TABLE signatures (
 	number    INTEGER PRIMARY KEY CHECK (number > 0),
@@ -109,14 +109,13 @@ CREATE TRIGGER looks_no_delete BEFORE DELETE ON looks
 	BEGIN SELECT raise(ABORT, 'a look at the clock cannot be deleted'); END;
 `
 
-// checkpoint brings what was committed into the database file, which then holds all of
-// the log, and empties the WAL. While another connection reads, some of it may have to
-// stay in the WAL, where it is as durable.
+// checkpoint moves committed transactions from the WAL into the database file. While another
+// connection reads, some may stay in the WAL, where they are as durable.
 func checkpoint(ctx context.Context, db *sql.DB) {
 	_, _ = db.ExecContext(ctx, "PRAGMA busy_timeout = 100; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = 5000")
 }
 
-// dsn names a database to the driver, with pragmas for each connection.
+// dsn returns the driver's name for a database, with pragmas for each connection.
 func dsn(path string, mode string, pragmas ...string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -133,7 +132,7 @@ func dsn(path string, mode string, pragmas ...string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String(), nil
 }
 
-// openDB opens a database with at most some connections.
+// openDB opens a database with at most connections connections.
 func openDB(path, mode string, connections int, pragmas ...string) (*sql.DB, error) {
 	name, err := dsn(path, mode, pragmas...)
 	if err != nil {
@@ -147,14 +146,14 @@ func openDB(path, mode string, connections int, pragmas ...string) (*sql.DB, err
 	return db, nil
 }
 
-// openWriter opens the one connection that writes. synchronous=FULL makes a commit
-// last through a power cut in WAL mode too. Only checkpoint writes to the database file.
+// openWriter opens the only writing connection. synchronous=FULL makes a commit durable in WAL
+// mode too. Only checkpoint writes to the database file.
 func openWriter(path string) (*sql.DB, error) {
 	return openDB(path, "rw", 1, "journal_mode(WAL)", "synchronous(FULL)", "recursive_triggers(ON)", "wal_autocheckpoint(0)")
 }
 
-// openReader opens a database for reading. In a folder that cannot be written, such as
-// a copy on a read-only medium, SQLite cannot share a WAL; without one it need not.
+// openReader opens a database for reading. SQLite cannot share a WAL in a read-only folder, such
+// as a copy on a read-only medium; without a WAL it need not.
 func openReader(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := openDB(path, "ro", 2, "query_only(ON)")
 	if err != nil {
@@ -180,8 +179,8 @@ const (
 	sqliteCantOpen = 14
 )
 
-// isVanished reports whether SQLite says of a database that is being opened what it also
-// says when files go meanwhile.
+// isVanished reports whether an error of opening a database may mean that its files were removed
+// in the meantime.
 func isVanished(err error) bool {
 	return slices.Contains([]int{sqliteReadOnly, sqliteIOErr, sqliteCantOpen}, code(err))
 }
@@ -194,9 +193,8 @@ func code(err error) int {
 	return 0
 }
 
-// create makes the database under another name and then gives it its own, so that there
-// never is one without its tables. A database that was put there meanwhile stays:
-// ErrMoved.
+// create creates the database under another name and renames it, so there is never one without
+// its tables. A database that was put there in the meantime stays: ErrMoved.
 func create(dir string, schemas []string) error {
 	path := filepath.Join(dir, dbName)
 	if err := setAside(dir); err != nil {
@@ -234,12 +232,11 @@ func fill(path string, schemas []string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.OS{}.SyncDir(path) // a file is synced as a folder is
+	return atomicfile.OS{}.SyncDir(path) // which syncs a file too
 }
 
-// checkHeader reads the beginning of the database file: whatever SQLite would make of
-// it, only a log of rulings may be opened as one. It returns the version of the schema, but
-// for what stands in a WAL.
+// checkHeader checks the header of the database file, so that no other file is opened as a log.
+// It returns the version of the schema, without regard to a WAL.
 func checkHeader(path string) (version int, err error) {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // SQLite opens them too
 		if err := regularfile.Check(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -266,7 +263,7 @@ func checkHeader(path string) (version int, err error) {
 	return int(v), nil
 }
 
-// lock takes the folder for the one program that writes.
+// lock locks the folder for the only program that writes.
 func lock(dir string) (*os.File, error) {
 	f, err := regularfile.Lock(filepath.Join(dir, lockName), 0o644)
 	if errors.Is(err, regularfile.ErrLocked) {
@@ -275,7 +272,7 @@ func lock(dir string) (*os.File, error) {
 	return f, err
 }
 
-// full marks errors for want of room.
+// full adds ErrFull to errors of a full disk.
 func full(err error) error {
 	if err == nil || errors.Is(err, ErrFull) {
 		return err

@@ -26,13 +26,13 @@ var exportHTML string
 
 var exportTemplate = template.Must(template.New("ruling").Parse(exportHTML))
 
-// document is what the page of one ruling shows.
+// document is the content of a ruling's page.
 type document struct {
 	*Entry
 	When, Seen string
 	Overruled  bool
-	Faults     []string // what is wrong with the entry or its files
-	Photo      *photo   // nil: PhotoWhy says why
+	Faults     []string // of the entry or its files
+	Photo      *photo   // nil when PhotoWhy says why
 	PhotoWhy   string
 	Above      template.URL // the table from above, an SVG as data: URI
 	Rows       []row
@@ -42,19 +42,18 @@ type document struct {
 	Data       exported
 }
 
-// exported is what a program reads from the page: the record, as the text that its
-// hash is the SHA-256 of.
+// exported is the machine-readable part of the page: the record, as the text that was hashed.
 type exported struct {
 	Hash      string `json:"sha256"`
 	Signature string `json:"signature,omitempty"` // of the hash, by the key that the record names
 	Record    string `json:"record"`
 }
 
-// row is one measured answer.
+// row is a measured answer.
 type row struct {
 	Question, Answer string
 	Value, Margin    string
-	Note             string // how the margin compares with its sigma
+	Note             string // the margin in sigmas
 	Rules            string
 	Chosen           bool
 }
@@ -63,9 +62,8 @@ type fact struct{ Name, Text string }
 
 type keptFile struct{ Name, Hash, Size, Note string }
 
-// ExportHTML writes an entry as one HTML file that needs nothing else: no network, no
-// script, no other file. It says what it finds wrong with the entry. An entry that is
-// not there is ErrNoEntry.
+// ExportHTML writes an entry as a self-contained HTML file without scripts. The page lists the
+// faults that it finds in the entry. A missing entry is ErrNoEntry.
 func (l *Log) ExportHTML(ctx context.Context, w io.Writer, n int64) error {
 	e, err := l.Entry(ctx, n)
 	if err != nil {
@@ -115,7 +113,7 @@ func (l *Log) document(ctx context.Context, e *Entry) (*document, error) {
 	return d, nil
 }
 
-// linkFault says whether the entry holds the hash of the one before it.
+// linkFault returns a fault when the entry does not have the hash of the one before it.
 func (l *Log) linkFault(ctx context.Context, e *Entry) (string, error) {
 	want := Genesis
 	if e.Number > 1 {
@@ -136,7 +134,7 @@ func (l *Log) linkFault(ctx context.Context, e *Entry) (string, error) {
 
 func clock(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") }
 
-// files lists the entry's files, and checks them.
+// files lists and checks the entry's files.
 func (d *document) files(ctx context.Context, l *Log) {
 	names := map[Role]string{
 		RoleFrame: "The picture that was measured", RoleColor: "The picture in colour", RoleCalibration: "The camera's calibration",
@@ -166,7 +164,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// camera says how the camera's place was known.
+// camera describes the calibration.
 func (d *document) camera(t *calibration.Table) {
 	add := func(name, format string, a ...any) {
 		d.Camera = append(d.Camera, fact{name, fmt.Sprintf(format, a...)})
@@ -188,7 +186,7 @@ func (d *document) camera(t *calibration.Table) {
 	add("Hash", "%s", t.Hash)
 }
 
-// numbers lists what was measured of the pair, and the rules behind it.
+// numbers lists the measurements of the pair, and the rules behind them.
 func (d *document) numbers(scene *engine.Scene) {
 	if !d.hasVerdict() {
 		return
@@ -229,7 +227,7 @@ func (d *document) numbers(scene *engine.Scene) {
 		add(r, engine.AttackRule(scene.Rules, arc))
 		o := &a.Attack.Obstruction
 		r = row{Question: "Obstructed, " + strings.ToLower(name), Answer: o.words(scene.ObstaclesUnseen), Margin: "–", Chosen: a.Arc == d.Arc}
-		if o.Verdict != engine.NoView.String() { // what was not looked at has no margin
+		if o.Verdict != engine.NoView.String() { // an unseen line has no margin
 			r.Margin = mm(o.Margin)
 		}
 		add(r, engine.ObstructionRule(scene.Rules))
@@ -261,7 +259,7 @@ func plusMinus(v, sigma float64) string {
 	return fmt.Sprintf("%.2f ± %.2f mm", v, sigma)
 }
 
-// sigmas says how many standard deviations a margin is.
+// sigmas formats a margin in standard deviations.
 func sigmas(margin, sigma float64) string {
 	if sigma <= 0 {
 		return ""
@@ -275,8 +273,7 @@ func sigmas(margin, sigma float64) string {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// above draws the table from above. It goes into the page as a picture, so that its
-// style stays its own.
+// above draws the table from above, as a separate picture with its own style.
 func (d *document) above(scene *engine.Scene) {
 	o := draw.Options{Sigmas: d.Sigmas, Title: "The table from above"}
 	has := map[string]bool{}

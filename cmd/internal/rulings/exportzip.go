@@ -21,12 +21,12 @@ var indexHTML string
 
 var indexTemplate = template.Must(template.New("index").Parse(indexHTML))
 
-// index is the page that lists the documents of a log.
+// index is the content of the page that lists a log's documents.
 type index struct {
 	Head    Head
 	Keys    []PublicKey // that signed entries
 	Entries []indexed
-	Missing []string // files that the log should have and has not
+	Missing []string // files that the log should have
 }
 
 type indexed struct {
@@ -35,9 +35,9 @@ type indexed struct {
 	Overruled  bool
 }
 
-// ExportZip writes the whole log as a zip: the database as it stands at one instant,
-// every file, a document for each ruling, a page that lists them, and how to check the
-// chain. Unpacked, it is a log that can be opened read-only.
+// ExportZip writes the whole log as a zip: a snapshot of the database, every file, a document for
+// each ruling, a page that lists them, and how to check the chain. Unpacked, it is a log that can
+// be opened read-only.
 func (l *Log) ExportZip(ctx context.Context, w io.Writer) error {
 	if err := l.exportZip(ctx, w); err != nil {
 		return fmt.Errorf("rulings: export %s: %w", l.dir, full(err))
@@ -74,7 +74,7 @@ func (l *Log) exportZip(ctx context.Context, w io.Writer) error {
 	return z.Close()
 }
 
-// copyDB writes a copy of the database as it stands at one instant, while it is used.
+// copyDB writes a snapshot of the database while it is in use.
 func (l *Log) copyDB(ctx context.Context, to string) error {
 	from, err := openReader(ctx, filepath.Join(l.dir, dbName))
 	if err != nil {
@@ -86,7 +86,7 @@ func (l *Log) copyDB(ctx context.Context, to string) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = OFF"); err != nil { // the copy is written
+	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = OFF"); err != nil { // to write the copy
 		return err
 	}
 	_, err = conn.ExecContext(ctx, "VACUUM INTO ?", to)
@@ -151,12 +151,12 @@ func (l *Log) zipAll(ctx context.Context, z *zip.Writer, copied string, snapshot
 	return nil
 }
 
-// zipEvidence packs a file as it is, changed or not; missing says that it is not there.
+// zipEvidence adds a file as it is, even if changed. missing describes a missing or changed file.
 func (l *Log) zipEvidence(ctx context.Context, z *zip.Writer, f FileRef, at time.Time) (missing string, err error) {
 	s := store{l.dir, l.disk}
 	raw, found, err := s.get(f)
 	if err != nil {
-		_, err := l.File(ctx, f) // which says why
+		_, err := l.File(ctx, f) // the reason
 		return err.Error(), nil
 	}
 	if found != "" {
@@ -171,7 +171,7 @@ func (l *Log) zipEvidence(ctx context.Context, z *zip.Writer, f FileRef, at time
 
 func zipFile(z *zip.Writer, name string, method uint16, at time.Time, raw []byte) error {
 	h := &zip.FileHeader{Name: name, Method: method}
-	if at.Year() >= 1980 { // the format knows no earlier time
+	if at.Year() >= 1980 { // the format has no earlier time
 		h.Modified = at.UTC()
 	}
 	h.SetMode(0o644)
@@ -192,7 +192,7 @@ func keyLines(keys []PublicKey) string {
 	return b.String()
 }
 
-// readme says what is in the zip and how to check it with other programs.
+// readme describes the zip and how to check it with other programs.
 func readme(page *index) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `The rulings of one table, as recorded by Sightline.

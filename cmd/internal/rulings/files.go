@@ -16,29 +16,29 @@ import (
 	"sightline/calibration/regularfile"
 )
 
-// Role says what a file of an entry is.
+// Role is the role of a file in an entry.
 type Role string
 
 // The roles, in the order in which a record lists them.
 const (
 	RoleFrame       Role = "frame"       // the picture that was measured: PNG, 8 bit grey, lossless
-	RoleColor       Role = "color"       // the same for people: JPEG
-	RoleCalibration Role = "calibration" // the table file, as it stood
+	RoleColor       Role = "color"       // the same picture for people: JPEG
+	RoleCalibration Role = "calibration" // the table file
 	RoleLens        Role = "lens"        // the lens file, when it is a separate one
 	RoleCatalogue   Role = "catalogue"   // the obstacles that may lie there
-	RoleEmptyMat    Role = "empty_mat"   // the picture of the empty mat that obstacles are found against
-	RoleLooks       Role = "looks"       // the cards that ships were found by; since version 2 of the record
+	RoleEmptyMat    Role = "empty_mat"   // the background picture for the obstacle search
+	RoleLooks       Role = "looks"       // the cards by which ships were found; since version 2 of the record
 )
 
 var roles = [...]Role{RoleFrame, RoleColor, RoleCalibration, RoleLens, RoleCatalogue, RoleEmptyMat, RoleLooks}
 
 func (r Role) order() int { return slices.Index(roles[:], r) }
 
-// picture reports whether age prunes it.
+// picture reports whether the file is pruned with age.
 func (r Role) picture() bool { return r == RoleFrame || r == RoleColor }
 
-// Files are what a ruling rests on. What is absent is nil; with a Frame there must be
-// the Calibration that it was measured with.
+// Files are the files behind a ruling; absent ones are nil. A Frame needs the Calibration that it
+// was measured with.
 type Files struct {
 	Frame       *image.Gray // the picture that was measured; bounds start at (0, 0)
 	Color       image.Image // the same in colour, or nil
@@ -46,7 +46,7 @@ type Files struct {
 	Lens        []byte
 	Catalogue   []byte
 	EmptyMat    []byte
-	Looks       []byte // as look.Library.Encode wrote them
+	Looks       []byte // from look.Library.Encode
 }
 
 // FileRef names a file of an entry.
@@ -57,12 +57,12 @@ type FileRef struct {
 	Type   string `json:"type"` // media type
 }
 
-// extensions of the media types that a log holds.
+// extensions of the media types in a log.
 var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "application/json": ".json", "application/yaml": ".yaml",
 }
 
-// Path returns where the file lies in the log's folder, with slashes.
+// Path returns the file's path in the log's folder, with slashes.
 func (f FileRef) Path() string {
 	return filesDir + "/" + f.SHA256[:2] + "/" + f.SHA256 + extensions[f.Type]
 }
@@ -88,13 +88,13 @@ const (
 	jpegQuality = 88
 )
 
-// content is a file that is to be kept.
+// content is a file to store.
 type content struct {
 	ref FileRef
 	raw []byte
 }
 
-// contents encodes what a ruling rests on.
+// contents encodes the files behind a ruling.
 func (f *Files) contents() ([]content, error) {
 	var out []content
 	add := func(role Role, mediaType string, raw []byte) {
@@ -133,8 +133,8 @@ func (f *Files) contents() ([]content, error) {
 	return out, nil
 }
 
-// encodeFrame writes a picture without loss. The filter of the fastest level already
-// halves a camera's picture; the slower ones take five times as long for a tenth.
+// encodeFrame encodes a picture without loss. The fastest level already halves a camera's
+// picture; slower ones take five times as long for another tenth.
 func encodeFrame(g *image.Gray) ([]byte, error) {
 	if g.Rect.Min != (image.Point{}) || g.Rect.Empty() {
 		return nil, fmt.Errorf("expected a picture that begins at (0, 0), got %v", g.Rect)
@@ -147,7 +147,7 @@ func encodeFrame(g *image.Gray) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// sniff says what a file holds, from its beginning; "" when it is nothing of ours.
+// sniff returns a file's media type from its beginning; "" when unknown.
 func sniff(raw []byte) string {
 	switch start := bytes.TrimSpace(raw[:min(len(raw), 64)]); {
 	case bytes.HasPrefix(raw, []byte("\x89PNG")):
@@ -166,14 +166,13 @@ type store struct {
 	disk atomicfile.Disk
 }
 
-// put writes a file so that after a power cut it is there whole or not at all, and syncs
-// the folders up to the log's. A file that is already there is left, when it is whole; one
-// that is not is set aside under another name, as evidence.
+// put writes a file atomically and syncs the folders up to the log's. It keeps an intact file
+// that is already there, and renames a damaged one, as evidence.
 func (s *store) put(c content) error {
 	path := s.path(c.ref)
 	switch raw, err := regularfile.Read(path, maxFile); {
 	case err == nil && hashOf(raw) == c.ref.SHA256:
-		return s.syncUp(path) // whoever wrote it may not have come so far
+		return s.syncUp(path) // an earlier write may have been interrupted
 	case err == nil:
 		if err := s.disk.Rename(path, fmt.Sprintf("%s.damaged-%.8s", path, hashOf(raw))); err != nil {
 			return err
@@ -197,7 +196,7 @@ func (s *store) put(c content) error {
 	return s.syncUp(path)
 }
 
-// syncUp makes a file's name last: its folder, the files' folder, the log's.
+// syncUp makes a file's name durable: it syncs its folder, the files' folder and the log's.
 func (s *store) syncUp(path string) error {
 	for _, dir := range []string{filepath.Dir(path), filepath.Join(s.dir, filesDir), s.dir} {
 		if err := s.disk.SyncDir(dir); err != nil {
@@ -209,7 +208,7 @@ func (s *store) syncUp(path string) error {
 
 func (s *store) path(f FileRef) string { return filepath.Join(s.dir, filepath.FromSlash(f.Path())) }
 
-// get reads a file. found is its hash when it is not what the reference says.
+// get reads a file. found is its hash when it differs from the reference.
 func (s *store) get(f FileRef) (raw []byte, found string, err error) {
 	file, err := regularfile.Open(s.path(f))
 	if err != nil {
@@ -226,7 +225,7 @@ func (s *store) get(f FileRef) (raw []byte, found string, err error) {
 	return raw, "", nil
 }
 
-// removeTemporary removes what a write that was cut off left. Only the writer may.
+// removeTemporary removes the files of interrupted writes. Only the writer may call it.
 func (s *store) removeTemporary() {
 	filepath.WalkDir(filepath.Join(s.dir, filesDir), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && atomicfile.IsTemporary(d.Name()) {

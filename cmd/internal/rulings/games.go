@@ -9,11 +9,10 @@ import (
 	"io/fs"
 )
 
-// The log also keeps the games that were played, event by event, in a chain of its own:
-// each event's record names the hash of the one before it, whichever game that is of. What an
-// event says is none of this package's business.
+// The log also stores the events of games in their own chain: each event's record has the hash
+// of the one before it, of whichever game. This package does not interpret events.
 
-// schema3 keeps the events of games.
+// schema3 adds the events of games.
 const schema3 = `
 CREATE TABLE game_events (
 	number INTEGER PRIMARY KEY CHECK (number > 0),
@@ -34,10 +33,10 @@ CREATE TRIGGER game_events_no_delete BEFORE DELETE ON game_events
 	BEGIN SELECT raise(ABORT, 'games are append-only: an event cannot be deleted'); END;
 `
 
-// schema4 declares nothing: since then records are of version 1 or 2.
+// schema4 declares nothing. It marks that records may be of version 2.
 const schema4 = ""
 
-// GameEvent is an event of a game as the log keeps it.
+// GameEvent is a stored event of a game.
 type GameEvent struct {
 	Number int64           `json:"number"` // among the events of all games, from 1
 	Game   int64           `json:"game"`   // the number of its game's first event
@@ -45,7 +44,7 @@ type GameEvent struct {
 	Hash   string          `json:"hash"`
 }
 
-// gameRecord is what an event's hash is of.
+// gameRecord is the hashed form of an event.
 type gameRecord struct {
 	Number   int64           `json:"number"`
 	Game     int64           `json:"game"`
@@ -53,14 +52,14 @@ type gameRecord struct {
 	Event    json.RawMessage `json:"event"`
 }
 
-// ErrNoGame is in the error for a game that the log does not have.
+// ErrNoGame is in the error for a missing game.
 var ErrNoGame = errors.New("no such game")
 
-// settleEvery is after how many events of games the database file is brought up to date.
+// settleEvery is the number of game events after which the database file is updated.
 const settleEvery = 256
 
-// AppendGame records events of a game, all of them or none, and returns them once they will
-// outlast a power cut. game is the number of its first event; 0 begins a game.
+// AppendGame records events of a game, all or none, and returns them once they are durable. game
+// is the number of its first event; 0 starts a game.
 func (l *Log) AppendGame(ctx context.Context, game int64, events []json.RawMessage) ([]GameEvent, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,8 +143,7 @@ func (l *Log) insertGame(ctx context.Context, game int64, events []json.RawMessa
 	return out, tx.Commit()
 }
 
-// Games lists the games that the log has, by the numbers of their first events, the newest
-// first.
+// Games returns the games in the log, by the numbers of their first events, the newest first.
 func (l *Log) Games(ctx context.Context) (games []int64, err error) {
 	err = l.eachGame(ctx, "SELECT DISTINCT game FROM game_events ORDER BY game DESC", nil, func(rows *sql.Rows) error {
 		var game int64
@@ -156,8 +154,8 @@ func (l *Log) Games(ctx context.Context) (games []int64, err error) {
 	return games, err
 }
 
-// Game returns a game's events in their order. One that was changed is an ErrCorrupt, with
-// the events before it.
+// Game returns a game's events in order. A changed event is an ErrCorrupt; the events before it
+// are returned.
 func (l *Log) Game(ctx context.Context, game int64) (events []GameEvent, err error) {
 	err = l.eachGame(ctx, "SELECT number, game, record, hash FROM game_events WHERE game = ? ORDER BY number", []any{game},
 		func(rows *sql.Rows) error {
@@ -173,7 +171,7 @@ func (l *Log) Game(ctx context.Context, game int64) (events []GameEvent, err err
 	return events, err
 }
 
-// scanGame reads an event, and checks it against its hash.
+// scanGame reads an event and checks its hash.
 func scanGame(rows *sql.Rows) (e GameEvent, previous string, err error) {
 	var record []byte
 	if err := rows.Scan(&e.Number, &e.Game, &record, &e.Hash); err != nil {
@@ -188,7 +186,7 @@ func scanGame(rows *sql.Rows) (e GameEvent, previous string, err error) {
 	return e, r.Previous, nil
 }
 
-// eachGame calls use for each row of a query about games; a log that never had one has none.
+// eachGame calls use for each row of a query about games. A log of an older version has none.
 func (l *Log) eachGame(ctx context.Context, text string, args []any, use func(*sql.Rows) error) error {
 	db, err := l.reader()
 	if err != nil || db == nil {
@@ -210,15 +208,15 @@ func (l *Log) eachGame(ctx context.Context, text string, args []any, use func(*s
 	return rows.Err()
 }
 
-// hasGames reports whether a database is of a version that keeps games.
+// hasGames reports whether a database is of a version with games.
 func hasGames(ctx context.Context, q queryer) (bool, error) {
 	var n int
 	err := q.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'game_events'").Scan(&n)
 	return n == 1, err
 }
 
-// VerifyGames checks the chain of all games' events and returns how many there are. What was
-// changed is an ErrCorrupt that says where.
+// VerifyGames checks the chain of all games' events and returns their number. A changed event is
+// an ErrCorrupt that names it.
 func (l *Log) VerifyGames(ctx context.Context) (events int64, err error) {
 	want := Genesis
 	err = l.eachGame(ctx, "SELECT number, game, record, hash FROM game_events ORDER BY number", nil, func(rows *sql.Rows) error {

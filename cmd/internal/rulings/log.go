@@ -20,37 +20,37 @@ import (
 
 // Options control a log.
 type Options struct {
-	// ReadOnly opens an existing log to look at, while another program may write it.
+	// ReadOnly opens an existing log for reading, while another program may write it.
 	ReadOnly bool
-	// Keep is how long pictures are kept after their ruling; 0: for ever. Entries, and
-	// the calibrations and other files that they rest on, are always kept.
+	// Keep is how long pictures are kept after their ruling; 0 means forever. Entries and
+	// their other files are always kept.
 	Keep time.Duration
-	// Key is the machine's, and signs each entry; nil: SignWith gives it before the first
+	// Key is the machine's key, which signs each entry. If nil, call SignWith before the first
 	// ruling.
 	Key ed25519.PrivateKey
-	// Notice is called with a text for people when the log was moved or removed while it was
-	// open, and the next ruling is recorded all the same, and when a log of an older version was
-	// brought to the newest; may be nil. It must not use the log.
+	// Notice is called with a text for users when the log was moved or removed while it was open
+	// and the next ruling was recorded anyway, and when a log of an older version was migrated.
+	// It may be nil, and must not use the log.
 	Notice func(text string)
 
-	uptime      func() uptime     // nil: the system's
-	beforeCheck func()            // called before Append checks that the ruling is in place; nil: nothing
-	atStep      func(step string) // called at each step of a migration and of settle; nil: nothing
-	schemas     []string          // nil: this program's
+	uptime      func() uptime     // nil means the system's
+	beforeCheck func()            // called before Append checks that the ruling is in place; may be nil
+	atStep      func(step string) // called at each step of a migration and of settle; may be nil
+	schemas     []string          // nil means this program's
 }
 
-// Head is the last entry's number and hash. Written down elsewhere (on a sheet, in an
-// exported ruling), it shows later whether entries up to it are gone or were rewritten.
-// The zero value is the head of an empty log.
+// Head is the last entry's number and hash. Written down elsewhere (on a sheet, in an exported
+// ruling), it later shows whether entries up to it were removed or rewritten. The zero value is
+// the head of an empty log.
 type Head struct {
 	Number int64  `json:"number"`
 	Hash   string `json:"hash"`
 }
 
-// String writes a head as it is written down: "12:3f9a…".
+// String returns the head as ParseHead reads it: "12:3f9a…".
 func (h Head) String() string { return fmt.Sprintf("%d:%s", h.Number, h.Hash) }
 
-// ParseHead reads what String wrote.
+// ParseHead parses the result of String.
 func ParseHead(text string) (Head, error) {
 	number, hash, _ := strings.Cut(strings.TrimSpace(text), ":")
 	n, err := strconv.ParseInt(number, 10, 64)
@@ -60,13 +60,13 @@ func ParseHead(text string) (Head, error) {
 	return Head{n, hash}, nil
 }
 
-// Log is an open log. Its methods may be called from several goroutines.
+// Log is an open log. It is safe for concurrent use.
 type Log struct {
 	dir  string
 	o    Options
 	disk atomicfile.Disk
 
-	mu           sync.Mutex // one ruling at a time; guards what follows
+	mu           sync.Mutex // one ruling at a time; guards the fields below
 	closed       bool
 	lock         *os.File
 	write        *sql.DB // nil when read-only, and until there is a log
@@ -74,25 +74,24 @@ type Log struct {
 	files        openFiles // the files that write has open
 	head         Head      // that this program wrote or found
 	sum          chainSum  // of the entries up to head
-	acknowledged chainSum  // of those that were found when the log was opened, or acknowledged since
-	settled      settled   // what the last settle found
-	commitUnsure bool      // whether the last commit, which failed, came into the log
-	abandoned    error     // why the log was left that was open before; nil: it is that, or told
-	newer        error     // an ErrNewer: the log is open for reading only; nil: it is of a version that this program knows
-	migrated     string    // what to tell about an older log; "": nothing
+	acknowledged chainSum  // of the entries found when the log was opened, or acknowledged since
+	settled      settled   // the result of the last settle
+	commitUnsure bool      // whether the last commit, which failed, may be in the log
+	abandoned    error     // why the log that was open before was abandoned; nil when it was not, or after the notice
+	newer        error     // an ErrNewer when the log is open for reading only, else nil
+	migrated     string    // notice about a migrated log; "" for none
 
-	overwritten fs.FileInfo // the database, which must hold acknowledged before a ruling is recorded; nil: it was not overwritten
+	overwritten fs.FileInfo // the overwritten database, which must hold acknowledged before a ruling is recorded; nil for none
 }
 
-// Open opens the log in a folder. With nothing there, the folder is made at the first
-// ruling and not before; a log that is only read must exist (fs.ErrNotExist). Only one
-// program may have a log open for writing: ErrInUse. A damaged log is never replaced:
-// ErrCorrupt. Opened read-only, a log in which entries are damaged can be looked at. A log
-// that a newer program made is opened for reading only: see Newer. One of an older version
-// is brought to the newest with the next ruling.
+// Open opens the log in a folder. If there is none, the folder is created with the first ruling;
+// opened read-only, the log must exist (fs.ErrNotExist). Only one program may have a log open for
+// writing: ErrInUse. A damaged log is never replaced (ErrCorrupt), but can be opened read-only. A
+// log of a newer program is opened for reading only, see Newer. A log of an older version is
+// migrated with the next ruling.
 //
-// The folder or its files may be moved or removed while a log is open: then the next
-// ruling is recorded in what is there now, a log of its own where nothing is.
+// If the folder or its files are moved or removed while a log is open, the next ruling is recorded
+// in the log that is there then, or in a new one.
 func Open(dir string, o Options) (*Log, error) { return open(dir, o, atomicfile.OS{}) }
 
 func open(dir string, o Options, d atomicfile.Disk) (*Log, error) {
@@ -111,13 +110,13 @@ func open(dir string, o Options, d atomicfile.Disk) (*Log, error) {
 	}
 }
 
-// tries is how often a log that is moved or removed meanwhile is opened or written.
+// tries is the number of attempts to open or write a log that is moved or removed meanwhile.
 const tries = 5
 
 // pause gives rm -rf time to finish.
 func pause(try int) { time.Sleep(time.Duration(try) * 10 * time.Millisecond) }
 
-// Key returns the key that signs entries; nil until there is one.
+// Key returns the key that signs entries; nil for none.
 func (l *Log) Key() ed25519.PrivateKey {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,11 +140,11 @@ func (l *Log) uptime() uptime {
 	return systemUptime()
 }
 
-// ErrGone is in the error for a folder that has files of entries and no database: the
-// next ruling begins a new log there.
+// ErrGone is in the error for a folder with files of entries but no database. The next ruling
+// starts a new log there.
 var ErrGone = errors.New(dbName + " is missing, though files of its entries are there")
 
-// open opens what is there. A log that does not exist yet is no error, except read-only.
+// open opens the existing log. A missing log is an error only when read-only.
 func (l *Log) open(ctx context.Context) error {
 	path := filepath.Join(l.dir, dbName)
 	switch _, err := os.Stat(path); {
@@ -180,8 +179,7 @@ func (l *Log) open(ctx context.Context) error {
 
 const remedy = "(sightline rulings verify says more; to begin a new log, move this folder away)"
 
-// openToWrite takes the lock, opens the writing connection and checks that the log can be
-// continued.
+// openToWrite locks the log, opens the writing connection and checks that the log can be continued.
 func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = lock(l.dir); err != nil {
@@ -239,8 +237,7 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// broken marks errors by which SQLite says that a file is not what it should be, or
-// that a table is not there.
+// broken adds ErrCorrupt to SQLite's errors about a damaged file or a missing table.
 func broken(err error) error {
 	switch code(err) {
 	case 1, 11, 26: // SQLITE_ERROR (of a statement of ours: the schema is another), CORRUPT, NOTADB
@@ -249,7 +246,7 @@ func broken(err error) error {
 	return full(err)
 }
 
-// broken is broken for this log: a newer one may declare what it reads otherwise.
+// broken is broken for this log: a newer one may have another schema.
 func (l *Log) broken(err error) error {
 	if l.newer != nil && code(err) == 1 {
 		return fmt.Errorf("%w: %w", l.newer, err)
@@ -257,7 +254,7 @@ func (l *Log) broken(err error) error {
 	return broken(err)
 }
 
-// giveUpWriting closes the writing connection, and gives up the lock.
+// giveUpWriting closes the writing connection and unlocks the log.
 func (l *Log) giveUpWriting() (err error) {
 	if l.write != nil {
 		err = l.write.Close()
@@ -270,7 +267,7 @@ func (l *Log) giveUpWriting() (err error) {
 	return err
 }
 
-// openAgain opens a log that was a newer program's: it may have been moved away since.
+// openAgain opens the log again that was a newer program's: it may have been moved away since.
 func (l *Log) openAgain(ctx context.Context) error {
 	l.closeDatabases()
 	l.newer = nil
@@ -280,8 +277,7 @@ func (l *Log) openAgain(ctx context.Context) error {
 	return l.newer
 }
 
-// ensureOpen makes sure that a log is open to write to, in its place, with every ruling
-// that was acknowledged.
+// ensureOpen ensures that a log is open for writing, in its place, with every acknowledged ruling.
 func (l *Log) ensureOpen(ctx context.Context) error {
 	if l.write != nil {
 		if err := l.moved(); err != nil {
@@ -297,7 +293,7 @@ func (l *Log) ensureOpen(ctx context.Context) error {
 	return l.checkOverwritten(ctx)
 }
 
-// openOrCreate opens the log in the folder to write to, and makes it where there is none.
+// openOrCreate opens the log in the folder for writing, or creates it.
 func (l *Log) openOrCreate(ctx context.Context) (err error) {
 	if err := atomicfile.MkdirAll(l.disk, l.dir, 0o755); err != nil {
 		return err
@@ -333,10 +329,9 @@ func (l *Log) openOrCreate(ctx context.Context) (err error) {
 
 var errClosed = errors.New("rulings: the log is closed")
 
-// Append records a ruling and returns its entry once that will outlast a power cut.
-// With an error nothing was recorded: ErrRuling says that the ruling itself is at
-// fault, ErrFull that there is no room. A context that ends stops it only before it
-// begins to commit.
+// Append records a ruling and returns its entry once it is durable. After an error nothing was
+// recorded: ErrRuling means that the ruling itself is invalid, ErrFull that the disk is full. The
+// context can cancel it only before the commit starts.
 func (l *Log) Append(ctx context.Context, r Ruling, f Files) (Entry, error) {
 	record, err := r.record()
 	if err != nil {
@@ -370,9 +365,9 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 			return Entry{}, err
 		}
 	}
-	// When the folder is moved or removed while the ruling is written, the ruling is written
-	// again, to what is there then.
-	var made Entry // that was committed to a log that was moved
+	// When the folder is moved or removed while the ruling is written, it is written again to
+	// the log that is there then.
+	var made Entry // committed to a log that was moved
 	for try := 1; ; try++ {
 		if err := ctx.Err(); err != nil {
 			return Entry{}, err
@@ -397,13 +392,13 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 	}
 }
 
-// tryAppend records a ruling. With an ErrMoved, the entry that it returns may have been
-// committed. made is one that was: where it is the newest, it stands.
+// tryAppend records a ruling. After an ErrMoved, the returned entry may have been committed. made
+// is an entry that was; if it is the newest, it is not recorded again.
 func (l *Log) tryAppend(ctx context.Context, r Record, files []content, made Entry) (Entry, error) {
 	if err := l.ensureOpen(ctx); err != nil {
 		return made, err
 	}
-	// The files first: an entry must not name one that is not there.
+	// The files come first: an entry must not name a missing one.
 	s := store{l.dir, l.disk}
 	r.Files = []FileRef{}
 	for _, c := range files {
@@ -423,7 +418,7 @@ func (l *Log) tryAppend(ctx context.Context, r Record, files []content, made Ent
 			return e, err
 		}
 	}
-	if err := l.moved(); err != nil { // else a checkpoint would write into what it was overwritten with
+	if err := l.moved(); err != nil { // else a checkpoint would write into the file that overwrote it
 		return e, err
 	}
 	err := l.settle(context.WithoutCancel(ctx))
@@ -464,7 +459,7 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 	}
 	hash := hashOf(raw)
 	e := readEntry(r.Number, raw, hash, sign(l.o.Key, hash), true)
-	if e.Damage != "" { // what could not be read back must not be written
+	if e.Damage != "" { // what cannot be read back must not be written
 		return Entry{}, refuse("it would not read back: %s", e.Damage)
 	}
 	_, err = tx.ExecContext(ctx, "INSERT INTO entries (number, record, hash) VALUES (?, ?, ?)", r.Number, string(raw), e.Hash)
@@ -487,8 +482,7 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 	return e, nil
 }
 
-// verifyHead returns the head, which must be what this program wrote or found when it
-// opened the log.
+// verifyHead returns the head, which must be the one that this program wrote or found.
 func (l *Log) verifyHead(ctx context.Context, tx *sql.Tx) (Head, error) {
 	head, err := headOf(ctx, tx)
 	if err != nil || head == l.head {
@@ -505,7 +499,7 @@ func (l *Log) verifyHead(ctx context.Context, tx *sql.Tx) (Head, error) {
 		l.head.Number)
 }
 
-// Close closes the log. A ruling that is being recorded is finished first.
+// Close closes the log, after a ruling in progress.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -514,7 +508,7 @@ func (l *Log) Close() error {
 	}
 	l.closed = true
 	if l.write != nil {
-		if err := l.moved(); err != nil { // what has its name is another's
+		if err := l.moved(); err != nil { // the file of its name is another
 			l.abandon(err)
 			return nil
 		}
@@ -528,13 +522,13 @@ func (l *Log) Close() error {
 func (l *Log) closeAll() error {
 	err := l.closeDatabases()
 	if l.lock != nil {
-		l.lock.Close() // which gives up the lock
+		l.lock.Close() // which unlocks it
 		l.lock = nil
 	}
 	return err
 }
 
-// closeDatabases closes the databases, the writing one last: it tidies the WAL up.
+// closeDatabases closes the databases, the writing one last, which removes the WAL.
 func (l *Log) closeDatabases() (err error) {
 	for _, db := range []**sql.DB{&l.read, &l.write} {
 		if *db != nil {

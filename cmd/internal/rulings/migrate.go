@@ -13,24 +13,22 @@ import (
 	"sightline/calibration/regularfile"
 )
 
-// ErrNewer is in the error for a log that a newer program made: it can be read, and nothing
-// is recorded in it.
+// ErrNewer is in the error for a log of a newer program, which can only be read.
 var ErrNewer = errors.New("a newer program made the log")
 
-// schemas are what each version of the schema declares in addition to the one before. A new
-// version appends its SQL as schema3 and so on; what stands here never changes, because
-// databases of every version are in use. A database of an older version is brought to the
-// newest before the next thing is recorded: see begin.
+// schemas are the declarations that each version of the schema adds. A new version appends its
+// SQL; existing versions never change, because databases of every version are in use. A
+// database of an older version is migrated before the next write, see begin.
 var schemas = []string{schema1, schema2, schema3, schema4}
 
-// schema1First is schema1 as it was on the record's first day, before a trigger compared
-// the hash of the entry before.
+// schema1First is the first form of schema1, before a trigger compared the hash of the entry
+// before.
 var schema1First = strings.NewReplacer(
 	"TEXT NOT NULL CHECK (length(hash) = 64)", "TEXT NOT NULL UNIQUE CHECK (length(hash) = 64)",
 	triggerChain, "",
 ).Replace(schema1)
 
-// landed returns what databases of a version declare, in every form that a program made.
+// landed returns every form of the declarations of databases of a version.
 func landed(schemas []string, version int) []string {
 	if version == 1 {
 		return []string{schema1, schema1First}
@@ -44,7 +42,7 @@ func versionOf(ctx context.Context, q queryer) (v int, err error) {
 	return v, err
 }
 
-// schemas returns what this program's versions declare.
+// schemas returns the declarations of this program's versions.
 func (l *Log) schemas() []string {
 	if l.o.schemas != nil {
 		return l.o.schemas
@@ -52,8 +50,7 @@ func (l *Log) schemas() []string {
 	return schemas
 }
 
-// newerThan returns an ErrNewer for a version that this program does not know; nil for one
-// that it knows.
+// newerThan returns an ErrNewer for a version that this program does not know, else nil.
 func (l *Log) newerThan(version int) error {
 	known := len(l.schemas())
 	if version <= known {
@@ -62,18 +59,17 @@ func (l *Log) newerThan(version int) error {
 	return fmt.Errorf("%w: %s is of version %d, and this program knows 1 to %d", ErrNewer, dbName, version, known)
 }
 
-// Newer returns an ErrNewer when a newer program made the log, which is then open for
-// reading only; else nil.
+// Newer returns an ErrNewer when a newer program made the log, which is then open for reading
+// only, else nil.
 func (l *Log) Newer() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.newer
 }
 
-// begin begins a transaction on a database of the newest version. One of an older version
-// is copied, and brought to the newest in this transaction: it is either as it was or
-// whole. Everything that writes to the log begins with it, but for what notes the clock and
-// what was pruned.
+// begin starts a transaction on a database of the newest version. It copies one of an older
+// version and migrates it within the transaction, completely or not at all. All writes to the
+// log start with it, except clock readings and notes of pruned files.
 func (l *Log) begin(ctx context.Context) (*sql.Tx, error) {
 	version, err := versionOf(ctx, l.write)
 	if err != nil {
@@ -99,7 +95,7 @@ func (l *Log) begin(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// migrate brings a database to the newest version. Entries stay byte for byte.
+// migrate migrates a database to the newest version. Entries stay unchanged to the byte.
 func (l *Log) migrate(ctx context.Context, tx *sql.Tx, version int) error {
 	before, err := sumOf(ctx, tx)
 	if err != nil {
@@ -123,7 +119,7 @@ func (l *Log) migrate(ctx context.Context, tx *sql.Tx, version int) error {
 	return err
 }
 
-// replaceFirst declares the table of entries as schema1 does where schema1First did.
+// replaceFirst replaces the table of entries of schema1First by that of schema1.
 func replaceFirst(ctx context.Context, tx *sql.Tx) error {
 	var text string
 	err := tx.QueryRowContext(ctx, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'entries'").Scan(&text)
@@ -138,8 +134,8 @@ func replaceFirst(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// keepCopy copies the database as it is to a file next to it, and returns its name. The
-// copy of a migration that was cut off serves again.
+// keepCopy copies the unchanged database to a file next to it, and returns its name. It reuses
+// the copy of an interrupted migration.
 func (l *Log) keepCopy(ctx context.Context, version int) (name string, err error) {
 	want, err := sumOf(ctx, l.write)
 	if err != nil {
@@ -187,10 +183,10 @@ func (l *Log) copyTo(ctx context.Context, path string, want chainSum) error {
 	if err != nil {
 		return err
 	}
-	return l.disk.SyncDir(path) // a file is synced as a folder is
+	return l.disk.SyncDir(path) // which syncs a file too
 }
 
-// sumOfFile returns the sum of the entries in a database that no program has open.
+// sumOfFile returns the sum of the entries of a database that no program has open.
 func sumOfFile(ctx context.Context, path string) (chainSum, error) {
 	if err := regularfile.Check(path); err != nil {
 		return chainSum{}, err
@@ -203,15 +199,14 @@ func sumOfFile(ctx context.Context, path string) (chainSum, error) {
 	return sumOf(ctx, db)
 }
 
-// step tells a test how far a migration has come.
+// step calls a test's hook.
 func (l *Log) step(name string) {
 	if l.o.atStep != nil {
 		l.o.atStep(name)
 	}
 }
 
-// announceMigrated tells that the log was brought to the newest version, once something is
-// recorded in it.
+// announceMigrated gives notice of a migration, after the next write.
 func (l *Log) announceMigrated() {
 	if l.migrated != "" && l.o.Notice != nil {
 		l.o.Notice(l.migrated)

@@ -11,25 +11,24 @@ import (
 	"time"
 )
 
-// A file that is copied over rulings.db while it is open (cp, rsync --inplace) keeps its
-// inode. SQLite does not notice: it trusts its page cache, and writes its pages between
-// those of the copy. Only this program writes to the database file, at its checkpoints, so
-// another size or modification time shows the copy, and what a new connection reads shows
-// whether all entries are there.
+// Copying another file over rulings.db while it is open (cp, rsync --inplace) keeps the
+// inode. SQLite does not notice: it trusts its page cache, and mixes its pages with those of
+// the copy. Only this program writes to the database file, at its checkpoints, so a changed
+// size or modification time shows the copy, and a new connection shows whether all entries
+// are there.
 
-// ErrOverwritten is in the error for a ruling that was not recorded because another file
-// was copied over the database while it was open, and rulings that were acknowledged are
-// not in it.
+// ErrOverwritten is in the error for a ruling that was not recorded because another file was
+// copied over the open database and acknowledged rulings are not in it.
 var ErrOverwritten = errors.New(dbName + " was overwritten while it was open")
 
-// errChanged is in the errors that detect this. What the file holds then decides.
+// errChanged is in the errors that detect this. The file's content then decides.
 var errChanged = fmt.Errorf("%w: it is not as this program wrote it", ErrOverwritten)
 
 // timeGrain is the resolution of modification times: Linux dates a change by its last
 // clock tick, 10 ms at most.
 const timeGrain = 10 * time.Millisecond
 
-// chainSum is a digest of a log's entries as the database has them, whole or damaged.
+// chainSum is a digest of a log's entries, intact or damaged.
 type chainSum struct {
 	entries int64
 	digest  [sha256.Size]byte
@@ -52,7 +51,7 @@ func sumOf(ctx context.Context, q queryer) (chainSum, error) {
 	return sumTo(ctx, q, -1)
 }
 
-// sumTo returns the sum of at most so many entries, the first ones; -1: all.
+// sumTo returns the sum of the first most entries, or of all for -1.
 func sumTo(ctx context.Context, q queryer, most int64) (s chainSum, err error) {
 	rows, err := q.QueryContext(ctx, "SELECT number, record, hash FROM entries ORDER BY number LIMIT ?", most)
 	if err != nil {
@@ -71,23 +70,23 @@ func sumTo(ctx context.Context, q queryer, most int64) (s chainSum, err error) {
 	return s, rows.Err()
 }
 
-// settled is what shows that nothing but this program has written to the database since
-// every entry was read back, or found to be in it by this.
+// settled is the evidence that no other program has written to the database since every entry
+// was last found in it.
 type settled struct {
-	whole   bool        // whether the last settle found every entry
+	whole   bool        // the last settle found every entry
 	closes  *closeWatch // of the database file
-	version int64       // of its content as SQLite counts the commits of other connections
+	version int64       // SQLite's count of the commits of other connections
 }
 
-// stop ends the watch, and forgets what was found.
+// stop ends the watch and discards the evidence.
 func (s *settled) stop() {
 	s.closes.stop()
 	*s = settled{}
 }
 
-// untouched reports whether nothing else wrote to the database since the last call. Together
-// with the file's size and time before a checkpoint this is complete: what wrote before the
-// checkpoint changed those, and what wrote meanwhile, and has finished, has closed the file.
+// untouched reports whether no other program wrote to the database since the last call. This
+// is complete together with the file's size and time before a checkpoint: a write before the
+// checkpoint changed those, and a completed write during it closed the file.
 func (l *Log) untouched(ctx context.Context) bool {
 	quiet := l.settled.closes.quiet()
 	var version int64
@@ -99,10 +98,9 @@ func (l *Log) untouched(ctx context.Context) bool {
 	return quiet && same
 }
 
-// settle brings what was committed into the database file, remembers the file's size and
-// time, and reads back what may have changed: the newest entry where nothing else wrote to
-// the database since the last settle, else every one. It returns an errChanged when one is not
-// as it was written.
+// settle checkpoints the database, remembers the file's size and time, and reads back what may
+// have changed: the newest entry if no other program wrote since the last settle, else every
+// entry. It returns an errChanged when an entry differs from what was written.
 func (l *Log) settle(ctx context.Context) error {
 	whole := l.settled.whole && l.moved() == nil
 	l.settled.whole = false
@@ -114,7 +112,7 @@ func (l *Log) settle(ctx context.Context) error {
 		return l.moved()
 	}
 	l.files[0] = now
-	time.Sleep(min(timeGrain, time.Until(now.ModTime().Add(timeGrain)))) // what changes it from now on changes its time
+	time.Sleep(min(timeGrain, time.Until(now.ModTime().Add(timeGrain)))) // so that later changes change the time
 	fresh, err := openDB(path, "ro", 1, "query_only(ON)")
 	if err != nil {
 		return err
@@ -171,20 +169,20 @@ func (l *Log) readEvery(ctx context.Context, q queryer) error {
 	return nil
 }
 
-// closeOverwritten closes the database without writing to the copy, and sets aside the WAL,
-// which belongs to what was there before.
+// closeOverwritten closes the database without writing to the copy, and renames the WAL, which
+// belongs to the overwritten database.
 func (l *Log) closeOverwritten() {
 	l.overwritten = l.files[0]
-	// The last connection that closes brings the WAL into the file. The reading ones cannot.
+	// The last connection to close checkpoints the WAL. Reading connections cannot.
 	l.write.Close()
 	l.write = nil
 	l.closeDatabases()
 	_ = setAside(l.dir)
 }
 
-// checkOverwritten returns an ErrOverwritten unless a database that was overwritten has
-// every entry that was acknowledged, and at most one more, which this program wrote and did
-// not acknowledge. Continuing another one would give a number to two rulings.
+// checkOverwritten returns an ErrOverwritten unless an overwritten database has every
+// acknowledged entry and at most one more, which this program wrote and did not acknowledge.
+// Continuing any other would give two rulings the same number.
 func (l *Log) checkOverwritten(ctx context.Context) error {
 	if l.overwritten == nil {
 		return nil

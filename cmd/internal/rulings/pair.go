@@ -8,7 +8,7 @@ import (
 	"sightline/engine"
 )
 
-// pairVerdict reads the contract's pair, as far as people are told of it.
+// pairVerdict is the part of the contract's pair that is shown.
 type pairVerdict struct {
 	From    string       `json:"from"`
 	To      string       `json:"to"`
@@ -54,7 +54,7 @@ func parsePair(raw json.RawMessage) (pairVerdict, error) {
 	return p, err
 }
 
-// words says the bands that a range may be: "range 2", "too close: range 2 or 3".
+// words describes the bands that a range may be: "range 2", "too close: range 2 or 3".
 func (r *rangeVerdict) words() string {
 	switch {
 	case len(r.Possible) == 1:
@@ -79,7 +79,7 @@ func bandWords(b int) string {
 	return fmt.Sprintf("range %d", b)
 }
 
-// words says what stands on the permitted lines; unseen: obstacles were not looked for.
+// words describes the obstruction. unseen says that obstacles were not detected.
 func (o *obstruction) words(unseen bool) string {
 	by := ""
 	if len(o.By) > 0 {
@@ -101,5 +101,5 @@ func (o *obstruction) words(unseen bool) string {
 	return plain(o.Verdict) + by
 }
 
-// plain writes a key's value for people: "too close", "full front".
+// plain returns a key's value in words: "too close", "full front".
 func plain(s string) string { return strings.ReplaceAll(s, "_", " ") }

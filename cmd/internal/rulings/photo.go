@@ -21,21 +21,21 @@ import (
 	"sightline/vision/token"
 )
 
-// photo is the camera's picture with what was measured drawn on it, in the picture's
-// own pixels: the whole mat, and the pair large.
+// photo is the camera's picture with the measurement drawn on it, in the picture's pixels: the
+// whole mat, and the pair enlarged.
 type photo struct {
 	URI           template.URL
 	Width, Height int
 	Whole, Close  view
 	Color         bool
-	Marks         []mark // drawn in their order
+	Marks         []mark // drawn in order
 	Labels        []label
 }
 
-// view is the part of the picture to show, and what a hair's width is in it.
+// view is the visible part of the picture, and the width of a thin line in it.
 type view struct{ X, Y, W, H, Unit float64 }
 
-// Box is the view as SVG takes it.
+// Box returns the view as an SVG viewBox.
 func (v view) Box() string { return fmt.Sprintf("%.1f %.1f %.1f %.1f", v.X, v.Y, v.W, v.H) }
 
 // Font is the size of letters.
@@ -48,7 +48,7 @@ type label struct {
 	Class, Text string
 }
 
-// photo loads the picture and draws on it.
+// photo loads the picture and draws the measurement.
 func (d *document) photo(ctx context.Context, l *Log, scene *engine.Scene, table *calibration.Table, known bool) {
 	ref, color := d.File(RoleColor)
 	if !color {
@@ -89,7 +89,7 @@ func (v view) sized() view {
 	return v
 }
 
-// sketch draws what lies on the table into the picture.
+// sketch draws the table into the picture.
 type sketch struct {
 	*photo
 	table *calibration.Table
@@ -142,8 +142,8 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 	}
 }
 
-// measuringLines returns the lines that the ruling rests on: those of the attack in the
-// chosen arc, or of the range. class says what stands on them, by which obstacles.
+// measuringLines returns the lines of the measurement: those of the attack in the chosen arc, or
+// of the range. class says whether they are obstructed, and by lists what obstructs them.
 func (d *document) measuringLines() (lines [][2][2]float64, class string, by []string) {
 	if !d.hasVerdict() {
 		return nil, "", nil
@@ -181,7 +181,7 @@ func (s *sketch) outline(class, name string, points []geom.Point, z geom.Length,
 	}
 }
 
-// lines draws the measuring lines over everything; between two, their band.
+// lines draws the measuring lines on top, with the band between two.
 func (s *sketch) lines(lines [][2][2]float64, class string) {
 	point := func(p [2]float64) geom.Point { return geom.Point{X: p[0], Y: p[1]} }
 	if len(lines) > 1 {
@@ -194,8 +194,8 @@ func (s *sketch) lines(lines [][2][2]float64, class string) {
 	}
 }
 
-// path projects a line through points. A lens bends what is straight on the table, so
-// that it goes in steps; of 10 mm, a chord is off by less than 0.02 px.
+// path projects a line through points. A lens bends straight lines, so it goes in steps of 10 mm,
+// whose chords are off by less than 0.02 px.
 func (s *sketch) path(class string, points []geom.Point, z geom.Length, closed bool) (b box, ok bool) {
 	if len(points) < 2 {
 		return b, false
@@ -212,7 +212,7 @@ func (s *sketch) path(class string, points []geom.Point, z geom.Length, closed b
 			return false
 		}
 		b.add(px)
-		fmt.Fprintf(&text, "%c%.2f %.2f", "ML"[min(text.Len(), 1)], px.X+0.5, px.Y+0.5) // SVG's pixels are squares, OpenCV's their centres
+		fmt.Fprintf(&text, "%c%.2f %.2f", "ML"[min(text.Len(), 1)], px.X+0.5, px.Y+0.5) // SVG has pixel corners at integers, OpenCV centres
 		return true
 	}
 	if !add(all[0]) {
@@ -233,8 +233,8 @@ func (s *sketch) path(class string, points []geom.Point, z geom.Length, closed b
 	return b, true
 }
 
-// within is the part of the picture around a box, with some room, and of at least some
-// shape (width over height) when aspect is not 0.
+// within returns the part of the picture around a box with some room, and with at least an aspect
+// ratio (width over height) if that is not 0.
 func (s *sketch) within(b box, room, aspect float64) view {
 	w, h := (b.x1-b.x0)*(1+2*room), (b.y1-b.y0)*(1+2*room)
 	if aspect > 0 {

@@ -14,12 +14,12 @@ import (
 	"sightline/calibration/regularfile"
 )
 
-// ErrMoved is in the error for a ruling that could not be kept because the log's folder
-// or a file of it was moved, removed or replaced while the ruling was written.
+// ErrMoved is in the error for a ruling that was not recorded because the log's folder or a file in
+// it was moved, removed or replaced while it was written.
 var ErrMoved = errors.New("the log was moved or removed meanwhile")
 
-// openNames are the files that must stay in place while a log is written: SQLite keeps
-// them open and writes to them wherever they are moved.
+// openNames are the files that must stay in place while a log is written: SQLite keeps them open
+// and writes to them even if they are moved.
 var openNames = [...]string{dbName, dbName + "-wal", dbName + "-shm", lockName}
 
 // openFiles identify the open files by device and inode.
@@ -35,8 +35,8 @@ func statOpenFiles(dir string) (h openFiles, err error) {
 	return h, nil
 }
 
-// moved returns nil while the folder's names lead to the files that are open, or an
-// ErrMoved that says which one does not.
+// moved returns nil while the names in the folder are those of the open files, else an ErrMoved that
+// says which is not.
 func (l *Log) moved() error {
 	for i, name := range openNames {
 		now, err := os.Stat(filepath.Join(l.dir, name))
@@ -54,8 +54,8 @@ func (l *Log) moved() error {
 	return nil
 }
 
-// whyMoved wraps an error that moving, removing or overwriting the files caused; nil for
-// any other error.
+// whyMoved wraps an error caused by moving, removing or overwriting the files. It returns nil for any
+// other error.
 func (l *Log) whyMoved(err error) error {
 	if errors.Is(err, ErrMoved) || errors.Is(err, errChanged) {
 		return err
@@ -71,14 +71,14 @@ func (l *Log) whyMoved(err error) error {
 	return nil
 }
 
-// lockMoved reports whether the lock's name no longer leads to the lock that is held.
+// lockMoved reports whether the lock's name is no longer that of the held lock.
 func (l *Log) lockMoved() bool {
 	mine, err := l.lock.Stat()
 	now, err2 := os.Stat(filepath.Join(l.dir, lockName))
 	return err != nil || err2 != nil || !os.SameFile(mine, now)
 }
 
-// hasFiles returns an ErrMoved when a file of an entry is not where it was put.
+// hasFiles returns an ErrMoved when a file of an entry is missing.
 func (l *Log) hasFiles(files []content) error {
 	s := store{l.dir, l.disk}
 	for _, c := range files {
@@ -89,8 +89,8 @@ func (l *Log) hasFiles(files []content) error {
 	return nil
 }
 
-// abandon closes a log that was moved or overwritten, and gives up its lock. Closing the
-// database must not remove the WAL: the one of that name may be another log's.
+// abandon closes and unlocks a log that was moved or overwritten. Closing the database must not
+// remove the WAL: the one of that name may be another log's.
 func (l *Log) abandon(why error) {
 	if l.abandoned == nil {
 		l.abandoned = why
@@ -110,7 +110,7 @@ func (l *Log) abandon(why error) {
 	l.closeAll()
 }
 
-// announceMoved reports that a log was abandoned, once the next ruling is recorded.
+// announceMoved gives notice of an abandoned log, after the next ruling.
 func (l *Log) announceMoved(e *Entry) {
 	left := l.abandoned
 	l.abandoned = nil
@@ -128,8 +128,8 @@ func (l *Log) announceMoved(e *Entry) {
 	}
 }
 
-// setAside renames what is left of a database that is gone: SQLite would take its WAL for
-// the new database's.
+// setAside renames the remains of a removed database: SQLite would take its WAL for the new
+// database's.
 func setAside(dir string) error {
 	for _, end := range []string{"-wal", "-journal"} {
 		path := filepath.Join(dir, dbName+end)

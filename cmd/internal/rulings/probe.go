@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// Probe says whether a ruling could be recorded in a folder, as far as that can be told
-// without writing: nil when the log there is sound in its header, its schema and its
-// last entry, or when there is none yet and the folder could be made. It makes nothing,
-// takes no lock, and may be called while another program writes. Its errors are Open's,
-// and fs.ErrPermission for a folder that this user may not write.
+// Probe reports whether a ruling could be recorded in a folder, as far as possible without
+// writing: nil when the log's header, schema and last entry are sound, or when there is no log
+// and the folder could be created. It creates nothing, takes no lock, and may be called while
+// another program writes. Its errors are those of Open, and fs.ErrPermission for a folder that
+// this user may not write.
 func Probe(ctx context.Context, dir string) error {
 	if err := mayWrite(dir); err != nil {
 		return fmt.Errorf("rulings: %s: %w", dir, err)
@@ -22,7 +22,7 @@ func Probe(ctx context.Context, dir string) error {
 	return probe(ctx, dir)
 }
 
-// probe reads the log that is there. Its errors name the log and the folder already.
+// probe checks an existing log. Its errors name the log and the folder.
 func probe(ctx context.Context, dir string) error {
 	l, err := Open(dir, Options{ReadOnly: true})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func probe(ctx context.Context, dir string) error {
 	return nil
 }
 
-// mayWrite looks at the folder, or at the nearest one above it that is there.
+// mayWrite checks the permissions of the folder or its nearest existing parent.
 func mayWrite(dir string) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// Prune removes the pictures of entries that are older than Options.Keep at an instant,
-// and writes down that it did. Older is what the clock says and what the time since the
-// machine was started shows: pictures of entries that have been in the log for less
-// than Options.Keep of running time are kept, whatever the clock says. After the clock
-// went back or leapt nothing is removed for a day: ErrClock. Entries are never removed,
-// nor a picture on which a younger entry rests too. It returns how many files it removed.
+// Prune removes the pictures of entries that are older than Options.Keep at an instant, and
+// records that. The age counts both by the clock and by the machine's uptime: pictures of
+// entries that have been in the log for less than Options.Keep of running time are kept. For a
+// day after the clock went back or jumped nothing is removed: ErrClock. Entries are never
+// removed, nor pictures that a younger entry uses too. It returns the number of removed files.
 func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,10 +36,10 @@ func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
 	return n, nil
 }
 
-// prunable returns the last entry whose pictures may be old.
+// prunable returns the last entry that is old enough by the uptime.
 func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
 	if !hasSignatures(ctx, l.write) {
-		return 0, nil // version 1: there is no evidence yet of how old it is
+		return 0, nil // version 1 has no evidence of its age
 	}
 	passed, err := l.noteClock(ctx, now)
 	if err != nil {
@@ -63,8 +62,8 @@ func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
 	return lastEntryBefore(ctx, l.write, passed-l.o.Keep)
 }
 
-// prune records what it removes before it removes it: a picture that is gone without a
-// note would look stolen.
+// prune records removals before it removes: a missing picture without a note would look like
+// tampering.
 func (l *Log) prune(ctx context.Context, now time.Time) (int, error) {
 	aged, err := l.prunable(ctx, now)
 	if err != nil || aged == 0 {
@@ -101,10 +100,10 @@ func (l *Log) prune(ctx context.Context, now time.Time) (int, error) {
 	return n, nil
 }
 
-// oldPicture is a picture on which no entry rests that is young enough.
+// oldPicture is a picture that only old entries use.
 type oldPicture struct {
 	ref   FileRef
-	entry int64 // the last that rests on it
+	entry int64 // the last that uses it
 }
 
 func (l *Log) oldPictures(ctx context.Context, aged int64, before time.Time) ([]oldPicture, error) {
@@ -132,7 +131,7 @@ func (l *Log) oldPictures(ctx context.Context, aged int64, before time.Time) ([]
 	return out, err
 }
 
-// eachEntry visits all entries in their order, some at a time.
+// eachEntry visits all entries in order, in batches.
 func eachEntry(ctx context.Context, q queryer, visit func(Entry) error) error {
 	const batch = 100
 	for from := int64(-1 << 62); ; {
@@ -152,7 +151,7 @@ func eachEntry(ctx context.Context, q queryer, visit func(Entry) error) error {
 	}
 }
 
-// prunedAt returns when a picture was pruned.
+// prunedAt returns the time at which a picture was pruned.
 func (l *Log) prunedAt(ctx context.Context, hash string) (string, bool) {
 	db, err := l.reader()
 	if err != nil || db == nil {

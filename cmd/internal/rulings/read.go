@@ -28,7 +28,7 @@ func newest(ctx context.Context, q queryer, count int) ([]Entry, error) {
 	return query(ctx, q, "ORDER BY number DESC LIMIT ?", count)
 }
 
-// Entries with their signatures, and as a database of version 1 has them.
+// Selects entries with their signatures, or from a database of version 1.
 const (
 	selectSigned = `SELECT number, record, hash, coalesce(signature, ''),
 		EXISTS (SELECT 1 FROM signatures AS s WHERE s.number < entries.number)
@@ -36,12 +36,12 @@ const (
 	selectUnsigned = "SELECT number, record, hash, '', 0 FROM entries "
 )
 
-// query returns the entries that the end of a SELECT asks for.
+// query returns the entries of a SELECT with an end.
 func query(ctx context.Context, q queryer, end string, args ...any) ([]Entry, error) {
 	signed := hasSignatures(ctx, q)
 	out, err := queryFrom(ctx, q, signed, end, args...)
 	if err == nil && !signed && slices.ContainsFunc(out, func(e Entry) bool { return e.Key != "" }) && hasSignatures(ctx, q) {
-		return queryFrom(ctx, q, true, end, args...) // the writer began to sign in between
+		return queryFrom(ctx, q, true, end, args...) // the writer migrated the database in between
 	}
 	return out, err
 }
@@ -76,8 +76,8 @@ func queryFrom(ctx context.Context, q queryer, signed bool, end string, args ...
 	return out, rows.Err()
 }
 
-// reader returns the reading database; nil while there is no log. What was moved or
-// removed is no longer read.
+// reader returns the database for reading; nil while there is no log. It does not read one that was
+// moved or removed.
 func (l *Log) reader() (*sql.DB, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,11 +98,11 @@ func (l *Log) reader() (*sql.DB, error) {
 	return l.read, nil
 }
 
-// ErrNoEntry is in the error for an entry that the log does not have.
+// ErrNoEntry is in the error for a missing entry.
 var ErrNoEntry = errors.New("no such entry")
 
-// Entry returns an entry by its number. One that was tampered with is returned with
-// its Damage; one that is not there is ErrNoEntry.
+// Entry returns an entry by its number. A damaged entry is returned with its Damage; a missing one
+// is ErrNoEntry.
 func (l *Log) Entry(ctx context.Context, n int64) (Entry, error) {
 	entries, err := l.Entries(ctx, n, 1)
 	if err != nil {
@@ -118,8 +118,7 @@ func (l *Log) Entry(ctx context.Context, n int64) (Entry, error) {
 	return entries[0], nil
 }
 
-// Entries returns at most count entries in their order, from the first whose number is
-// from or more.
+// Entries returns at most count entries in order, starting with number from.
 func (l *Log) Entries(ctx context.Context, from int64, count int) ([]Entry, error) {
 	return l.list(ctx, "WHERE number >= ? ORDER BY number LIMIT ?", from, max(0, count))
 }
@@ -141,7 +140,7 @@ func (l *Log) list(ctx context.Context, end string, args ...any) ([]Entry, error
 	return out, nil
 }
 
-// whyUnread is broken with the lock taken.
+// whyUnread is broken with the mutex locked.
 func (l *Log) whyUnread(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,11 +160,11 @@ func (l *Log) Head(ctx context.Context) (Head, error) {
 	return h, nil
 }
 
-// ErrPruned is in the error for a picture that was removed for its age.
+// ErrPruned is in the error for a picture that was pruned for its age.
 var ErrPruned = errors.New("the picture was pruned for its age")
 
-// File returns the bytes of an entry's file. A file that is gone is fs.ErrNotExist, or
-// ErrPruned; one that was changed is ErrCorrupt.
+// File returns the bytes of an entry's file. A missing file is fs.ErrNotExist or ErrPruned, a
+// changed one ErrCorrupt.
 func (l *Log) File(ctx context.Context, f FileRef) ([]byte, error) {
 	if err := f.validate(); err != nil {
 		return nil, fmt.Errorf("rulings: file: %w", err)

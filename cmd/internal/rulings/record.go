@@ -18,7 +18,7 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// Decision says what the judge made of the measured answer.
+// Decision is the judge's decision about the measured answer.
 type Decision string
 
 // The decisions.
@@ -30,39 +30,39 @@ const (
 
 func (d Decision) known() bool { return d == AsMeasured || d == Decided || d == Overruled }
 
-// Ruling is what a judge decided, as [Log.Append] takes it. Scene, Pair and Sigmas are
-// what people saw: the scene that was measured (the ships that stand), the verdict on
-// the chosen pair, and how many standard deviations a margin had to exceed.
+// Ruling is a judge's ruling, for [Log.Append]. Scene, Pair and Sigmas are what people saw: the
+// measured scene (the resting ships), the verdict on the chosen pair, and the number of standard
+// deviations that a margin had to exceed.
 type Ruling struct {
 	At       time.Time // of the ruling
-	Captured time.Time // of the picture; zero when there is none
+	Captured time.Time // of the picture; zero without one
 	Program  string    // the program's version
 	Source   string    // the camera, as it names itself
 
 	Scene  engine.Scene
 	Sigmas float64
 
-	From, To string              // the chosen pair; both empty when the ruling is about no pair
-	Arc      engine.Arc          // that was chosen; 0 for none
-	Pair     *engine.PairVerdict // nil when the program had no answer: Unanswered says why
+	From, To string              // the chosen pair; both empty for a ruling about no pair
+	Arc      engine.Arc          // the chosen arc; 0 for none
+	Pair     *engine.PairVerdict // nil when the program had no answer, see Unanswered
 
 	Unanswered string             // why there is no Pair, in a few words
-	Verified   *verify.AnswerJSON // the calibration's last verification; nil: there was none
+	Verified   *verify.AnswerJSON // the calibration's last verification; nil for none
 
 	Question string // what was asked, in words: "Is B1 at range 2 of A1?"
 	AskedBy  string // who asked: a name, or "player 1", "the box"
 	Answer   string // the program's answer in a few words, as people saw it: "Range 2, in the front arc"
 	Decision Decision
-	Title    string            // what holds, in a few words: "Range 2, in the front arc"; "" for a short Text
-	Ruled    map[string]string // what is ruled otherwise, by the caller's own keys; nil for nothing
+	Title    string            // the ruling in a few words: "Range 2, in the front arc"; "" for a short Text
+	Ruled    map[string]string // what the judge ruled differently, by the caller's keys; may be nil
 	Text     string            // the ruling in words
-	Reason   string            // why; needed unless Decision is AsMeasured
+	Reason   string            // required unless Decision is AsMeasured
 	Judge    string            // the judge's name
 }
 
-// Record is an entry's content, in the order of its keys in the canonical form.
+// Record is the content of an entry, in the order of the keys in the canonical form.
 type Record struct {
-	Version  int               `json:"version"` // 1, or 2 with looks among its files; rises when a meaning changes
+	Version  int               `json:"version"` // 1, or 2 with looks among the files; rises when a meaning changes
 	Number   int64             `json:"number"`  // from 1, without gaps
 	At       time.Time         `json:"at"`      // UTC
 	Captured time.Time         `json:"captured,omitzero"`
@@ -89,29 +89,28 @@ type Record struct {
 	Unanswered string          `json:"unanswered"`         // why Verdict is null
 	Verified   json.RawMessage `json:"verified,omitempty"` // the calibration's last verification
 	Files      []FileRef       `json:"files"`              // in the order of the roles
-	Key        PublicKey       `json:"key,omitempty"`      // of the machine that signed it; "" in what a version before signing recorded
+	Key        PublicKey       `json:"key,omitempty"`      // of the machine that signed it; "" before signing was introduced
 	Previous   string          `json:"previous"`           // hash of the entry before; Genesis in the first
 }
 
-// Entry is an entry of the log as it was read.
+// Entry is an entry read from the log.
 type Entry struct {
 	Record
-	Hash string // SHA-256 of the canonical record, in hex, as the log has it
+	Hash string // SHA-256 of the canonical record, in hex, from the log
 
-	// Damage says why the entry cannot be trusted; "" when its hash fits its content.
-	// With damage, the record holds what could still be read, which may be nothing but
-	// the number.
+	// Damage says why the entry cannot be trusted; "" when its hash fits its content. A
+	// damaged record holds what could still be read, perhaps only the number.
 	Damage string
-	// Newer says that Damage is nothing but that a newer program recorded the entry.
+	// Newer says that the only Damage is that a newer program recorded the entry.
 	Newer bool
 
-	// Signature is the machine's, of the hash, in hex; "" for none.
+	// Signature is the machine's signature of the hash, in hex; "" for none.
 	Signature string
 
 	raw []byte
 }
 
-// Canonical returns the bytes that the entry's hash is the SHA-256 of.
+// Canonical returns the hashed bytes of the entry.
 func (e *Entry) Canonical() []byte { return bytes.Clone(e.raw) }
 
 // SceneOf returns the entry's scene.
@@ -145,7 +144,7 @@ const (
 	maxRecord     = 16 << 20 // bytes; a crowded table is 20 kB
 )
 
-// canonical writes a record in the form that is hashed.
+// canonical returns a record in the form that is hashed.
 func canonical(r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -162,9 +161,9 @@ func hashOf(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ParseRecord reads a record. What is not in canonical form to the byte, and what no
-// log would have written, is an error: an ErrNewer for a record of a later version, whose
-// known part is returned. (The schema's version rises with the record's.)
+// ParseRecord parses a record. A text that is not in canonical form to the byte, or that no log
+// would have written, is an error. For a record of a later version it is an ErrNewer, with the
+// known part of the record. (The schema's version rises with the record's.)
 func ParseRecord(raw []byte) (Record, error) {
 	if len(raw) > maxRecord {
 		return Record{}, fmt.Errorf("expected at most %d bytes, got %d", maxRecord, len(raw))
@@ -192,12 +191,12 @@ func ParseRecord(raw []byte) (Record, error) {
 	return r, r.validate()
 }
 
-// untitled returns a record as the first programs wrote it, which had no titles.
+// untitled returns a record as the first programs wrote it, without a title.
 func untitled(canonical []byte) []byte {
 	return bytes.Replace(canonical, []byte(`,"title":""`), nil, 1)
 }
 
-// versionFor returns the first version whose programs read a record with these files.
+// versionFor returns the version of a record with these files.
 func versionFor(files []FileRef) int {
 	if slices.ContainsFunc(files, func(f FileRef) bool { return f.Role == RoleLooks }) {
 		return recordVersion
@@ -205,7 +204,7 @@ func versionFor(files []FileRef) int {
 	return 1
 }
 
-// validate checks what every record must hold.
+// validate checks a record.
 func (r *Record) validate() error {
 	switch {
 	case r.Version != versionFor(r.Files):
@@ -250,7 +249,7 @@ func (r *Record) validate() error {
 
 func (r *Record) hasVerdict() bool { return len(r.Verdict) > 0 && string(r.Verdict) != "null" }
 
-// profileName names the profile of a scene's wire form.
+// profileName returns the name of the profile in a scene's wire form.
 func profileName(v any) string {
 	if m, ok := v.(map[string]any); ok {
 		v = m["name"]
@@ -269,8 +268,8 @@ func isHash(s string) bool {
 	return err == nil
 }
 
-// readEntry makes an entry of what stands in the database. A fault is its Damage. after:
-// an entry before it is signed.
+// readEntry returns an entry from its row in the database. A fault becomes its Damage. after says
+// that an earlier entry is signed.
 func readEntry(number int64, raw []byte, hash, signature string, after bool) Entry {
 	e := Entry{Hash: hash, Signature: signature, raw: raw}
 	var err error
@@ -291,15 +290,14 @@ func readEntry(number int64, raw []byte, hash, signature string, after bool) Ent
 	return e
 }
 
-// ErrRuling is in every error about a ruling that cannot be recorded as it is: it names
-// what is wrong with it. Other errors are the log's or the disk's.
+// ErrRuling is in every error about an invalid ruling. Other errors are the log's or the disk's.
 var ErrRuling = errors.New("this ruling cannot be recorded")
 
 func refuse(format string, a ...any) error {
 	return fmt.Errorf("rulings: %w: %s", ErrRuling, fmt.Sprintf(format, a...))
 }
 
-// record makes the record of a ruling, but for its number, files and previous hash.
+// record returns the record of a ruling, without its number, files and previous hash.
 func (r *Ruling) record() (Record, error) {
 	if err := r.check(); err != nil {
 		return Record{}, err
@@ -339,7 +337,7 @@ func (r *Ruling) record() (Record, error) {
 	return out, err
 }
 
-// title names the ruling: by its text, where nothing else was given and that is short.
+// title returns the ruling's title, or its text if that is short.
 func (r *Ruling) title() string {
 	const short = 120
 	if r.Title == "" && len(r.Text) <= short {
@@ -348,10 +346,10 @@ func (r *Ruling) title() string {
 	return r.Title
 }
 
-// verdict returns the pair's verdict as the stored scene gives it, so that it can be
-// recomputed to the last digit. In the scene's file headings are degrees, which moves
-// them by some 1e-14; that can move a margin by more, and next to a tie the answer
-// itself: then what people saw is recorded. A verdict on another scene is refused.
+// verdict returns the pair's verdict measured in the stored scene, so it can be recomputed to the
+// last digit. Headings are stored in degrees, which changes them by some 1e-14, and margins by
+// more. When that changes the answer, next to a tie, what people saw is recorded. A verdict on
+// another scene is refused.
 func (r *Ruling) verdict(out *Record) (json.RawMessage, error) {
 	shown, err := pairJSON(*r.Pair)
 	if err != nil {
@@ -367,7 +365,7 @@ func (r *Ruling) verdict(out *Record) (json.RawMessage, error) {
 	}
 	same := true
 	for _, d := range diffs {
-		if d.Key == "range.distance_mm" { // which moves by no more than the headings do
+		if d.Key == "range.distance_mm" { // which changes no more than the headings
 			return nil, refuse("the verdict is not what the scene gives: %s is %s, and %s when it is measured again", d.Key, d.Recorded, d.Now)
 		}
 		same = same && figure(d.Key)
@@ -378,7 +376,7 @@ func (r *Ruling) verdict(out *Record) (json.RawMessage, error) {
 	return again, nil
 }
 
-// check refuses what would make a record that says too little or too much.
+// check validates the ruling.
 func (r *Ruling) check() error {
 	switch {
 	case r.At.IsZero():

@@ -26,53 +26,53 @@ import (
 	"sightline/vision/obstacle"
 )
 
-// Replayed says how an entry looks when it is worked out again.
+// Replayed is the result of computing an entry again.
 type Replayed struct {
 	Number  int64     `json:"entry"`
 	Program string    `json:"recorded_by"` // the version that recorded it
 	Here    string    `json:"replayed_by"` // the version that replays it, and the processor
 	Engine  Recount   `json:"engine"`
 	Picture Relook    `json:"picture"`
-	Chain   []Finding `json:"tampering"` // of the chain, and of the entry's files; none: nothing was changed
+	Chain   []Finding `json:"tampering"` // of the chain and the entry's files; empty when nothing was changed
 }
 
-// Same reports whether nothing speaks against the entry: it was not changed, the engine
-// gives its verdict, and so does its picture, as far as there is one.
+// Same reports whether the entry is confirmed: it was not changed, and the engine and the picture,
+// if there is one, give its verdict.
 func (r *Replayed) Same() bool {
 	return len(r.Chain) == 0 && (r.Engine.State == Exact || r.Engine.State == Rounded || r.Engine.State == NothingMeasured) &&
 		(r.Picture.State == Alike || r.Picture.State == NoPicture || r.Picture.State == Pruned || r.Picture.State == NothingMeasured)
 }
 
-// State is what came of a part of a replay.
+// State is the result of a part of a replay.
 type State string
 
 // The states of a replay's parts.
 const (
 	Exact           State = "exact"            // the same to the last digit
 	Rounded         State = "rounded"          // the same within rounding: another processor or version
-	Refigured       State = "refigured"        // the same answers from the same scene, with other figures: another version
+	Refigured       State = "refigured"        // the same answers with other figures: another version
 	Alike           State = "same"             // the same answers
 	Differs         State = "differs"          // other answers
 	NothingMeasured State = "nothing_measured" // the entry has no verdict: the judge ruled without one
 	NoPicture       State = "no_picture"       // the entry has none
-	Pruned          State = "pruned"           // it was removed for its age
-	Failed          State = "failed"           // it could not be worked out: Why
+	Pruned          State = "pruned"           // the picture was removed for its age
+	Failed          State = "failed"           // no result, see Why
 )
 
-// Recount is the engine's verdict on the stored scene, today.
+// Recount is the present engine's verdict on the stored scene.
 type Recount struct {
 	State       State        `json:"state"`
 	Why         string       `json:"why,omitempty"`
 	Differences []Difference `json:"differences,omitempty"`
 }
 
-// Relook is what the stored picture gives with the stored calibration, today.
+// Relook is the present result of the stored picture with the stored calibration.
 type Relook struct {
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
 
-	// Answers are those of the pair that are not as recorded: band, contact, arc,
-	// attack range, obstruction. Others are those of arcs that were not chosen.
+	// Answers are the pair's answers that differ: band, contact, arc, attack range,
+	// obstruction. Others are those in arcs that were not chosen.
 	Answers []Difference `json:"answers,omitempty"`
 	Others  []Difference `json:"others,omitempty"`
 
@@ -97,21 +97,21 @@ func (r *Relook) Worst() (worst float64) {
 	return worst
 }
 
-// Shift is how far something lies from where it was recorded.
+// Shift is the distance of something from where it was recorded.
 type Shift struct {
 	ID     string  `json:"id,omitempty"`
 	By     float64 `json:"by_mm"`
 	Turned float64 `json:"turned_deg"`
 	Sigma  float64 `json:"sigma_mm"` // as recorded
-	Sigmas float64 `json:"sigmas"`   // the largest of its coordinates' shifts over their recorded sigma
+	Sigmas float64 `json:"sigmas"`   // the largest shift of a coordinate over its recorded sigma
 }
 
-// Replay works an entry out again: the engine on the stored scene, the locator on the
-// stored picture, the chain and the files. version is the program's.
+// Replay computes an entry again: the engine on the stored scene, the locator on the stored
+// picture, the chain and the files. version is the program's.
 //
-// The recorded scene is usually the mean of many pictures and the stored picture one of
-// them, so that ships lie some tenths of their sigma elsewhere, and one picture alone
-// may leave open what their mean decided.
+// The recorded scene is usually the mean of many pictures, and the stored picture one of them.
+// Ships then lie some tenths of their sigma elsewhere, and one picture may leave open what the
+// mean decided.
 func (l *Log) Replay(ctx context.Context, n int64, version string) (Replayed, error) {
 	e, err := l.Entry(ctx, n)
 	if err != nil {
@@ -123,7 +123,7 @@ func (l *Log) Replay(ctx context.Context, n int64, version string) (Replayed, er
 	}
 	r := Replayed{Number: n, Program: e.Program, Here: fmt.Sprintf("%s on %s", version, runtime.GOARCH), Chain: []Finding{}}
 	for _, f := range report.Findings {
-		if f.Entry == 0 || f.Entry == n || !isFile(f) { // another entry's file is not this one's matter
+		if f.Entry == 0 || f.Entry == n || !isFile(f) { // not a file of another entry
 			r.Chain = append(r.Chain, f)
 		}
 	}
@@ -194,8 +194,8 @@ func (l *Log) relook(ctx context.Context, e *Entry) Relook {
 	return compareScenes(e, &recorded, &located.Scene)
 }
 
-// locate finds ships and, with a catalogue, obstacles in the stored picture with the
-// stored calibration. Ships that were recorded by their cards are looked for near where they stood.
+// locate finds ships and, with a catalogue, obstacles in the stored picture with the stored
+// calibration. It searches ships that were recorded by their cards near where they stood.
 func (l *Log) locate(ctx context.Context, e *Entry, ref FileRef, recorded []engine.Ship) (vision.Located, error) {
 	frame, err := l.frame(ctx, e, ref)
 	if err != nil {
@@ -220,8 +220,7 @@ func (l *Log) locate(ctx context.Context, e *Entry, ref FileRef, recorded []engi
 	return located, err
 }
 
-// frame reads the picture that was measured, with the colours of the one for people where ships were found by their cards: nothing else
-// asks for them.
+// frame reads the measured picture, with the colours of the one for people if ships were found by their cards, which need them.
 func (l *Log) frame(ctx context.Context, e *Entry, ref FileRef) (vision.Frame, error) {
 	gray, err := l.grayFrame(ctx, ref)
 	if err != nil {
@@ -234,7 +233,7 @@ func (l *Log) frame(ctx context.Context, e *Entry, ref FileRef) (vision.Frame, e
 	return frame, nil
 }
 
-// colors reads the picture for people; nil where it is not there, or is not of the size of the one that was measured, which decides then.
+// colors reads the picture for people; nil when it is missing or has another size than the measured one, which then decides alone.
 func (l *Log) colors(ctx context.Context, e *Entry, size image.Rectangle) *vision.BGR {
 	ref, ok := e.File(RoleColor)
 	if !ok {
@@ -277,7 +276,7 @@ func (l *Log) grayFrame(ctx context.Context, f FileRef) (*image.Gray, error) {
 	return gray, nil
 }
 
-// calibrationOf reads the calibration that an entry's picture was measured with.
+// calibrationOf reads the calibration of an entry's picture.
 func (l *Log) calibrationOf(ctx context.Context, r *Record) (calibration.Table, error) {
 	ref, ok := r.File(RoleCalibration)
 	if !ok {
@@ -325,13 +324,12 @@ func (l *Log) locatorOptions(ctx context.Context, r *Record) (o locate.Options, 
 	return o, nil
 }
 
-// compareScenes measures the pair in what was located, and says what is otherwise than
-// it was recorded.
+// compareScenes measures the pair in the located scene, and returns what differs from the record.
 func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 	r := Relook{}
-	now := *recorded // edition, profile, devices and markers, which no picture shows
+	now := *recorded // with edition, profile, devices and markers, which pictures do not show
 	now.MatWidth, now.MatHeight, now.ScaleSigma = located.MatWidth, located.MatHeight, located.ScaleSigma
-	if !handMarked(recorded) || !located.ObstaclesUnseen { // what a person marked no picture shows
+	if !handMarked(recorded) || !located.ObstaclesUnseen { // a picture does not show hand-marked ships
 		now.Obstacles, now.Unknown, now.Blind, now.ObstaclesUnseen = located.Obstacles, located.Unknown, located.Blind, located.ObstaclesUnseen
 	}
 	now.Ships = nil
@@ -382,7 +380,7 @@ func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 	return r
 }
 
-// byHand is how a ship was seen that a person marked in the picture.
+// byHand is how a ship marked by a person in the picture was seen.
 const byHand = "mark"
 
 // byCard reports whether a ship of a scene was found by its card.
@@ -394,7 +392,7 @@ func handMarked(s *engine.Scene) bool {
 	return slices.ContainsFunc(s.Ships, func(s engine.Ship) bool { return s.Seen == byHand })
 }
 
-// obstacles says where obstacles lie now.
+// obstacles adds the shifts of obstacles.
 func (r *Relook) obstacles(recorded, now *engine.Scene) {
 	if now.ObstaclesUnseen || recorded.ObstaclesUnseen {
 		return
@@ -415,7 +413,7 @@ func (r *Relook) obstacles(recorded, now *engine.Scene) {
 	}
 }
 
-// shiftOf says how far a pose is from the recorded one.
+// shiftOf returns the shift of a pose from the recorded one.
 func shiftOf(id string, was, is geom.Pose, cov geom.Cov3) Shift {
 	d := is.Point.Sub(was.Point)
 	turned := math.Remainder(float64(is.Heading-was.Heading), 2*math.Pi)
@@ -428,7 +426,7 @@ func shiftOf(id string, was, is geom.Pose, cov geom.Cov3) Shift {
 	return s
 }
 
-// answers compares what the pair's two verdicts answer.
+// answers compares the answers of the pair's two verdicts.
 func (r *Relook) answers(e *Entry) error {
 	was, err := parsePair(e.Verdict)
 	if err != nil {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 )
 
-// PublicKey is a machine's Ed25519 public key as records, exports and people write it:
-// 64 hex digits in lower case.
+// PublicKey is a machine's Ed25519 public key: 64 hex digits in lower case.
 type PublicKey string
 
-// ParsePublicKey reads what was printed.
+// ParsePublicKey parses a printed key.
 func ParsePublicKey(text string) (PublicKey, error) {
-	if !isHash(text) { // which is as long
+	if !isHash(text) { // a hash has the same form
 		return "", fmt.Errorf("expected a public key, %d hex digits in lower case, got %q", 2*ed25519.PublicKeySize, text)
 	}
 	return PublicKey(text), nil
@@ -20,17 +19,16 @@ func ParsePublicKey(text string) (PublicKey, error) {
 
 // PublicOf returns the public part of a key.
 func PublicOf(key ed25519.PrivateKey) PublicKey {
-	return PublicKey(hex.EncodeToString(key[ed25519.SeedSize:])) // the seed, and then the public key: RFC 8032
+	return PublicKey(hex.EncodeToString(key[ed25519.SeedSize:])) // the public key follows the seed: RFC 8032
 }
 
-// sign returns the signature of an entry in hex. What is signed are the 64 digits of
-// its hash, as ASCII.
+// sign returns the signature of an entry in hex. It signs the 64 digits of the hash, as ASCII.
 func sign(key ed25519.PrivateKey, hash string) string {
 	return hex.EncodeToString(ed25519.Sign(key, []byte(hash)))
 }
 
-// signatureFault says what is wrong with an entry's signature; "": nothing. after: an
-// entry before it is signed.
+// signatureFault describes a fault of an entry's signature; "" for none. after says that an earlier
+// entry is signed.
 func signatureFault(key PublicKey, hash, signature string, after bool) string {
 	switch {
 	case key == "" && signature != "":

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// Finding is one thing that is not as it was recorded.
+// Finding is something that is not as it was recorded.
 type Finding struct {
-	Entry    int64  `json:"entry"` // 0: it belongs to none
+	Entry    int64  `json:"entry"` // 0 for none
 	What     string `json:"what"`  // "own hash", "frame files/3f/3f9a….png", "database"
 	Expected string `json:"expected"`
 	Found    string `json:"found"`
 }
 
-// String says the finding in one line.
+// String describes the finding in a line.
 func (f Finding) String() string {
 	at := "the log"
 	if f.Entry > 0 {
@@ -29,44 +29,42 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: expected %s, found %s", at, f.What, f.Expected, f.Found)
 }
 
-// Report is what verifying a log found.
+// Report is the result of verifying a log.
 type Report struct {
 	Entries int64 `json:"entries"`
-	// GameEvents counts the events of the games that the log keeps, up to a changed one.
+	// GameEvents counts the events of games, up to a changed one.
 	GameEvents int64 `json:"game_events"`
-	Files      int   `json:"files"`  // whole, each counted once
-	Pruned     int   `json:"pruned"` // pictures that were removed for their age
+	Files      int   `json:"files"`  // intact, each counted once
+	Pruned     int   `json:"pruned"` // pictures removed for their age
 	Head       Head  `json:"head"`
 
-	// Keys are the machines' that signed entries, in the order of their first ones.
-	// Entries below SignedFrom have no signature of their own: a version before signing
-	// recorded them, and the entries that follow cover their hashes. 0: none is signed.
+	// Keys are the keys of the machines that signed entries, in the order of first use.
+	// Entries below SignedFrom, from before signing was introduced, have no signature; later
+	// entries cover their hashes. 0 means that none is signed.
 	Keys       []PublicKey `json:"keys"`
 	SignedFrom int64       `json:"signed_from"`
 
-	Findings []Finding `json:"findings"` // none: nothing was changed
+	Findings []Finding `json:"findings"` // empty when nothing was changed
 
-	// Notes are no faults: files that no entry names, such as those of a ruling that
-	// was cut off before it was recorded.
+	// Notes are not faults: for example files that no entry names, from an interrupted ruling.
 	Notes []string `json:"notes"`
 }
 
 // OK reports whether nothing was found.
 func (r *Report) OK() bool { return len(r.Findings) == 0 }
 
-// Verify checks the whole log: SQLite's own integrity, the schema, each entry's
-// number, form, hash and the hash of the one before, and that every file is there and
-// holds what it held; and that each entry from the first signed one on is signed, all by
-// one key. known are heads that were written down elsewhere: without one, nothing shows
-// that entries were cut off at the end.
+// Verify checks the whole log: SQLite's integrity check, the schema, each entry's number, form,
+// hash and previous hash, that every file is there and unchanged, and that each entry from the
+// first signed one is signed, all by one key. known are heads that were written down elsewhere:
+// only they show that entries were cut off at the end.
 //
-// An error means that it could not be checked; what was changed is in the report.
+// The report lists changes. An error means that the log could not be checked.
 func (l *Log) Verify(ctx context.Context, known ...Head) (Report, error) {
 	return l.VerifyBy(ctx, nil, known...)
 }
 
-// VerifyBy is Verify with the keys of the machines that may have signed entries. Without
-// any, the key of the first signed entry is taken for the machine's.
+// VerifyBy is Verify with the keys of the machines that may have signed entries. Without keys, that
+// of the first signed entry counts as the machine's.
 func (l *Log) VerifyBy(ctx context.Context, keys []PublicKey, known ...Head) (Report, error) {
 	r := Report{Findings: []Finding{}, Notes: []string{}, Keys: []PublicKey{}}
 	db, err := l.reader()
@@ -96,7 +94,7 @@ func (r *Report) add(entry int64, what, expected, found string) {
 	r.Findings = append(r.Findings, Finding{entry, what, expected, found})
 }
 
-// verifier is one verification.
+// verifier is a verification in progress.
 type verifier struct {
 	log    *Log
 	db     *sql.DB
@@ -104,8 +102,8 @@ type verifier struct {
 	keys   []PublicKey
 	known  []Head
 	newer  bool              // a newer program made the database
-	pruned map[string]string // when, by hash
-	seen   map[string]string // files that were read: what was found instead, or ""
+	pruned map[string]string // time by hash
+	seen   map[string]string // files already read: what was found instead, or ""
 }
 
 func (v *verifier) verify(ctx context.Context) error {
@@ -140,8 +138,7 @@ func (v *verifier) verify(ctx context.Context) error {
 	return nil
 }
 
-// database asks SQLite for its own opinion, and checks that what makes the log
-// append-only is still there.
+// database runs SQLite's integrity check, and checks the schema that makes the log append-only.
 func (v *verifier) database(ctx context.Context) error {
 	rows, err := v.db.QueryContext(ctx, "PRAGMA integrity_check(20)")
 	if err == nil {
@@ -166,7 +163,7 @@ func (v *verifier) database(ctx context.Context) error {
 	return v.schema(ctx)
 }
 
-// schema compares what the database declares with what new ones of its version do, or did.
+// schema compares the database's declarations with those of its version.
 func (v *verifier) schema(ctx context.Context) error {
 	version, got, err := declared(ctx, v.db)
 	if err != nil {
@@ -206,7 +203,7 @@ func declaredBy(ctx context.Context, schema string) (map[string]string, error) {
 	return objects, err
 }
 
-// undeclared returns what a database declares otherwise than it should.
+// undeclared returns the differences of a database's declarations.
 func undeclared(got, want map[string]string) (out []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] != want[name] {
@@ -221,7 +218,7 @@ func undeclared(got, want map[string]string) (out []Finding) {
 	return out
 }
 
-// missingTail says what shows that entries are missing at the end; "": nothing.
+// missingTail returns the evidence of missing entries at the end; "" for none.
 func missingTail(ctx context.Context, q queryer) (string, error) {
 	if !hasSignatures(ctx, q) {
 		return "", nil
@@ -242,9 +239,8 @@ func words(text, otherwise string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// declared returns the version of a database's schema and what it declares, by kind and
-// name. One statement reads both: a writer may bring the schema to a newer version between
-// two.
+// declared returns the version of a database's schema and its declarations, by kind and name. One
+// statement reads both: a writer may migrate the database between two.
 func declared(ctx context.Context, q queryer) (version int, objects map[string]string, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT user_version, coalesce(type || ' ' || name, ''), coalesce(sql, '')
 		FROM pragma_user_version LEFT JOIN sqlite_schema ON sql IS NOT NULL`)
@@ -282,7 +278,7 @@ func (v *verifier) readPruned(ctx context.Context) error {
 	return rows.Err()
 }
 
-// entry checks one entry against the one before it.
+// entry checks an entry against the one before it.
 func (v *verifier) entry(e *Entry, last Head) {
 	r := v.report
 	r.Entries++
@@ -317,7 +313,7 @@ func (v *verifier) entry(e *Entry, last Head) {
 	}
 }
 
-// signature checks an entry's signature, and that the machine's key made it.
+// signature checks an entry's signature and its key.
 func (v *verifier) signature(e *Entry) {
 	r := v.report
 	fault := signatureFault(e.Key, e.Hash, e.Signature, r.SignedFrom > 0)
@@ -339,7 +335,7 @@ func (v *verifier) signature(e *Entry) {
 	r.Keys = append(r.Keys, e.Key)
 }
 
-// expected is the key that the next entry should be signed with, as far as one is known.
+// expected returns the key that should sign the next entry, if known.
 func (v *verifier) expected() PublicKey {
 	switch {
 	case len(v.report.Keys) > 0:
@@ -350,7 +346,7 @@ func (v *verifier) expected() PublicKey {
 	return ""
 }
 
-// unsigned says which entries have no signature of their own.
+// unsigned reports which entries have no signature.
 func (v *verifier) unsigned() {
 	r := v.report
 	switch {
@@ -367,10 +363,10 @@ func (v *verifier) unsigned() {
 	}
 }
 
-// file checks one file of an entry; each is read once.
+// file checks a file of an entry. It reads each only once.
 func (v *verifier) file(entry int64, f FileRef) {
 	if f.validate() != nil {
-		return // the record was reported
+		return // the record is reported
 	}
 	found, ok := v.seen[f.Path()]
 	if !ok {
