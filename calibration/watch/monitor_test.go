@@ -138,7 +138,7 @@ func (b *watchBench) until(n int, states ...watch.State) int {
 func TestTenThousandQuietPicturesGiveNoAlarm(t *testing.T) {
 	pictures := 10000
 	if testing.Short() {
-		pictures = 2000
+		pictures = 500
 	}
 	for seed, noise := range []float64{0.004, 0.05, 0.1, 0.2} {
 		b := newWatchBench(t, uint64(seed))
@@ -177,7 +177,7 @@ func TestSingleMarkersThatAreDisturbedGiveNoAlarm(t *testing.T) {
 func TestANudgeIsNoticedWithinASecond(t *testing.T) {
 	rigs := 300
 	if testing.Short() {
-		rigs = 60
+		rigs = 20
 	}
 	for _, degrees := range []float64{0.05, 0.02, 0.01} {
 		noticed, settled, worst := 0, 0, 0
@@ -331,7 +331,7 @@ func TestWhatCannotBeSeenIsLost(t *testing.T) {
 func TestARefocusedLensIsToldFromANudge(t *testing.T) {
 	rigs := 100
 	if testing.Short() {
-		rigs = 30
+		rigs = 10
 	}
 	for _, grown := range []float64{0.001, -0.003, 0.02} {
 		for seed := range rigs {
@@ -463,7 +463,10 @@ func TestUnnoticedIsWhatAMotionDoes(t *testing.T) {
 	layout.Placement = calibration.ExactPlacement
 	layout.Placement.XY = geom.Length(drift / dx.Norm())
 	var sum [3]float64
-	const draws = 400
+	draws := 400
+	if testing.Short() {
+		draws = 100
+	}
 	for range draws {
 		// A registration from the markers in view errs as the watch does: by what
 		// noise of this size moves the best camera.
@@ -488,7 +491,7 @@ func TestUnnoticedIsWhatAMotionDoes(t *testing.T) {
 		u := at(pose.Transform(geom.Point{Y: 20})).Sub(at(pose.Transform(geom.Point{Y: -20})))
 		turn := float64((geom.Angle(math.Atan2(u.X, u.Y)) - pose.Heading).Signed())
 		for i, v := range []float64{d.X, d.Y, turn} {
-			sum[i] += v * v / draws
+			sum[i] += v * v / float64(draws)
 		}
 	}
 	for i, name := range []string{"x", "y", "heading"} {
