@@ -322,6 +322,12 @@ func (f *rimFit) sure(own, lead float64) bool {
 	return own >= asked*sureLog && (lead >= asked*farLead || lead >= asked*sureLead && f.Corners() >= 2)
 }
 
+// namedWithout reports whether the likelihood names the ship, and its other sides show as many cells as the one that was read whole
+// has: it is no piece of a longer side.
+func (f *rimFit) namedWithout(whole token.Side, agreed int) bool {
+	return f.named && agreed >= 2*token.Cells(f.token.Base, whole)
+}
+
 // turnsBeyond reports whether a corner is seen where another token, whose frame is shifted from
 // this one's, has none.
 func (f *rimFit) turnsBeyond(other token.Token, shift geom.Point) bool {
@@ -362,6 +368,45 @@ func turns(t token.Token) int {
 	}
 	return 2
 }
+
+// turnsAtBothEnds reports whether next to both corners of a side the keyline of the neighbouring side is as light as its own: what
+// else turns there is the edge of a miniature over a longer side.
+func (l *Locator) turnsAtBothEnds(g *image.Gray, s token.Side) bool {
+	f := &l.fit
+	half, _ := f.token.HalfAlong(s)
+	line := sideOf(&l.table.Camera, f.token, f.pose, s, l.top(f.pose.Point))
+	if !line.valid {
+		return false
+	}
+	const key = float64(token.Keyline) / 2
+	for _, sign := range [...]float64{-1, 1} {
+		light := func(along, deep float64) float64 {
+			x, y := line.pixel(sign*(half-along), deep)
+			v, ok := lightAt(g, x, y)
+			if !ok {
+				return math.NaN()
+			}
+			return v
+		}
+		var own, next float64
+		for _, from := range [...]float64{2.2, 2.6, 3.0} { // from the corner, less than its dark square is wide
+			dark := light(from, from)
+			own, next = own+light(from, key)-dark, next+light(key, from)-dark
+		}
+		if !(next > leastTurn*own && next < mostTurn*own) {
+			return false
+		}
+	}
+	return true
+}
+
+// A neighbouring side's keyline has leastTurn to mostTurn of a side's own light next to their corner. Of eight ships in 32 simulated
+// pictures that one side alone names it has 0.77 to 1.15. The edge of a miniature that ended a huge ship's front like that of a small
+// one had 1.62.
+const (
+	leastTurn = 0.5
+	mostTurn  = 1.4
+)
 
 // How far beyond a side's ends, in mm, goesOn looks for its keyline: past the blur of the corner.
 // A miniature may hide what lies further on.

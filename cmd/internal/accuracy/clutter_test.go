@@ -257,6 +257,9 @@ func TestShipViewsAreNeverMisread(t *testing.T) {
 // miniature feigned, passed for its end (2026-11-22).
 const slidHuge = 278
 
+// turnedHuge is the picture in which a miniature ended a huge ship's front where a small one would end.
+const turnedHuge = 302
+
 // TestHugeShipsAreNeverMisread is the same for tables with two huge ships, one of each size, under
 // the same conditions.
 func TestHugeShipsAreNeverMisread(t *testing.T) {
@@ -267,8 +270,10 @@ func TestHugeShipsAreNeverMisread(t *testing.T) {
 	for seed := from; seed < to; seed++ {
 		seeds = append(seeds, seed)
 	}
-	if to <= slidHuge {
-		seeds = append(seeds, slidHuge)
+	for _, seed := range []int{slidHuge, turnedHuge} {
+		if to <= seed {
+			seeds = append(seeds, seed)
+		}
 	}
 	for _, seed := range seeds {
 		k := seed % len(disturbances)
