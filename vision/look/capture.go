@@ -12,9 +12,10 @@ import (
 // headings, and fits the best few.
 
 const (
-	captureBlur = 1.2 // mm, of picture and look
-	captureStep = 2.0 // mm between places
-	captureTurn = 6 * math.Pi / 180
+	captureBlur  = 1.2               // mm, of picture and look
+	captureStep  = 2.0               // mm between places
+	captureApart = 2.5               // mm between guesses, or by which they are turned
+	captureTurn  = 6 * math.Pi / 180 // between headings of a small base; larger ones are turned by less
 
 	// Between these steps the true pose agrees less than it should: of 112 cards that stood there 4 were the 9th to 20th best, and no
 	// worse than the best after the climb. But wrong ones climb as well, and of a wide reach there are more: one right pose was the 4th
@@ -175,6 +176,11 @@ type guess struct {
 	score float64
 }
 
+// near reports whether two guesses differ by less than a distance in mm and a turn.
+func (g *guess) near(o guess, distance, turn float64) bool {
+	return float64(g.pose.Distance(o.pose.Point)) < distance && float64(g.pose.Heading.Distance(o.pose.Heading)) < turn
+}
+
 // capture returns the best few poses near a place, in any of the headings.
 func (m *matcher) capture(f *flat, at geom.Point, reach float64, headings []geom.Angle, keep int) []guess {
 	var all []guess
@@ -190,7 +196,7 @@ func (m *matcher) capture(f *flat, at geom.Point, reach float64, headings []geom
 			}
 		}
 	}
-	return apart(all, keep, 2.5, 9*math.Pi/180)
+	return apart(all, keep, captureApart, 1.5*captureTurn)
 }
 
 // apart returns the best guesses that differ by more than a distance in mm or a turn.
@@ -200,9 +206,7 @@ func apart(all []guess, keep int, distance, turn float64) (out []guess) {
 		if len(out) == keep {
 			break
 		}
-		if !slices.ContainsFunc(out, func(o guess) bool {
-			return float64(o.pose.Distance(c.pose.Point)) < distance && float64(o.pose.Heading.Distance(c.pose.Heading)) < turn
-		}) {
+		if !slices.ContainsFunc(out, func(o guess) bool { return c.near(o, distance, turn) }) {
 			out = append(out, c)
 		}
 	}

@@ -24,6 +24,7 @@ type fitted struct {
 	half, finest         grid       // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
 	last, lastFinest     halvedGrid // 1 mm cells blurred by 0.4 mm, 0.5 mm cells, both in smaller blocks
 	kind                 grid       // 1 mm cells blurred by 1 mm, in smaller blocks
+	signs                signLook
 }
 
 // blockMM is the size, in mm, of the blocks in which a picture is compared with a look: what a miniature hides of a
@@ -40,7 +41,7 @@ func (l *Look) grids() *fitted {
 			coarse: l.grid(4, captureBlur, blockMM), middle: l.grid(2, 1, blockMM), fine: l.grid(2, 0, blockMM),
 			half: l.grid(1, 0.5, blockMM), finest: l.grid(1, 0, blockMM),
 			last: l.grid(2, 0.4, lastBlockMM).halved(), lastFinest: l.grid(1, 0, lastBlockMM).halved(),
-			kind: l.grid(2, kindBlur, kindMM),
+			kind: l.grid(2, kindBlur, kindMM), signs: l.signs(),
 		}
 	})
 	return l.fit

@@ -217,15 +217,20 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 	}
 	m := newMatcher(&l.grids().coarse)
 	flat := s.flatten(captureBlur, m.reach+reach+climbReach)
-	guesses := m.capture(flat, h.Pose.Point, reach, headings(h), captureKeep)
+	guesses := m.capture(flat, h.Pose.Point, reach, headings(h, l.turnStep()), captureKeep)
 	for i, g := range guesses {
 		guesses[i] = m.climb(flat, g)
 	}
 	guesses = apart(guesses, captureFits, captureSame, captureSame*math.Pi/180)
-	for _, g := range guesses {
-		if g.score < captureWorst*guesses[0].score {
-			break
+	if i := slices.IndexFunc(guesses, func(g guess) bool { return g.score < captureWorst*guesses[0].score }); i >= 0 {
+		guesses = guesses[:i]
+	}
+	for _, g := range newSigns(flat).near(l, reach, headings(h, l.turnStep())) {
+		if !slices.ContainsFunc(guesses, func(o guess) bool { return g.near(o, captureSame, captureSame*math.Pi/180) }) {
+			guesses = append(guesses, g)
 		}
+	}
+	for _, g := range guesses {
 		if c, ok := s.fit(l, g.pose); ok && h.allows(&c) {
 			out = append(out, c)
 		}
@@ -239,11 +244,14 @@ func (h *Hint) allows(c *candidate) bool {
 	return c.pose.Distance(h.Pose.Point) <= h.Reach+1 && (h.Turn >= math.Pi || math.Abs(d) <= float64(h.Turn)+captureTurn/2)
 }
 
-// headings returns those that a hint allows.
-func headings(h Hint) (out []geom.Angle) {
-	n := int(math.Ceil(min(float64(h.Turn), math.Pi) / captureTurn))
+// turnStep is the angle between the headings in which a look is compared: at most captureTurn, and at most captureStep at its rim.
+func (l *Look) turnStep() float64 { return min(captureTurn, captureStep/l.half()) }
+
+// headings returns those that a hint allows, a step apart.
+func headings(h Hint, step float64) (out []geom.Angle) {
+	n := int(math.Ceil(min(float64(h.Turn), math.Pi) / step))
 	for i := -n; i <= n; i++ {
-		out = append(out, (h.Pose.Heading + geom.Angle(float64(i)*captureTurn)).Normalized())
+		out = append(out, (h.Pose.Heading + geom.Angle(float64(i)*step)).Normalized())
 	}
 	if h.Turn >= math.Pi {
 		out = out[1:] // the first is the last

@@ -61,27 +61,35 @@ func (p *planes) blurred(sigma float64) planes {
 		return *p
 	}
 	k := gaussian(sigma)
+	n, r := channels*p.w, len(k)-1
+	across := make([]float32, len(p.v))
+	padded := make([]float32, n+2*channels*r)
+	for j := range p.h {
+		row := p.v[j*n:][:n]
+		copy(padded[channels*r:], row)
+		for d := range r {
+			copy(padded[channels*d:], row[:channels])
+			copy(padded[channels*(r+d)+n:], row[n-channels:])
+		}
+		convolve(across[j*n:][:n], k, func(d int) []float32 { return padded[channels*(r+d):][:n] })
+	}
 	out := *p
-	a := make([]float32, len(p.v))
-	blurLines(p.v, a, p.w, p.h, channels, channels*p.w, k)
 	out.v = make([]float32, len(p.v))
-	blurLines(a, out.v, p.h, p.w, channels*p.w, channels, k)
+	for j := range p.h {
+		convolve(out.v[j*n:][:n], k, func(d int) []float32 { return across[min(max(j+d, 0), p.h-1)*n:][:n] })
+	}
 	return out
 }
 
-// blurLines convolves lines of n samples, step apart, with a symmetric kernel.
-func blurLines(in, out []float32, n, lines, step, next int, k []float32) {
-	for line := range lines {
-		o := line * next
-		for i := range n {
-			for c := range channels {
-				at := o + c
-				sum := k[0] * in[at+i*step]
-				for d := 1; d < len(k); d++ {
-					sum += k[d] * (in[at+max(i-d, 0)*step] + in[at+min(i+d, n-1)*step])
-				}
-				out[at+i*step] = sum
-			}
+// convolve sums lines of samples, from -r to r of the middle one, weighted by a symmetric kernel.
+func convolve(out, kernel []float32, line func(d int) []float32) {
+	for i, v := range line(0) {
+		out[i] = kernel[0] * v
+	}
+	for d := 1; d < len(kernel); d++ {
+		k, a, b := kernel[d], line(-d)[:len(out)], line(d)[:len(out)]
+		for i := range out {
+			out[i] += k * (a[i] + b[i])
 		}
 	}
 }

@@ -284,7 +284,7 @@ func addPixel(frame vision.Frame, x, y float64, k float32, out []float32) {
 // bySigns takes the poses of all looks that the picture's signs agree with, and returns the best of them, fitted.
 func (s *search) bySigns() (out []candidate) {
 	for _, l := range s.f.looks.Looks {
-		s.looks = append(s.looks, &searched{l, l.signs(), ranking{least: searchLeast}})
+		s.looks = append(s.looks, &searched{l, l.grids().signs, ranking{least: searchLeast}})
 	}
 	turned := newLattice(s.signs)
 	for a := range signTurns {

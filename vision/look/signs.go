@@ -18,6 +18,7 @@ const (
 	signWindow = 3   // mm: means and deviations are those of a square that reaches so far from its middle
 	signLeast  = 0.5 // standard deviations from the mean that have a sign
 	signHalf   = 1.0 // score of half of the rows from which the others are compared
+	signFits   = 8   // that are fitted near a hint
 	signNoise  = 36  // for the ranking: agreement by chance of a card that shows little
 )
 
@@ -286,4 +287,24 @@ func (r *signRows) compare(o *signRows) (agree, against int) {
 		against += bits.OnesCount64(rd[k]&ob[k] | b&od[k])
 	}
 	return agree, against
+}
+
+// near returns the poses near a place whose signs agree with a look best.
+func (s *signs) near(l *Look, reach float64, headings []geom.Angle) []guess {
+	look, turned := &l.grids().signs, newLattice(s)
+	w := newWindow(look)
+	middle, n := turned.side/2, int(math.Ceil(reach/signStep))
+	var all []guess
+	for _, h := range headings {
+		turned.turn(s, h)
+		for j := middle - n; j <= middle+n; j++ {
+			for i := middle - n; i <= middle+n; i++ {
+				w.move(turned, i, j)
+				if score := look.score(w); score > 0 {
+					all = append(all, guess{geom.Pose{Point: turned.point(i, j), Heading: h}, score})
+				}
+			}
+		}
+	}
+	return apart(all, signFits, captureApart, 1.5*captureTurn)
 }
