@@ -46,6 +46,10 @@ func readPlaced(all []string) (out []live.PlacedShip, err error) {
 // placeAll finds the bases of ships that a person placed by their edges.
 func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.PlacedShip) error {
 	search := pipeline.EdgeSearch{Locator: l, Frame: f, Located: &p.Located}
+	shows := "its edges"
+	if p.looks != nil {
+		shows = "its card or its edges"
+	}
 	for _, s := range placed {
 		if p.read(s.ID, s, "--at") {
 			continue
@@ -59,8 +63,8 @@ func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.Plac
 		var occupied *pipeline.OccupiedError
 		switch {
 		case errors.Is(err, pipeline.ErrNoEdges):
-			p.miss("no %v base shows its edges within %.0f mm of (%.0f, %.0f): %s is not located; where its miniature hides them, --mark says "+
-				"where its front edge is", s.Base, float64(pipeline.PlacedReach), s.Pose.X, s.Pose.Y, s.ID)
+			p.miss("no %v base shows %s within %.0f mm of (%.0f, %.0f): %s is not located; where its miniature hides them, --mark says "+
+				"where its front edge is", s.Base, shows, float64(pipeline.PlacedReach), s.Pose.X, s.Pose.Y, s.ID)
 		case errors.As(err, &occupied):
 			p.miss("%s stands where --at puts %s: it is not located", occupied.By, s.ID)
 		case err != nil:

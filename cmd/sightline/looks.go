@@ -64,6 +64,9 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := looks.CheckApart(ships, len(c.Images), len(c.At)); err != nil {
+		return err
+	}
 	pictures, err := c.pictures(ctx, progress)
 	if err != nil {
 		return err
@@ -72,13 +75,13 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return terminal.Unanswered{Err: err}
 	}
-	for _, l := range learnt { // all of them or none
+	for i, l := range learnt { // all of them or none
 		if err := l.Save(c.Out); err != nil {
 			return err
 		}
 		fmt.Fprintf(progress, "%s: %v base, learnt from %s\n", l.Name, l.Base, views(l))
-		if l.Views == 1 {
-			fmt.Fprintf(progress, "%s: one view cannot show whether a miniature stands on the base: show it in four quarter turns\n", l.Name)
+		if !ships[i].Turned() {
+			fmt.Fprintf(progress, "%s: seen in one heading only, it may have a miniature on its base: show it in four quarter turns\n", l.Name)
 		}
 	}
 	return nil

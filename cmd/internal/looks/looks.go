@@ -83,6 +83,33 @@ func Read(at, names []string) (out []Ship, err error) {
 	return out, nil
 }
 
+// CheckApart says which of the bases in one picture would stand in each other. said is how many places were said in all.
+func CheckApart(ships []Ship, pictures, said int) error {
+	if pictures > 1 && pictures == said { // each place has its own picture
+		return nil
+	}
+	for i, a := range ships {
+		for m, p := range a.poses {
+			for j, b := range ships[:i+1] {
+				for n, q := range b.poses {
+					if (i != j || n < m) && token.BasesOverlap(a.Base, p, b.Base, q, token.BasesLap) {
+						return fmt.Errorf("--at: %s at (%.0f, %.0f) and %s at (%.0f, %.0f) would stand in each other: expected one place for each "+
+							"view in a picture, or one picture for each --at", b.Name, q.X, q.Y, a.Name, p.X, p.Y)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Turned reports whether the ship is seen in two headings or places, so that a miniature that was left on its base would show.
+func (s *Ship) Turned() bool {
+	return slices.ContainsFunc(s.poses, func(p geom.Pose) bool {
+		return p.Distance(s.poses[0].Point) > 100 || p.Heading.Distance(s.poses[0].Heading) > math.Pi/4
+	})
+}
+
 // views returns the views of the ship: each place in each picture, or, where there are as many pictures as said places, in
 // its own.
 func (s *Ship) views(pictures []look.View, said int) (out []look.View) {

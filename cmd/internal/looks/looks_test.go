@@ -53,3 +53,31 @@ func TestWhichPictureShowsAShip(t *testing.T) {
 	assert.Equal(t, 90*geom.Degree, own[1].Pose.Heading)
 	assert.Len(t, ships[0].views(pictures[:2], 3), 4, "each place in each picture")
 }
+
+// Two bases cannot stand in one place of a picture, and a ship that is seen in one heading alone is not seen from all sides.
+func TestPlacesInOnePictureAreApart(t *testing.T) {
+	for _, c := range []struct {
+		at       []string
+		pictures int
+		want     string
+		turned   bool
+	}{
+		{[]string{"A1,small,70,70,0", "A1,small,150,70,90"}, 1, "", true},
+		{[]string{"A1,small,70,70,0", "A1,small,70,70,0"}, 1, "A1 at (70, 70) and A1 at (70, 70)", false},
+		{[]string{"A1,small,70,70,0", "A1,small,70,70,90"}, 2, "", true}, // each in its own picture
+		{[]string{"A1,small,70,70,0", "A1,small,70,70,90"}, 3, "would stand in each other", true},
+		{[]string{"A1,small,70,70,0", "B1,large,110,80,0"}, 1, "A1 at (70, 70) and B1 at (110, 80)", false},
+		{[]string{"A1,small,70,70,0"}, 4, "", false}, // a table at rest
+		{[]string{"A1,small,70,70,0", "A1,small,300,70,10"}, 1, "", true},
+	} {
+		ships, err := Read(c.at, nil)
+		require.NoError(t, err)
+		err = CheckApart(ships, c.pictures, len(c.at))
+		if c.want == "" {
+			assert.NoError(t, err, c.at)
+		} else {
+			assert.ErrorContains(t, err, c.want)
+		}
+		assert.Equal(t, c.turned, ships[0].Turned(), c.at)
+	}
+}
