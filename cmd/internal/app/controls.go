@@ -55,7 +55,7 @@ func (m *panelMenu) world(v *live.State) hardware.World {
 		w.Address = m.address()
 	}
 	if v.Hold != nil {
-		w.Held, w.Guarded = v.Hold.Number, v.Hold.Guarded(v.Ruling)
+		w.Held, w.Guarded = v.Hold.Number, v.Hold.AwaitsJudge(v.Ruling)
 	}
 	if m.code != nil {
 		w.Code = m.code()

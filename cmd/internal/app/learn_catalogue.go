@@ -49,7 +49,7 @@ func (l *Learner) Learning() live.LearnState {
 	}
 	l.mu.Lock()
 	s := live.LearnState{
-		Way: slices.Clone(l.way), MatWay: slices.Clone(l.matWay), Paper: l.paper,
+		Blockers: slices.Clone(l.way), MatBlockers: slices.Clone(l.matWay), Paper: l.paper,
 		Doing: l.task.do, Frames: l.task.frames, Wanted: learnFrames,
 		Last: l.task.last, Ended: l.task.ended, Done: l.task.done, Problem: l.task.problem, Trace: l.trace, Twins: l.twins,
 	}

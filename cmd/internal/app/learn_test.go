@@ -311,12 +311,12 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 
 func TestWhatIsInTheWayIsToldAsItIsNow(t *testing.T) {
 	s := newTeaching(t)
-	assert.Empty(t, s.Learning().Way)
+	assert.Empty(t, s.Learning().Blockers)
 	v := s.view
 	v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}}
 	s.hub.Publish(v)
 	s.asked = s.asked.Add(-time.Hour)
-	assert.Equal(t, []string{"Ship A1 stands on the mat."}, s.Learning().Way, "somebody looks after a long while")
+	assert.Equal(t, []string{"Ship A1 stands on the mat."}, s.Learning().Blockers, "somebody looks after a long while")
 }
 
 func TestAFolderThatCannotBeWrittenIsToldBeforeAnyPicture(t *testing.T) {

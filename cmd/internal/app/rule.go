@@ -252,7 +252,7 @@ func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	case h == nil || h.Number != r.Held:
 		return live.Ruling{}, live.ErrHeldChanged
 	case last != nil && last.Number != r.After:
-		return live.Ruling{}, live.RuledMeanwhile(last)
+		return live.Ruling{}, live.RuledInBetween(last)
 	}
 	out, err := live.NewRuling(h, r)
 	if err != nil {
@@ -351,7 +351,7 @@ func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) 
 	scene := &located.Scene
 	scene.Rules, scene.Profile, scene.Dimensions = h.Located.Scene.Rules, h.Located.Scene.Profile, h.Located.Scene.Dimensions
 	if h.Play != nil {
-		h.Play.Printed.On(scene)
+		h.Play.Printed.Apply(scene)
 	}
 	one := *h
 	one.Located, one.Tracks = located, nil

@@ -155,7 +155,7 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	next() // the table continues
 
 	choice := c.hub.Newest().Choice
-	ruling, err := c.judges.Rule(live.RuleRequest{Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.Asked, Judge: "Jo"})
+	ruling, err := c.judges.Rule(live.RuleRequest{Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.AskedBy, Judge: "Jo"})
 	require.NoError(t, err)
 	assert.Equal(t, uint64(1), ruling.Number)
 	assert.Equal(t, ruling.Number, c.hub.Newest().Ruling.Number, "everybody sees it")

@@ -121,7 +121,7 @@ func TestADoubtfulNameIsNowhereAName(t *testing.T) {
 			u.picture(deskFrame)
 			r, err := u.rule(func(r *live.RuleRequest) { r.From, r.Judge = "?1", "Jo" })
 			require.NoError(t, err)
-			assert.Contains(t, r.Text, "?1 ("+live.MayBe(may)+") to B1")
+			assert.Contains(t, r.Text, "?1 ("+live.PossibleShips(may)+") to B1")
 			entry, err := u.judges.Entry(1)
 			require.NoError(t, err)
 			record, err := u.judges.record()

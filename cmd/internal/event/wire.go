@@ -207,8 +207,8 @@ func HealthOf(s *live.State, up func(time.Time) int64) Health {
 	if s.Pair != nil && s.Health.Code == live.OK {
 		h.Answer = cut(live.RangeTitle(s.Pair.Range))
 	}
-	if s.Hold.Guarded(s.Ruling) {
-		h.Call = &Call{Held: s.Hold.Number, AtMS: s.Hold.At.UnixMilli(), UpMS: up(s.Hold.At), Asked: cut(s.Hold.Asked)}
+	if s.Hold.AwaitsJudge(s.Ruling) {
+		h.Call = &Call{Held: s.Hold.Number, AtMS: s.Hold.At.UnixMilli(), UpMS: up(s.Hold.At), Asked: cut(s.Hold.AskedBy)}
 	}
 	if r := s.Ruling; r != nil {
 		h.Ruling = &Ruling{Number: r.Number, AtMS: r.At.UnixMilli(), Title: cut(r.Title), Decision: r.Decision}

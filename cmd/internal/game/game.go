@@ -333,7 +333,7 @@ func (g *Game) SetEdition(r engine.Rules) {
 			held := *g.held
 			held.Located.Scene.Rules = r
 			standing := (&live.Held{Located: held.Located, Tracks: held.Tracks}).Scene()
-			g.o.Rules.Printed.On(&standing)
+			g.o.Rules.Printed.Apply(&standing)
 			if result, err := engine.Measure(&standing, g.o.Rules.Touch.Options(&standing, g.o.Rules.Sigmas)); err == nil {
 				held.Result = result
 			}

@@ -37,7 +37,7 @@ func (g *Game) Hold(r live.HoldRequest) (err error) {
 		case r.Hold && g.restarting():
 			err = live.ErrRestarting
 		case !r.Hold:
-			if err = r.Refused(g.holding(), g.ruling); err == nil {
+			if err = r.Check(g.holding(), g.ruling); err == nil {
 				err = g.tooMuchAwaited(r)
 			}
 			if err == nil {
@@ -88,7 +88,7 @@ func (g *Game) holding() *live.Held {
 // tooMuchAwaited refuses a player who lets go what waits for a judge while so much of it is
 // kept already that some had to be dropped. The caller holds mu.
 func (g *Game) tooMuchAwaited(r live.HoldRequest) error {
-	if r.Judge || !g.holding().Guarded(g.ruling) {
+	if r.Judge || !g.holding().AwaitsJudge(g.ruling) {
 		return nil
 	}
 	n, until, _ := g.awaited()
@@ -104,7 +104,7 @@ func (g *Game) tooMuchAwaited(r live.HoldRequest) error {
 // first and the last of it are kept. The caller holds mu.
 func (g *Game) awaited() (n int, first, last time.Time) {
 	for _, k := range g.released { // the newest comes first
-		if until := k.view.LetGo.Add(releasedFor); k.awaited && g.o.Now().Before(until) {
+		if until := k.view.ReleasedAt.Add(releasedFor); k.awaited && g.o.Now().Before(until) {
 			if n++; n == 1 {
 				last = until
 			}
@@ -122,8 +122,8 @@ func (g *Game) letGo(r live.HoldRequest) {
 		return
 	}
 	if h != nil {
-		guarded := h.Guarded(g.ruling)
-		view := live.Released{Number: h.Number, At: h.At, Asked: h.Asked, From: g.choice.From, To: g.choice.To, LetGo: g.o.Now(), By: r.By}
+		guarded := h.AwaitsJudge(g.ruling)
+		view := live.Released{Number: h.Number, At: h.At, AskedBy: h.AskedBy, From: g.choice.From, To: g.choice.To, ReleasedAt: g.o.Now(), By: r.By}
 		// Who holds something else again has not let this go.
 		g.released = append([]released{{g.held, view, guarded && (!r.Judge || r.Hold)}}, g.released...)
 		if guarded {
@@ -190,7 +190,7 @@ func (g *Game) newHold(asked string) *live.Held {
 	g.holds = max(g.holds+1, uint64(max(0, at.UnixMilli())))
 	now := g.shown()
 	h := &live.Held{
-		Number: g.holds, At: at, Asked: asked, Register: g.seen.Register, Source: g.o.Camera().Source,
+		Number: g.holds, At: at, AskedBy: asked, Register: g.seen.Register, Source: g.o.Camera().Source,
 		Frame: now.Frame, Region: now.Region, Located: now.Located, Tracks: now.Tracks, Sigmas: g.o.Rules.Sigmas, Touch: g.o.Rules.Touch,
 		Play:             g.play,
 		Result:           now.Result,
@@ -224,12 +224,12 @@ func (g *Game) asked(who string) bool {
 	}
 	held, hold := *g.held, *g.held.hold
 	switch {
-	case slices.Contains(hold.Askers, who), who == "" && hold.Asked != "", len(hold.Askers) == askersMost:
+	case slices.Contains(hold.Askers, who), who == "" && hold.AskedBy != "", len(hold.Askers) == askersMost:
 		return false
 	case who != "":
 		hold.Askers = append(slices.Clone(hold.Askers), who)
 	}
-	hold.Asked = live.AskedText(hold.Askers)
+	hold.AskedBy = live.AskedText(hold.Askers)
 	held.hold = &hold
 	g.held = &held
 	return true

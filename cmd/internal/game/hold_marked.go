@@ -13,9 +13,9 @@ func (g *Game) HoldMarked(h live.Held, c live.Choice) (number uint64, err error)
 			err = live.ErrRestarting
 			return
 		}
-		if now := g.holding(); now.Guarded(g.ruling) {
+		if now := g.holding(); now.AwaitsJudge(g.ruling) {
 			release := live.HoldRequest{}
-			if err = release.Refused(now, g.ruling); err != nil {
+			if err = release.Check(now, g.ruling); err != nil {
 				return
 			}
 		}

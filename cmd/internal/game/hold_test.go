@@ -37,18 +37,18 @@ func TestWhatIsHeldHasANumberOfItsOwn(t *testing.T) {
 
 	h.game.AskJudgeFor("player 2")
 	assert.Equal(t, first.Number, h.hub.Newest().Hold.Number, "asking holds nothing new where something is held")
-	assert.Equal(t, "player 2", h.hub.Newest().Hold.Asked)
+	assert.Equal(t, "player 2", h.hub.Newest().Hold.AskedBy)
 
 	h.game.SetEdition(engine.Rules1e)
 	second := h.hub.Newest().Hold
 	assert.Greater(t, second.Number, first.Number, "under other rules it is another question")
-	assert.Equal(t, "player 2", second.Asked)
+	assert.Equal(t, "player 2", second.AskedBy)
 
 	h.freeze(false)
 	require.Nil(t, h.hub.Newest().Hold)
 	h.game.AskJudge()
 	assert.Greater(t, h.hub.Newest().Hold.Number, second.Number)
-	assert.Equal(t, "the table", h.hub.Newest().Hold.Asked)
+	assert.Equal(t, "the table", h.hub.Newest().Hold.AskedBy)
 }
 
 // One press too many destroys nothing: what was let go is kept for an hour.
@@ -56,7 +56,7 @@ func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	h := newHoldBench(t)
 	h.game.AskJudgeFor("player 2")
 	was := h.hub.Newest()
-	require.True(t, was.Hold.Guarded(was.Ruling))
+	require.True(t, was.Hold.AwaitsJudge(was.Ruling))
 
 	refused := h.game.Hold(live.HoldRequest{By: "a player"})
 	require.ErrorContains(t, refused, "A judge was asked for by player 2 at ")
@@ -65,7 +65,7 @@ func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	assert.Nil(t, v.Hold)
 	assert.Contains(t, v.Notes[0].Text, "What was held for a judge was released by Ada.")
 	require.Len(t, v.Released, 1)
-	assert.Equal(t, live.Released{Number: was.Hold.Number, At: was.Hold.At, Asked: "player 2", From: "A1", To: "B1", LetGo: v.At,
+	assert.Equal(t, live.Released{Number: was.Hold.Number, At: was.Hold.At, AskedBy: "player 2", From: "A1", To: "B1", ReleasedAt: v.At,
 		By: "Ada"}, v.Released[0])
 
 	h.ships[1] = gameShip("B1", 300, 700)
@@ -160,12 +160,12 @@ func TestAllWhoAskedForAJudgeAreRemembered(t *testing.T) {
 	h.game.AskJudgeFor("Ben")
 	h.game.AskJudgeFor("Ada")
 	h.game.AskJudge()
-	assert.Equal(t, "Ada, Ben", h.hub.Newest().Hold.Asked)
+	assert.Equal(t, "Ada, Ben", h.hub.Newest().Hold.AskedBy)
 	assert.Contains(t, notes(), "A judge is asked for by Ben: A1 to B1.")
 	for i := range 3 * askersMost {
 		h.game.AskJudgeFor(fmt.Sprintf("player number %d of the long table", i))
 	}
-	asked := h.hub.Newest().Hold.Asked
+	asked := h.hub.Newest().Hold.AskedBy
 	assert.True(t, strings.HasPrefix(asked, "Ada, Ben, player number 0"), asked)
 	assert.Contains(t, asked, " more")
 	assert.LessOrEqual(t, len(asked), 80, "it fits in a ruling's asked_by")

@@ -87,7 +87,7 @@ func (g *Game) choosing(d *live.Declaration) {
 
 // settle ends what has run out of time. The caller holds mu.
 func (g *Game) settle(now time.Time) {
-	g.released = slices.DeleteFunc(g.released, func(r released) bool { return now.Sub(r.view.LetGo) >= releasedFor })
+	g.released = slices.DeleteFunc(g.released, func(r released) bool { return now.Sub(r.view.ReleasedAt) >= releasedFor })
 	if o := g.policy.Window; o != nil && !now.Before(o.Until) {
 		g.policy.Window = nil
 		g.note(fmt.Sprintf("%s: %.0f s are over; declare again to go on.", o.Text(), windowFor.Seconds()))

@@ -54,7 +54,7 @@ func loadSession(path string, now time.Time) (session, error) {
 func (g *Game) session() session {
 	s := session{From: g.choice.From, To: g.choice.To, Arc: g.choice.Arc.String(), Chosen: g.chosen, Held: g.held != nil}
 	if g.held != nil && g.held.hold != nil {
-		s.HeldAt, s.Asked = g.held.hold.At, g.held.hold.Asked
+		s.HeldAt, s.Asked = g.held.hold.At, g.held.hold.AskedBy
 	}
 	return s
 }

@@ -34,7 +34,7 @@ func (g *Game) view(now time.Time) live.State {
 		v.Figures.Age = now.Sub(g.seen.FrameAt)
 	}
 	v.Direction = g.direction
-	v = v.Asked(g.choice)
+	v = v.WithChoice(g.choice)
 	v.Chosen = g.chosen
 	v.Panel = live.PanelState(&v)
 	if g.o.Screen != nil {

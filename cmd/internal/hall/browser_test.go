@@ -103,7 +103,7 @@ func (p *played) seeing(t testing.TB, names [2]string) {
 func (p *played) ask(number uint64, who string) {
 	p.hub.Update(func(s live.State) live.State {
 		s.Held = true
-		s.Hold = &live.Held{Number: number, At: time.Now(), Asked: who, Register: s.Register, Frame: s.Frame, Located: s.Located, Sigmas: 3,
+		s.Hold = &live.Held{Number: number, At: time.Now(), AskedBy: who, Register: s.Register, Frame: s.Frame, Located: s.Located, Sigmas: 3,
 			Result: s.Result, Source: "a camera of tests", Table: calibration.Table{Camera: calibration.Camera{
 				Intrinsics: calibration.Intrinsics{Width: 960, Height: 960, Fx: 1300, Fy: 1300, Cx: 480, Cy: 480},
 				Extrinsics: calibration.Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: calibration.Vec3{-457, 460, 1300}},

@@ -95,7 +95,7 @@ func TestACallThatARestartLostIsSaid(t *testing.T) {
 	i := r.invite(t, "7")
 	p := join(t, i)
 	hold := func(s live.State) live.State {
-		s.Hold = &live.Held{Number: 1, At: time.Now(), Asked: "Ada"}
+		s.Hold = &live.Held{Number: 1, At: time.Now(), AskedBy: "Ada"}
 		return s
 	}
 	p.hub.Update(hold)

@@ -348,7 +348,7 @@ func TestCallsAreListedTheOldestFirst(t *testing.T) {
 		at := began.Add(-ago)
 		p.hub.Update(func(s live.State) live.State {
 			if ago > 0 {
-				s.Hold = &live.Held{Number: uint64(n + 1), At: at, Asked: "Ada"}
+				s.Hold = &live.Held{Number: uint64(n + 1), At: at, AskedBy: "Ada"}
 			}
 			return s
 		})

@@ -31,7 +31,7 @@ func TestEveryAddressOfTheHallIsDescribed(t *testing.T) {
 	r.invite(t, "8") // and does not come
 	p.hub.Update(func(s live.State) live.State {
 		s.Play = &live.Play{ID: 1, Round: 2, Rounds: 12, Phase: "planning", Players: [2]string{"Ada", "Ben"}}
-		s.Hold = &live.Held{Number: 4711, At: s.At, Asked: "Ada"}
+		s.Hold = &live.Held{Number: 4711, At: s.At, AskedBy: "Ada"}
 		return s
 	})
 	e := p.book.rule(t, "to be described", 1000)

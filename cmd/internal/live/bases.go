@@ -5,13 +5,13 @@ import (
 	"sightline/engine/geom"
 )
 
-// ProfileOf returns what the bases of a scene measure.
+// ProfileOf returns the base dimensions of a scene.
 func ProfileOf(s *engine.Scene) engine.Profile {
 	if s.Dimensions != nil {
 		return *s.Dimensions
 	}
 	profile, err := engine.ProfileNamed(s.Profile)
-	if err != nil { // the configuration is checked; a name from elsewhere would only be drawn
+	if err != nil { // the configuration was checked; a name from elsewhere is only drawn
 		return engine.Nominal()
 	}
 	return profile
@@ -25,7 +25,7 @@ func BaseOutline(profile *engine.Profile, b engine.Base, at geom.Pose) []geom.Po
 	return InTable(at, []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}})
 }
 
-// InTable returns on the table the points that a pose carries.
+// InTable returns points given in the frame of a pose in that of the table.
 func InTable(at geom.Pose, own []geom.Point) []geom.Point {
 	out := make([]geom.Point, len(own))
 	for i, q := range own {

@@ -8,14 +8,13 @@ import (
 	"sightline/engine"
 )
 
-// Choice is the pair that everybody looks at: one for all screens and the panel.
+// Choice is the chosen pair: the same for all screens and the panel.
 type Choice struct {
 	From, To string
 	Arc      engine.Arc
 }
 
-// With returns the choice with some of it changed, nil stays, or says as a *Refusal what
-// is wrong with that.
+// With returns the choice with the arguments that are not nil. An error is a *Refusal.
 func (c Choice) With(from, to, arc *string) (Choice, error) {
 	if from == nil && to == nil && arc == nil {
 		return c, &Refusal{ErrInvalid, "Nothing is chosen: expected from, to or arc."}
@@ -43,7 +42,7 @@ func (c Choice) With(from, to, arc *string) (Choice, error) {
 	return c, err
 }
 
-// ParseArc reads an arc by its name, or says as a *Refusal which there are.
+// ParseArc returns the arc of a name. An error is a *Refusal that lists the names.
 func ParseArc(name string) (engine.Arc, error) {
 	arc, err := engine.ParseArc(name)
 	if err != nil {

@@ -9,90 +9,90 @@ import (
 	"sightline/engine"
 )
 
-// Decision says what a judge makes of what was measured, in the words of the record.
+// Decision says how a ruling relates to the measurement. The values are those of the record.
 type Decision string
 
 // The decisions. A request without one confirms.
 const (
-	AsMeasured Decision = "as_measured" // the measurement decides, and holds
-	Decided    Decision = "decided"     // it leaves something open, and the judge chooses among what is possible
-	Overruled  Decision = "overruled"   // something else holds
+	AsMeasured Decision = "as_measured" // the measurement decides, and is confirmed
+	Decided    Decision = "decided"     // the measurement leaves something open, and the judge chooses a possible value
+	Overruled  Decision = "overruled"   // the judge rules something else
 )
 
 // openQuestion is a question of a pair that the measurement does not decide.
-type openQuestion struct {
+type OpenQuestion struct {
 	Key      string // of Ruled: range, in_arc, obstructed, may_attack
 	Name     string // "the range"
 	Text     string // what was measured: "range 2 or 3"
 	Possible []string
-	Reason   string // what may decide it, as a reason to suggest
+	Reason   string // suggested: how the judge may have decided it
 }
 
-// OpenQuestions lists what is open of the chosen pair: what the measurement does not
-// decide, and what matters by what is ruled in its place. Out of the arc there is no attack
-// that could be obstructed or forbidden. Where obstacles are not watched there is no such
-// question: nothing was measured that could be open.
-func OpenQuestions(s *State, r Ruled) []openQuestion {
+// OpenQuestions lists the questions of the chosen pair that the measurement does not decide
+// and that still matter given what is ruled. Out of the arc, no attack can be obstructed or
+// forbidden; and an obstruction that was not measured, since obstacles are not watched, is
+// not an open question.
+func OpenQuestions(s *State, r Ruled) []OpenQuestion {
 	if s.Pair == nil {
 		return nil
 	}
-	var out []openQuestion
+	var out []OpenQuestion
 	a, ok := s.ArcOf()
 	attack := ok && a.Attack != nil && a.InArc != engine.No
 	if r := &s.Pair.Range; len(rangeValues(r)) > 1 {
-		out = append(out, openQuestion{"range", "the range", sentence.Lower(RangeTitle(*r)), rangeValues(r),
+		out = append(out, OpenQuestion{"range", "the range", sentence.Lower(RangeTitle(*r)), rangeValues(r),
 			"Measured by hand with the range ruler along the line drawn."})
 	} else if attack && len(rangeValues(&a.Attack.RangeVerdict)) > 1 {
 		r := &a.Attack.RangeVerdict
-		out = append(out, openQuestion{"range", "the attack range", sentence.Lower(RangeTitle(*r)), rangeValues(r),
+		out = append(out, OpenQuestion{"range", "the attack range", sentence.Lower(RangeTitle(*r)), rangeValues(r),
 			"Measured by hand with the range ruler inside the arc."})
 	}
 	if ok && (a.InArc == engine.Indeterminate || a.InArc == engine.NoView) {
-		out = append(out, openQuestion{"in_arc", "the " + ArcName(a.Arc) + " arc", arcText(s), []string{"yes", "no"},
+		out = append(out, OpenQuestion{"in_arc", "the " + ArcName(a.Arc) + " arc", arcText(s), []string{"yes", "no"},
 			"Sighted along the printed line of the arc."})
 	}
 	if !mayAttackThrough(s, r) {
 		return out
 	}
 	if text := obstructionOpen(s, r); text != "" {
-		out = append(out, openQuestion{"obstructed", "the obstruction", text, []string{"yes", "no", "choose"},
+		out = append(out, OpenQuestion{"obstructed", "the obstruction", text, []string{"yes", "no", "choose"},
 			"A thread was stretched along the line drawn."})
 	}
-	if no := s.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(s, no, r) {
-		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"},
+	if no := s.Restricted("attack"); no != nil && !no.certain() && !answeredByRange(s, no, r) {
+		out = append(out, OpenQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"},
 			"Looked at from the side, base by base."})
 	}
 	return out
 }
 
-// mayAttackThrough reports whether the target may be in the chosen arc, by what is ruled
-// and otherwise by what was measured.
+// mayAttackThrough reports whether the target may be in the chosen arc, as ruled or else as
+// measured.
 func mayAttackThrough(s *State, r Ruled) bool {
 	a, ok := s.ArcOf()
 	return r.InArc == "yes" || r.InArc != "no" && (!ok || a.InArc != engine.No)
 }
 
-// obstructionOpen says why it is open whether an attack is obstructed; "": it is not.
+// obstructionOpen says why it is open whether an attack is obstructed; "" when it is not.
 func obstructionOpen(s *State, r Ruled) string {
 	scene := &s.Located.Scene
 	a, ok := s.ArcOf()
 	switch {
 	case !ok || !s.ObstaclesWatched || scene.ObstaclesUnseen:
-	case a.Attack == nil: // it was measured to be out of the arc, and is ruled to be in it
+	case a.Attack == nil: // measured out of the arc, and ruled into it
 		if r.InArc == "yes" && len(scene.Obstacles)+len(scene.Unknown)+len(scene.Blind) > 0 {
 			return "no line was measured in this arc"
 		}
 	case a.InArc == engine.No:
 	default:
 		if o := ObstructionOutcome(a.Attack.Obstruction.Verdict); o == "too_close" || o == "not_watched" {
-			return obstructionWords(s)
+			return obstacleText(s)
 		}
 	}
 	return ""
 }
 
-// answeredByRange reports whether the range answers a restriction: in 2.0 a target at
-// range 0 is none (G73), and in the first edition ships at range 2 are not in contact (G95).
+// answeredByRange reports whether a ruled range also answers a restriction: in 2.0 a ship at
+// range 0 is no target (G73), and in the first edition ships at range 2 are not in contact (G95).
 func answeredByRange(s *State, no *Restriction, r Ruled) bool {
 	if slices.ContainsFunc(no.Because, func(id string) bool { return id != s.Choice.To }) {
 		return false
@@ -101,7 +101,7 @@ func answeredByRange(s *State, no *Restriction, r Ruled) bool {
 	return rules == engine.Rules20 || rules == engine.Rules1e && r.Range != "" && r.Range != "1"
 }
 
-// rangeValues are the bands that fit, as Ruled.Range writes them.
+// rangeValues returns the possible bands as values of Ruled.Range.
 func rangeValues(r *engine.RangeVerdict) (out []string) {
 	for _, b := range r.Possible {
 		value := fmt.Sprint(b)
@@ -115,14 +115,14 @@ func rangeValues(r *engine.RangeVerdict) (out []string) {
 	return out
 }
 
-// left lists the open questions that a ruling does not answer.
-func left(s *State, r Ruled) []openQuestion {
-	return slices.DeleteFunc(OpenQuestions(s, r), func(q openQuestion) bool { return r.of(q.Key) != "" })
+// remainingQuestions lists the open questions that a ruling does not answer.
+func remainingQuestions(s *State, r Ruled) []OpenQuestion {
+	return slices.DeleteFunc(OpenQuestions(s, r), func(q OpenQuestion) bool { return r.value(q.Key) != "" })
 }
 
-// leftText says what a ruling leaves open: "the range (range 2 or 3) and the front arc
-// (too close …)".
-func leftText(open []openQuestion) string {
+// remainingText words open questions: "the range (range 2 or 3) and the front arc (too
+// close …)".
+func remainingText(open []OpenQuestion) string {
 	var out []string
 	for i := range open {
 		out = append(out, open[i].Name+" ("+open[i].Text+")")
@@ -130,16 +130,16 @@ func leftText(open []openQuestion) string {
 	return strings.Join(out, " and ")
 }
 
-// checkDecided says what is wrong with a ruling on what the measurement leaves open; "":
-// nothing.
+// checkDecided says what is wrong with a ruling that decides open questions; "" when nothing
+// is.
 func checkDecided(s *State, r *Ruled) string {
 	open := OpenQuestions(s, Ruled{})
 	if len(open) == 0 {
 		return "The measurement leaves nothing open: confirm it as measured, or overrule it."
 	}
 	for _, known := range questions {
-		key, value := known.key, r.of(known.key)
-		i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key })
+		key, value := known.key, r.value(known.key)
+		i := slices.IndexFunc(open, func(q OpenQuestion) bool { return q.Key == key })
 		switch {
 		case value == "" || slices.Contains(measuredValues(s, key), value):
 		case i < 0:
@@ -151,11 +151,11 @@ func checkDecided(s *State, r *Ruled) string {
 	return ""
 }
 
-// measuredValues are the values of a question that the measurement allows, as Ruled writes
-// them: one where it decides; none where nothing was measured.
+// measuredValues returns the values of a question that the measurement allows: one where it
+// decides, none where nothing was measured.
 func measuredValues(s *State, key string) []string {
 	open := OpenQuestions(s, Ruled{})
-	if i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key }); i >= 0 {
+	if i := slices.IndexFunc(open, func(q OpenQuestion) bool { return q.Key == key }); i >= 0 {
 		return open[i].Possible
 	}
 	a, ok := s.ArcOf()
@@ -173,20 +173,20 @@ func measuredValues(s *State, key string) []string {
 	return nil
 }
 
-// mayAttackValues are those of whether the rules let the attacker attack.
+// mayAttackValues returns those of the question whether the attacker may attack.
 func mayAttackValues(s *State) []string {
 	switch no := s.Restricted("attack"); {
 	case no == nil:
 		return []string{"yes"}
-	case no.sure():
+	case no.certain():
 		return []string{"no"}
 	}
 	return []string{"yes", "no"}
 }
 
-// SuggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
-// who rules; "" where it was not said.
-func SuggestedReasons(open []openQuestion, judge string) []string {
+// SuggestedReasons returns reasons for a ruling on open questions, the usual one first. judge
+// may be "".
+func SuggestedReasons(open []OpenQuestion, judge string) []string {
 	out := []string{}
 	if len(open) == 0 {
 		return out

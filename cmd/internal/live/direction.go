@@ -9,22 +9,22 @@ import (
 	"sightline/vision"
 )
 
-// Direction is what the person who runs a stream decided about its overlays. It is a plain
-// value; with the zero value the overlays show every widget, live, of the players' choice.
+// Direction is what the director of a stream set for its overlays. With the zero value they
+// show every widget, live, of the players' choice.
 type Direction struct {
 	Pair     *DirectedPair `json:"pair"` // in place of the players' choice; nil: that
 	Hidden   HiddenWidgets `json:"hidden"`
-	FrozenMS int64         `json:"frozen_unix_ms"` // since when the overlays keep what they show; 0: they are live
+	FrozenMS int64         `json:"frozen_unix_ms"` // when the overlays were frozen; 0: they are live
 }
 
-// DirectedPair is a pair that the overlays show and nothing else does.
+// DirectedPair is a pair that only the overlays show.
 type DirectedPair struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	Arc  string `json:"arc"`
 }
 
-// HiddenWidgets are the overlay's widgets that are not shown.
+// HiddenWidgets are the overlay's hidden widgets.
 type HiddenWidgets struct {
 	Table  bool `json:"table"`
 	Pair   bool `json:"pair"`
@@ -33,7 +33,7 @@ type HiddenWidgets struct {
 	Last   bool `json:"last"` // what was flown last
 }
 
-// DirectionChange changes a direction; nil: that stays.
+// DirectionChange changes the parts of a Direction that are not nil.
 type DirectionChange struct {
 	Follow *bool `json:"follow"` // true: the players' choice is shown
 	Pair   *struct {
@@ -51,8 +51,8 @@ type DirectionChange struct {
 	Frozen *bool `json:"frozen"`
 }
 
-// With returns the direction with a change, or says as a *Refusal what is wrong with it. What
-// a change of the pair leaves out is as it was, or as the players chose.
+// With returns the direction with a change. What a change of the pair leaves out stays as it
+// was, or as the players chose. An error is a *Refusal.
 func (d Direction) With(c DirectionChange, players Choice, now time.Time) (Direction, error) {
 	h := &c.Hidden
 	if c == (DirectionChange{}) {
@@ -91,7 +91,7 @@ func (d Direction) With(c DirectionChange, players Choice, now time.Time) (Direc
 	return out, nil
 }
 
-// Choice is the pair that the overlays show.
+// Choice returns the pair that the overlays show.
 func (d *Direction) Choice(players Choice) Choice {
 	if d.Pair == nil {
 		return players
@@ -103,13 +103,13 @@ func (d *Direction) Choice(players Choice) Choice {
 	return Choice{From: d.Pair.From, To: d.Pair.To, Arc: arc}
 }
 
-// Asked returns the state as it is when another pair is chosen: with that pair's answer, as
-// far as the agreement on measuring lets it be told.
-func (s *State) Asked(c Choice) State {
+// WithChoice returns the state as if another pair were chosen, with the answer that the
+// agreement on measuring permits.
+func (s *State) WithChoice(c Choice) State {
 	out := *s
 	out.Choice, out.Withheld = c, false
 	out.Pair, out.Reason = out.answer()
-	out.Withhold()
+	out.WithholdPair()
 	return out
 }
 
@@ -139,10 +139,8 @@ func (s *State) answer() (*engine.PairVerdict, string) {
 			return nil, TrackText(&s.Tracks[i], s.Located.Captured)
 		}
 	}
-	for i := range s.Result.Pairs {
-		if p := &s.Result.Pairs[i]; p.From == from && p.To == to {
-			return p, ""
-		}
+	if p := pairIn(&s.Result, from, to); p != nil {
+		return p, ""
 	}
 	for _, id := range []string{from, to} {
 		if ShipOf(&s.Located.Scene, id) == nil {

@@ -84,24 +84,24 @@ func TestAnotherPairIsAnsweredAsTheChosenOne(t *testing.T) {
 	result, err := engine.Measure(&scene, engine.Options{})
 	require.NoError(t, err)
 	s := State{Health: Health{Code: OK}, Located: vision.Located{Scene: scene}, Result: result}
-	s = s.Asked(Choice{From: "A1", To: "B1"})
-	asked := s.Asked(Choice{From: "A1", To: "B2"})
+	s = s.WithChoice(Choice{From: "A1", To: "B1"})
+	asked := s.WithChoice(Choice{From: "A1", To: "B2"})
 	require.NotNil(t, asked.Pair)
 	assert.Equal(t, "B2", asked.Pair.To)
 	assert.Equal(t, "B1", s.Pair.To, "the players' pair stays")
 
-	missing := s.Asked(Choice{From: "A1", To: "B7"})
+	missing := s.WithChoice(Choice{From: "A1", To: "B7"})
 	assert.Nil(t, missing.Pair)
 	assert.Equal(t, "B7 is not seen", missing.Reason)
 
 	s.Policy.Measuring = MeasuringJudge
-	asked = s.Asked(Choice{From: "A1", To: "B2"})
+	asked = s.WithChoice(Choice{From: "A1", To: "B2"})
 	assert.Nil(t, asked.Pair)
 	assert.True(t, asked.Withheld)
 	assert.Contains(t, asked.Reason, "only the judge")
 
 	s.Health = Health{Code: Moved, Title: "Moved"}
-	asked = s.Asked(Choice{From: "A1", To: "B2"})
+	asked = s.WithChoice(Choice{From: "A1", To: "B2"})
 	assert.Nil(t, asked.Pair)
 	assert.Equal(t, "moved", asked.Reason)
 }

@@ -9,21 +9,20 @@ import (
 	"sightline/engine/geom"
 )
 
-// Doubt is a question of the chosen pair that is too close to call, and what would decide
-// it.
+// Doubt is a question of the chosen pair that is too close to call, with its figures.
 type Doubt struct {
 	Question string // "The range", "The front arc"
 	Text     string
-	Margin   geom.Length // from what would change the answer
-	Need     geom.Length // how far it must be to be sure; 0: not known
+	Margin   geom.Length // to what would change the answer
+	Need     geom.Length // the margin that would decide it; 0: not known
 }
 
-// Doubts lists what is too close to call in a state's answer.
+// Doubts lists what is too close to call in the answer.
 func (s *State) Doubts() (out []Doubt) {
 	if s.Pair == nil {
 		return out
 	}
-	say := func(question, of string, margin, sigma geom.Length) {
+	add := func(question, of string, margin, sigma geom.Length) {
 		d := Doubt{Question: question, Margin: max(margin, -margin), Need: geom.Length(s.Sigmas) * sigma}
 		d.Text = fmt.Sprintf("%.2f mm from %s; it would take more than %.2f mm to be sure.", d.Margin.Millimeters(), of, d.Need.Millimeters())
 		if d.Need == 0 {
@@ -32,9 +31,9 @@ func (s *State) Doubts() (out []Doubt) {
 		out = append(out, d)
 	}
 	if r := s.Pair.Range; r.Outcome == engine.Indeterminate {
-		say("The range", edgeName(r.Possible), r.Margin, r.Sigma)
+		add("The range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
-	if no := s.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(s, no, Ruled{}) {
+	if no := s.Restricted("attack"); no != nil && !no.certain() && !answeredByRange(s, no, Ruled{}) {
 		out = append(out, Doubt{Question: "Whether it may attack", Text: sentence.Upper(no.Text) + "."})
 	}
 	a, ok := s.ArcOf()
@@ -43,13 +42,13 @@ func (s *State) Doubts() (out []Doubt) {
 	}
 	arc := ArcName(a.Arc)
 	if a.InArc == engine.Indeterminate {
-		say("The "+arc+" arc", "the edge of the arc", a.Margin, a.Sigma)
+		add("The "+arc+" arc", "the edge of the arc", a.Margin, a.Sigma)
 	}
 	if a.Attack == nil {
 		return out
 	}
 	if r := a.Attack.RangeVerdict; r.Outcome == engine.Indeterminate && s.Pair.Range.Outcome != engine.Indeterminate {
-		say("The attack range", edgeName(r.Possible), r.Margin, r.Sigma)
+		add("The attack range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
 	if o := &a.Attack.Obstruction; s.ObstaclesWatched && o.Verdict == "too_close" {
 		d := Doubt{Question: "The obstruction", Text: sentence.Upper(ObstructionText(o)) + "."}

@@ -10,7 +10,7 @@ import (
 	"sightline/vision"
 )
 
-// HeadlineKind says what a headline is, for who draws it.
+// HeadlineKind classifies a headline for drawing.
 type HeadlineKind string
 
 // The kinds of headlines.
@@ -18,7 +18,7 @@ const (
 	HeadlineNone     HeadlineKind = "none"     // nothing is chosen
 	HeadlineShot     HeadlineKind = "shot"     // in the chosen arc, at a range of 0 to 3
 	HeadlineNoShot   HeadlineKind = "no_shot"  // outside the arc, beyond range 3, or forbidden where it stands
-	HeadlineRange    HeadlineKind = "range"    // a range only: arcs are not measured now
+	HeadlineRange    HeadlineKind = "range"    // only a range: arcs are not measured now
 	HeadlineClose    HeadlineKind = "close"    // too close to call
 	HeadlineNoView   HeadlineKind = "no_view"  // the camera does not see enough
 	HeadlineWithheld HeadlineKind = "withheld" // the agreement on measuring forbids it
@@ -28,15 +28,15 @@ const (
 type Headline struct {
 	Kind HeadlineKind
 	Text string // "In range 2, in the front arc"
-	Band string // "2", "1 or 2", what is large on the page; "" where the range is not the answer
+	Band string // "2", "1 or 2", shown large on the page; "" where the range is not the answer
 }
 
-// Headline returns the first line of the answer. A range in it is the attack range, where
-// the target is in the chosen arc.
+// Headline returns the first line of the answer. Its range is the attack range where the
+// target is in the chosen arc.
 func (s *State) Headline() Headline {
 	if s.Choice.From == "" || s.Choice.To == "" {
 		if !s.answers() {
-			return Headline{Kind: HeadlineNone, Text: "No answer now"} // a pair would bring none
+			return Headline{Kind: HeadlineNone, Text: "No answer now"} // choosing a pair would not help
 		}
 		return Headline{Kind: HeadlineNone, Text: "Choose a pair"}
 	}
@@ -47,12 +47,12 @@ func (s *State) Headline() Headline {
 		return Headline{Kind: HeadlineNoView, Text: "The camera cannot see it"}
 	}
 	for _, id := range []string{s.Choice.From, s.Choice.To} {
-		if why := s.Play.Out(id); why != "" {
+		if why := s.Play.OutOfPlay(id); why != "" {
 			return Headline{Kind: HeadlineNoShot, Text: "No shot: " + why}
 		}
 	}
 	no := s.Restricted("attack")
-	if no != nil && no.sure() {
+	if no != nil && no.certain() {
 		return Headline{Kind: HeadlineNoShot, Text: "No shot: " + noShotText(no.Text)}
 	}
 	if s.rangeOnly() {
@@ -97,7 +97,7 @@ func (s *State) hugeAttacker() bool {
 	return ship != nil && strings.HasPrefix(ship.Base.String(), "huge")
 }
 
-// rangeHeadline says a range; where is "in the front arc", or "" where no arc is measured.
+// rangeHeadline words a range; where is "in the front arc", or "" where no arc is measured.
 func rangeHeadline(r *engine.RangeVerdict, where string) Headline {
 	h := Headline{Kind: HeadlineShot, Band: BandText(*r)}
 	if where == "" {
@@ -149,7 +149,7 @@ func (s *State) unanswered() Headline {
 	return Headline{Kind: HeadlineNoView, Text: "The camera cannot see it"}
 }
 
-// noRule leaves out the rule's number at the end of a restriction's text.
+// noRule trims the rule's number from the end of a restriction's text.
 func noRule(text string) string {
 	if i := strings.LastIndex(text, " ("); i > 0 && strings.HasSuffix(text, ")") {
 		return text[:i]
@@ -157,13 +157,13 @@ func noRule(text string) string {
 	return text
 }
 
-// noShotText says why there is no attack, without its beginning and the rule's number.
+// noShotText returns the reason from a restriction's text, without prefix and rule number.
 func noShotText(text string) string {
 	text, _, _ = strings.Cut(text, "; ")
 	return strings.TrimPrefix(noRule(text), "no attack: ")
 }
 
-// BandText is a range as it stands large: "2", "1 or 2", ">3"; "?" where nothing is known.
+// BandText returns a range for large type: "2", "1 or 2", ">3"; "?" when nothing is known.
 func BandText(r engine.RangeVerdict) string {
 	bands := []int{r.Band}
 	if r.Outcome != engine.Yes {
@@ -176,12 +176,8 @@ func BandText(r engine.RangeVerdict) string {
 			names = append(names, name)
 		}
 	}
-	switch n := len(names); n {
-	case 0:
+	if len(names) == 0 {
 		return "?"
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
+	return sentence.Or(names)
 }

@@ -11,34 +11,34 @@ import (
 	"sightline/vision/token"
 )
 
-// Held is what a judge rules on: the instant that is held, with all that it was
-// seen through. It is a plain value: whoever makes it does not change it afterwards.
+// Held is a held picture: one instant with its measurements and calibration, which a judge
+// rules on. It is a plain value and does not change once made.
 type Held struct {
-	// Number names what is held. Holding again and everything that changes what is shown
-	// while it is held give another one, also after the program was started again.
+	// Number identifies what is held. Holding again, and every change of what is held, gives
+	// a new number. Numbers are not reused after a restart.
 	Number   uint64
 	At       time.Time         // when it was held
-	Asked    string            // who asked for a judge, as AskedText says it; "": no judge was asked for
+	AskedBy  string            // who asked for a judge, as AskedText says it; "": no judge was asked for
 	Askers   []string          // their names, the first to ask first; empty where no names were given
 	Judge    bool              // a judge holds it
-	Marked   bool              // a person marked ships in the picture: it shows nothing by which the program finds them
+	Marked   bool              // a person marked the ships, which the program cannot find in the picture
 	Register Register          // the calibration that the picture was measured with
-	Table    calibration.Table // the same, to project with
+	Table    calibration.Table // the same, for projecting
 
 	Source           string
 	Frame            vision.Frame
-	Region           image.Rectangle // the part of the picture that is worth showing; empty: all of it
+	Region           image.Rectangle // the part of the picture to show; empty: all of it
 	Located          vision.Located
 	Tracks           []vision.Track
 	ObstaclesWatched bool
 	Sigmas           float64
-	Touch            *Touch        // of the first edition's game; nil: not kept
-	Play             *Play         // the game then; nil: none was played
-	Result           engine.Result // all pairs of the ships that stood
+	Touch            *Touch        // of a first edition game; nil: unknown
+	Play             *Play         // the game at that instant; nil: none
+	Result           engine.Result // all pairs of the standing ships
 }
 
-// State returns what is held as a state with a pair chosen, whatever is agreed about
-// measuring: judges see it.
+// State returns what is held as a state with the chosen pair. It ignores the agreement on
+// measuring, as only judges see it.
 func (h *Held) State(c Choice) State {
 	s := State{
 		At: h.At, Health: Health{Code: OK}, Source: h.Source, Register: h.Register, Frame: h.Frame, Region: h.Region, Located: h.Located,
@@ -49,13 +49,13 @@ func (h *Held) State(c Choice) State {
 	return s
 }
 
-// Measured says in a few words what was measured of a pair: what a judge confirms.
+// Measured says in a few words what was measured of a pair.
 func (h *Held) Measured(c Choice) string {
 	s := h.State(c)
 	return MeasuredTitle(&s)
 }
 
-// Pair returns what was measured of a pair, or in a few words why nothing was.
+// Pair returns the verdict on a pair, or in a few words why there is none.
 func (h *Held) Pair(from, to string) (*engine.PairVerdict, string) {
 	if from == "" || to == "" {
 		return nil, "nothing is chosen"
@@ -65,39 +65,37 @@ func (h *Held) Pair(from, to string) (*engine.PairVerdict, string) {
 			return nil, TrackText(&k, h.Located.Captured)
 		}
 	}
-	for i := range h.Result.Pairs {
-		if p := &h.Result.Pairs[i]; p.From == from && p.To == to {
-			return p, ""
-		}
+	if p := pairIn(&h.Result, from, to); p != nil {
+		return p, ""
 	}
 	return nil, "it was not measured"
 }
 
-// Scene returns the scene that was measured: the ships that stood.
+// Scene returns the measured scene: the standing ships.
 func (h *Held) Scene() engine.Scene {
 	s := State{Located: h.Located, Tracks: h.Tracks}
 	return s.Standing()
 }
 
-// Guarded reports whether what is held waits for a judge: one was asked for, or holds it,
-// and no ruling on it has been recorded. last is the last ruling; nil: there is none.
-func (h *Held) Guarded(last *Ruling) bool {
-	return h != nil && (h.Asked != "" || h.Judge) && (last == nil || last.Held != h.Number)
+// AwaitsJudge reports whether a judge was asked for, or holds the picture, and has not ruled
+// on it yet. last is the last ruling; nil: none.
+func (h *Held) AwaitsJudge(last *Ruling) bool {
+	return h != nil && (h.AskedBy != "" || h.Judge) && (last == nil || last.Held != h.Number)
 }
 
-// waits says for people what is held for a judge: "A judge was asked for by player 2 at
-// 14:03".
-func (h *Held) waits() string {
+// waitingText says who holds the picture for a judge: "A judge was asked for by player 2 at
+// 14:03:20".
+func (h *Held) waitingText() string {
 	who := "A judge held this"
-	if h.Asked != "" {
-		who = "A judge was asked for by " + h.Asked
+	if h.AskedBy != "" {
+		who = "A judge was asked for by " + h.AskedBy
 	}
 	return who + " at " + clockOf(h.At)
 }
 
 func clockOf(t time.Time) string { return t.Local().Format("15:04:05") }
 
-// SidesOf returns the sides of a ship that its place rests on.
+// SidesOf returns the sides of a ship by which its pose was measured.
 func (h *Held) SidesOf(i int) []token.Side {
 	if i < len(h.Located.Ships) {
 		return h.Located.Ships[i].Sides
@@ -111,11 +109,11 @@ func (h *Held) Crop() image.Rectangle {
 	return s.Crop()
 }
 
-// pilot returns a ship's pilot, or which ships a base without a name may be; "": nothing is known.
+// pilot returns a ship's pilot, or which ships an unidentified base may be; "": nothing is known.
 func (h *Held) pilot(id string) string {
 	for i := range h.Located.Scene.Ships {
 		if s := &h.Located.Scene.Ships[i]; s.ID == id && len(s.NameDoubt) > 0 {
-			return MayBe(s.NameDoubt)
+			return PossibleShips(s.NameDoubt)
 		}
 	}
 	return h.Play.Pilot(id)

@@ -13,36 +13,35 @@ import (
 type HoldRequest struct {
 	Hold bool // false: release
 
-	// Held names what is released, as who asks knows it; with Hold what was released and is
-	// held again. 0 names nothing.
+	// Held is the number of the held picture to release or, with Hold, of the released one to
+	// hold again. 0 names none.
 	Held  uint64
 	Judge bool   // a judge asks
 	By    string // who asks, for people
 
-	AskJudge bool // it is held for a judge who is asked for
+	AskJudge bool // hold it and call a judge
 
-	// Restart says that the program is about to be restarted: nothing is released, and nothing can
-	// be held for RestartWithin. It is refused while something is held, or was released though a judge
-	// was to look at it and can be held again.
+	// Restart announces a restart of the program: nothing can be held for RestartWithin. It is
+	// refused while something is held, or while a picture that awaits a judge can be held again.
 	Restart bool
 }
 
-// RestartWithin is how long who asked with HoldRequest.Restart has to restart the program. systemctl
-// stops it within a second; a board that does much else takes longer.
+// RestartWithin is how soon the restart must follow that HoldRequest.Restart announced.
+// systemctl stops the program within a second; a busy board takes longer.
 const RestartWithin = 20 * time.Second
 
-// ErrRestarting is why nothing can be held before a restart, ErrHeld why there must be none.
+// ErrRestarting refuses to hold before a restart, ErrHeld refuses a restart.
 var (
-	ErrRestarting = &Refusal{ErrOvertaken, "The program is restarted in a moment, and what it held would be lost. Leave everything as " +
-		"it lies, and ask again after that."}
+	ErrRestarting = &Refusal{ErrOvertaken, "The program is about to restart and would lose what it holds. Leave everything as it " +
+		"lies and ask again afterwards."}
 	ErrHeld = &Refusal{ErrOvertaken, "A picture is held for a judge, and a restart would lose it."}
 )
 
-// NameMost is how many characters a name has at most.
+// NameMost is the maximum length of a name, in characters.
 const NameMost = 80
 
 // AskedText says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" without names.
-// It is no longer than a name may be.
+// It has at most NameMost characters.
 func AskedText(names []string) string {
 	if len(names) == 0 {
 		return "the table"
@@ -61,31 +60,30 @@ func AskedText(names []string) string {
 	}
 }
 
-// Refused says why what is held is not released; nil: it is. What a judge was called for is
-// released by a judge, or by a player who names it: one that has not read what it is cannot.
-func (r *HoldRequest) Refused(h *Held, last *Ruling) error {
+// Check refuses a release that the requester may not make. What awaits a judge is released by
+// a judge, or by a player who names its number and so has seen what it is.
+func (r *HoldRequest) Check(h *Held, last *Ruling) error {
 	switch {
 	case h == nil || r.Hold:
 	case r.Held != 0 && r.Held != h.Number:
-		return &Refusal{ErrOvertaken, "Something else is held now: " + sentence.Lower(h.waits()) + ". Nothing was released."}
-	case r.Held == 0 && !r.Judge && h.Guarded(last):
-		return &Refusal{ErrOvertaken, fmt.Sprintf(
-			"%s, and there is no ruling yet. A judge releases it; a player must confirm by naming it: {\"hold\":false,\"held\":%d}.", h.waits(),
-			h.Number)}
+		return &Refusal{ErrOvertaken, "Something else is held now: " + sentence.Lower(h.waitingText()) + ". Nothing was released."}
+	case r.Held == 0 && !r.Judge && h.AwaitsJudge(last):
+		return &Refusal{ErrOvertaken, fmt.Sprintf("%s, and there is no ruling yet. A judge releases it; a player must confirm by naming it: "+
+			"{\"hold\":false,\"held\":%d}.", h.waitingText(), h.Number)}
 	}
 	return nil
 }
 
-// ErrNotKept is why what was released cannot be held again.
-var ErrNotKept = &Refusal{ErrOvertaken, "This is no longer kept: what is released can be held again for an hour, the last of " +
-	"it only."}
+// ErrNotKept refuses to hold again what is no longer kept.
+var ErrNotKept = &Refusal{ErrOvertaken, "This picture is no longer kept: only the last released pictures can be held " +
+	"again, and for an hour."}
 
-// Released is what was held and released, while it can still be held again.
+// Released is a released picture that can still be held again.
 type Released struct {
-	Number   uint64
-	At       time.Time // when it was held
-	Asked    string
-	From, To string // the pair that was chosen when it was released
-	LetGo    time.Time
-	By       string // who released it
+	Number     uint64
+	At         time.Time // when it was held
+	AskedBy    string
+	From, To   string // the pair that was chosen when it was released
+	ReleasedAt time.Time
+	By         string // who released it
 }

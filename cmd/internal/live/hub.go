@@ -7,8 +7,8 @@ import (
 	"sightline/vision"
 )
 
-// Broadcast holds the newest value and hands it to everyone who listens. A listener
-// that is slow misses values; it never holds anybody up and always gets the newest one.
+// Broadcast keeps the newest value and sends it to all listeners. A slow listener misses
+// values, always gets the newest, and never delays anyone else.
 type Broadcast[T any] struct {
 	mu        sync.Mutex // guards what follows
 	newest    T
@@ -16,10 +16,10 @@ type Broadcast[T any] struct {
 	missed    uint64
 }
 
-// Publish makes a value the newest one.
+// Publish replaces the newest value.
 func (b *Broadcast[T]) Publish(v T) { b.Update(func(T) T { return v }) }
 
-// Update makes of the newest value the next one.
+// Update replaces the newest value by what next returns for it.
 func (b *Broadcast[T]) Update(next func(T) T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -27,11 +27,11 @@ func (b *Broadcast[T]) Update(next func(T) T) {
 	b.newest = v
 	for c := range b.listeners {
 		select {
-		case <-c: // an older one that was not fetched
+		case <-c: // an older value that was not received
 			b.missed++
 		default:
 		}
-		c <- v // there is room: only Update sends, and it holds the lock
+		c <- v // cannot block: only Update sends, and it holds the lock
 	}
 }
 
@@ -49,8 +49,8 @@ func (b *Broadcast[T]) Missed() uint64 {
 	return b.missed
 }
 
-// Listen returns a channel that gives the newest value at once and then each newer
-// one, and the function that ends it.
+// Listen returns a channel that receives the newest value at once and then each newer
+// one, and a function that ends it.
 func (b *Broadcast[T]) Listen() (values <-chan T, stop func()) {
 	c := make(chan T, 1)
 	b.mu.Lock()
@@ -70,10 +70,10 @@ func (b *Broadcast[T]) Listen() (values <-chan T, stop func()) {
 // Hub broadcasts the states of the table, and numbers them.
 type Hub struct{ Broadcast[State] }
 
-// NewHub returns a hub that holds the state.
+// NewHub returns a hub whose newest state is first.
 func NewHub(first State) *Hub { return &Hub{Broadcast[State]{newest: first}} }
 
-// Publish makes a state the newest one.
+// Publish numbers a state and makes it the newest.
 func (h *Hub) Publish(s State) {
 	h.Update(func(old State) State {
 		s.Seq = old.Seq + 1
@@ -81,20 +81,20 @@ func (h *Hub) Publish(s State) {
 	})
 }
 
-// CalibrationState is what is known of a guided calibration at one instant.
+// CalibrationState is the state of a guided calibration at one instant.
 type CalibrationState struct {
 	Seq   uint64 // counts the states from 1
 	State setup.State
-	Frame vision.Frame // the picture that the state speaks of; Gray is nil when there is none
+	Frame vision.Frame // that State is about; Gray is nil without one
 }
 
 // CalibrationHub broadcasts the states of a guided calibration, and numbers them.
 type CalibrationHub struct{ Broadcast[CalibrationState] }
 
-// NewCalibrationHub returns a hub that holds the zero state.
+// NewCalibrationHub returns a hub whose newest state is the zero state.
 func NewCalibrationHub() *CalibrationHub { return &CalibrationHub{} }
 
-// Publish makes a state the newest one.
+// Publish numbers a state and makes it the newest.
 func (h *CalibrationHub) Publish(v CalibrationState) {
 	h.Update(func(old CalibrationState) CalibrationState {
 		v.Seq = old.Seq + 1

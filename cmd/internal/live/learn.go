@@ -10,73 +10,73 @@ import (
 	"sightline/vision/obstacle/trace"
 )
 
-// LearnAction is what somebody wants who teaches the program this table's obstacles.
+// LearnAction is a step in teaching the program this table's obstacles.
 type LearnAction string
 
-// The actions. The first two take long: they begin, and LearnState tells how they end.
+// The actions. The first two run in the background; LearnState says how they end.
 const (
 	LearnMat    LearnAction = "mat"    // learn the mat with nothing on it
 	LearnTrace  LearnAction = "trace"  // trace the tokens that lie on white paper
-	LearnForget LearnAction = "forget" // what was traced
-	LearnSave   LearnAction = "save"   // traced tokens into the catalogue
-	LearnChange LearnAction = "change" // an entry's name or kind
-	LearnDelete LearnAction = "delete" // an entry
-	LearnImport LearnAction = "import" // a catalogue's file
+	LearnForget LearnAction = "forget" // discard the trace
+	LearnSave   LearnAction = "save"   // save traced tokens to the catalogue
+	LearnChange LearnAction = "change" // change an entry's name or kind
+	LearnDelete LearnAction = "delete" // delete an entry
+	LearnImport LearnAction = "import" // import a catalogue file
 )
 
-// LearnIntent is what somebody wants, with what belongs to it.
+// LearnIntent is a requested action with its arguments.
 type LearnIntent struct {
 	Do      LearnAction
-	Version string      // of the file that it changes, as they saw it
-	Top     geom.Length // LearnTrace: of the tokens' upper face over the mat
-	Trace   uint64      // LearnSave: its number
+	Version string      // of the file to change, as the requester saw it
+	Top     geom.Length // LearnTrace: height of the tokens' upper face over the mat
+	Trace   uint64      // LearnSave: the trace's number
 	Tokens  []LearnName // LearnSave
 
-	Name, To, Kind string // LearnChange, LearnDelete: the entry, and what it is to be
+	Name, To, Kind string // LearnChange, LearnDelete: the entry, and its new name and kind
 
 	Catalogue *catalogue.Catalogue // LearnImport
-	Replace   bool                 // LearnImport: entries of the same name
-	Whole     bool                 // LearnImport: take it in place of all there is
+	Replace   bool                 // LearnImport: replace entries of the same name
+	Whole     bool                 // LearnImport: replace the whole catalogue
 }
 
 // LearnName names a traced token.
 type LearnName struct {
 	Number     int // from 1, in the trace's order
 	Name, Kind string
-	Replace    bool // the entry of that name
+	Replace    bool // an entry of the same name
 }
 
-// What Learn's errors wrap.
+// Errors that a Learn function wraps.
 var (
 	ErrLearnConflict = errors.New("not now")
 	ErrLearnFile     = errors.New("the file cannot be saved")
 )
 
-// LearnState is what has been learnt, and what is under way. What it refers to does not change.
+// LearnState is what has been learnt, and the action under way. It must not be changed once
+// published.
 type LearnState struct {
-	Way    []string // what is in the way of learning, in sentences
-	MatWay []string // what else is in the way of learning the mat
-	Paper  bool     // a sheet of white paper lies on the mat
+	Blockers    []string // what is in the way of learning, in sentences
+	MatBlockers []string // what else is in the way of learning the mat
+	Paper       bool     // a sheet of white paper lies on the mat
 
-	Doing          LearnAction // LearnMat or LearnTrace; "": nothing
-	Frames, Wanted int         // pictures that were looked at, and how many it takes
-	Last           LearnAction // that ended last
+	Doing          LearnAction // LearnMat or LearnTrace; "": none
+	Frames, Wanted int         // pictures taken so far, and needed
+	Last           LearnAction // the last one to end
 	Ended          time.Time   // when
 	Done, Problem  string      // how it ended, in a sentence: one of the two
 
-	Trace *TokenTrace // nil: there is none
+	Trace *TokenTrace // nil: none
 
 	Mat                 LearntFile
-	MatWidth, MatHeight geom.Length // 0: none was learnt
+	MatWidth, MatHeight geom.Length // 0: not learnt
 	Catalogue           LearntFile
 	Entries             []catalogue.Entry
-	Twins               map[string][]string // entries that cannot be told from others, and which those are
-	Unusable            string              // why nothing is found with the two on this table; "": they are used, or are not both there
+	Twins               map[string][]string // entries by name that look the same, and which others they look like
+	Unusable            string              // why the two cannot be used on this table; "": they are used, or one is missing
 }
 
-// Unused says why what was taught is not used on the table now, in a few words; "": it
-// is.
-func (l *LearnState) Unused(s *State) string {
+// UnusedReason says in a few words why what was learnt is not used now; "" when it is.
+func (l *LearnState) UnusedReason(s *State) string {
 	sight := s.Located.Obstacles
 	switch {
 	case s.Health.Code != OK:
@@ -97,25 +97,25 @@ func (l *LearnState) Unused(s *State) string {
 	return sight.Unseen
 }
 
-// LearntFile is a file in which something learnt is kept.
+// LearntFile is a file that stores something learnt.
 type LearntFile struct {
 	File    string
-	Version string    // of its content; "": there is none
+	Version string    // of its content; "": no such file
 	At      time.Time // when it was written
 	Problem string    // why it cannot be read; "": it can
 }
 
-// TokenTrace is what lay on white paper.
+// TokenTrace holds the outlines of tokens traced on white paper.
 type TokenTrace struct {
 	Number  uint64 // counts from 1
 	At      time.Time
 	Top     geom.Length
-	Clipped bool            // the paper is whiter than the camera measures
-	Region  image.Rectangle // of the picture, that is worth showing
+	Clipped bool            // the paper is overexposed
+	Region  image.Rectangle // the part of the picture to show
 	Tokens  []LearnToken
 }
 
-// Good returns how many tokens were traced.
+// Good returns the number of tokens traced without a problem.
 func (t *TokenTrace) Good() (n int) {
 	for _, k := range t.Tokens {
 		if k.Problem == "" {
@@ -128,7 +128,7 @@ func (t *TokenTrace) Good() (n int) {
 // LearnToken is one thing on the paper.
 type LearnToken struct {
 	trace.Token
-	Doubts []string // what would make the search refuse it later, in sentences
-	Alike  []string // entries of the catalogue that look the same: itself, learnt before, or another
-	Saved  string   // the entry as which it was saved; "": it was not
+	Doubts []string // what may make the search refuse it later, in sentences
+	Alike  []string // entries of the catalogue that look the same: this token learnt before, or another
+	Saved  string   // the entry it was saved as; "": not saved
 }

@@ -8,9 +8,8 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// Match is what a stream says of the game: who plays, and the score. It is written at the
-// table (PATCH /api/match), not measured. It is a plain value; the zero value is a match
-// about which nothing was written.
+// Match is who plays, and the score, for a stream. People write it (PATCH /api/match); nothing
+// of it is measured. In the zero value nothing was written.
 type Match struct {
 	Title string       `json:"title"` // "Store championship"
 	Round string       `json:"round"` // "Round 3"
@@ -24,8 +23,7 @@ type MatchSide struct {
 	Squad int    `json:"squad_points"` // of the squad; 0: not shown
 }
 
-// The longest texts (in characters) and the largest number of a match: what fits on
-// a stream's line.
+// Limits of a match's texts, in characters, and of its numbers: what fits on a stream's line.
 const (
 	matchTitleMost  = 60
 	matchRoundMost  = 24
@@ -33,7 +31,7 @@ const (
 	matchNumberMost = 999
 )
 
-// Validate says what is wrong with a match; nil: nothing.
+// Validate returns an error if a text is too long or unprintable, or a number out of range.
 func (m *Match) Validate() error {
 	if err := matchText("the title", m.Title, matchTitleMost); err != nil {
 		return err

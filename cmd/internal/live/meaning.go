@@ -13,10 +13,10 @@ import (
 type Weapon struct {
 	Special  bool // a secondary weapon of the first edition, a special one of 2.0 and 2.5
 	From, To int  // the ranges on its card (G69, G70)
-	NoBonus  bool // the range changes no dice: the missile symbol on its card
+	NoBonus  bool // its card has the missile symbol: the range changes no dice
 }
 
-// Primary returns the ranges of a primary weapon: 1 to 3, and in 2.5 also 0.
+// Primary returns a primary weapon: range 1 to 3, in 2.5 from 0.
 func Primary(r engine.Rules) Weapon {
 	if r == engine.Rules25 {
 		return Weapon{From: 0, To: 3}
@@ -24,19 +24,19 @@ func Primary(r engine.Rules) Weapon {
 	return Weapon{From: 1, To: 3}
 }
 
-// bonus reports whether range 1 and range 3 change the dice (G67, G68): in the first
-// edition those of primary weapons only.
+// bonus reports whether range 1 and range 3 change the dice (G67, G68); in the first edition
+// they do so for primary weapons only.
 func (w Weapon) bonus(r engine.Rules) bool { return !w.NoBonus && (!w.Special || r != engine.Rules1e) }
 
-// Meaning says what was measured means for an attack.
+// Meaning is what an answer means for an attack or a lock.
 type Meaning struct {
 	Outcome engine.Outcome // whether it can attack
 	Text    string         // "A1 (Wedge Antilles) can attack B1 at range 1: one more attack die."
 }
 
-// Meaning says what the answer for the chosen pair means for an attack with the primary
-// weapon, or for the lock that is open. Its text is empty where there is no answer, or none
-// about arcs and no lock.
+// Meaning returns what the answer means for an attack with the primary weapon, or for a
+// declared lock. Its text is empty without an answer, and where arcs are not measured and no
+// lock is declared.
 func (s *State) Meaning() Meaning {
 	switch {
 	case s.Pair == nil:
@@ -49,11 +49,11 @@ func (s *State) Meaning() Meaning {
 	return s.MeaningOf(s.Pair, s.Choice.Arc, Primary(s.Located.Scene.Rules))
 }
 
-// lockMeaning says what the range means for the lock that is open (G77, G78). In the first
-// edition its target is declared, and a lock in range must be acquired (G84).
+// lockMeaning returns what the range means for the declared lock (G77, G78). In the first
+// edition the target is declared too, and a lock in range must be acquired (G84).
 func (s *State) lockMeaning() Meaning {
 	from, to, first := s.Play.Named(s.Choice.From), s.Choice.To, s.Located.Scene.Rules == engine.Rules1e
-	if no := s.Restricted("lock"); no != nil && no.sure() {
+	if no := s.Restricted("lock"); no != nil && no.certain() {
 		return Meaning{engine.No, "No lock: " + strings.TrimPrefix(no.Text, "no lock: ") + "."}
 	}
 	least := 0
@@ -85,13 +85,13 @@ func (s *State) lockMeaning() Meaning {
 	return m
 }
 
-// MeaningOf says what a pair's verdict means for an attack with a weapon in an arc. The
-// caller has asked the agreement whether it may be told.
+// MeaningOf returns what a pair's verdict means for an attack with a weapon in an arc. The
+// caller must have checked that the agreement permits the answer.
 func (s *State) MeaningOf(p *engine.PairVerdict, arc engine.Arc, w Weapon) Meaning {
 	m := shot{s: s, p: p, w: w, rules: s.Located.Scene.Rules, arc: ArcName(arc)}
 	for _, id := range []string{p.From, p.To} {
-		if why := s.Play.Out(id); why != "" {
-			return m.no("%s", why)
+		if why := s.Play.OutOfPlay(id); why != "" {
+			return m.noShot("%s", why)
 		}
 	}
 	own := s.Play.Ship(p.From)
@@ -100,22 +100,22 @@ func (s *State) MeaningOf(p *engine.PairVerdict, arc engine.Arc, w Weapon) Meani
 	case known && m.rules == engine.Rules1e && arc == engine.ArcFront && own.attacksIn("primary_turret"): // G7, G8
 		arc = engine.ArcPrimaryTurret
 	case known && m.rules != engine.Rules1e && arc == engine.ArcBullseye && !own.attacksIn("bullseye"):
-		return m.throughFront(own)
-	case known && !s.Play.Has(p.From, arc.String()):
-		return m.no("by the ship data %s has no primary weapon in the %s arc", p.From, m.arc)
+		return m.bullseye(own)
+	case known && !s.Play.HasArc(p.From, arc.String()):
+		return m.noShot("by the ship data %s has no primary weapon in the %s arc", p.From, m.arc)
 	case known && m.rules != engine.Rules1e && turretSector(arc) && !own.attacksIn(arc.String()):
 		m.turned = true
 	}
 	if m.a = verdictOf(p, arc); m.a == nil {
 		return m.unmeasured(arc)
 	}
-	if no, ok := m.refused(); ok {
+	if no, ok := m.ruledOut(); ok {
 		return no
 	}
-	return m.can()
+	return m.possible()
 }
 
-// verdictOf returns the verdict on an arc of a pair; nil: it was not measured.
+// verdictOf returns the verdict on an arc of a pair; nil: not measured.
 func verdictOf(p *engine.PairVerdict, arc engine.Arc) *engine.ArcVerdict {
 	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.Arc == arc })
 	if i < 0 {
@@ -124,7 +124,7 @@ func verdictOf(p *engine.PairVerdict, arc engine.Arc) *engine.ArcVerdict {
 	return &p.Arcs[i]
 }
 
-// unmeasured says why nothing is known of an arc.
+// unmeasured is the meaning of an arc that has no verdict.
 func (m *shot) unmeasured(arc engine.Arc) Meaning {
 	switch arc {
 	case engine.ArcTurret, engine.ArcDoubleTurret, engine.ArcMobile:
@@ -134,9 +134,9 @@ func (m *shot) unmeasured(arc engine.Arc) Meaning {
 	return Meaning{engine.NoView, fmt.Sprintf("Not known: the %s arc of %s was not measured.", m.arc, m.p.From)}
 }
 
-// throughFront is about the bullseye of a ship whose primary weapon fires in the front arc:
-// what it attacks is measured there.
-func (m *shot) throughFront(own *PlayShip) Meaning {
+// bullseye is the meaning of the bullseye arc of a ship whose primary weapon fires in the
+// front arc: the attack is measured in the front arc.
+func (m *shot) bullseye(own *PlayShip) Meaning {
 	front := engine.ArcFront
 	if !own.attacksIn("front") {
 		front = engine.ArcFullFront
@@ -144,7 +144,7 @@ func (m *shot) throughFront(own *PlayShip) Meaning {
 	where := "in"
 	switch v := verdictOf(m.p, engine.ArcBullseye); {
 	case !own.attacksIn(front.String()):
-		return m.no("by the ship data %s has no primary weapon in the bullseye arc", m.p.From)
+		return m.noShot("by the ship data %s has no primary weapon in the bullseye arc", m.p.From)
 	case v == nil:
 		return m.unmeasured(engine.ArcBullseye)
 	case v.InArc == engine.No:
@@ -161,34 +161,35 @@ func (m *shot) throughFront(own *PlayShip) Meaning {
 
 // shot is one question about an attack.
 type shot struct {
-	s     *State
-	p     *engine.PairVerdict
-	a     *engine.ArcVerdict
-	w     Weapon
-	rules engine.Rules
-	arc   string
-	bands []int // at which it can attack
-	out   bool  // it may also be out of these
+	s        *State
+	p        *engine.PairVerdict
+	a        *engine.ArcVerdict
+	w        Weapon
+	rules    engine.Rules
+	arc      string
+	bands    []int // ranges at which it can attack
+	mayBeOut bool  // the target may also be at another range
 
-	turned bool // its turret must point there
+	turned bool // if its turret points to the arc
 }
 
-func (m *shot) no(format string, a ...any) Meaning {
+func (m *shot) noShot(format string, a ...any) Meaning {
 	return Meaning{engine.No, "No shot: " + fmt.Sprintf(format, a...) + "."}
 }
 
-// refused says why there is no attack, where that is sure or nothing is seen.
-func (m *shot) refused() (Meaning, bool) {
+// ruledOut returns why there is surely no attack, or that nothing is seen; ok is false when an
+// attack is possible.
+func (m *shot) ruledOut() (Meaning, bool) {
 	scene := &m.s.Located.Scene
 	from, to := ShipOf(scene, m.p.From), ShipOf(scene, m.p.To)
 	auxiliary := m.a.Arc == engine.ArcRearAux || m.a.Arc == engine.ArcFullFront180
 	switch {
-	case from != nil && to != nil && from.Player == to.Player && from.Player != 0:
-		return m.no("%s is a friendly ship", m.p.To), true
+	case from != nil && to != nil && !enemies(from, to):
+		return m.noShot("%s is a friendly ship", m.p.To), true
 	case m.w.Special && m.rules == engine.Rules1e && auxiliary: // G48, G49
-		return m.no("secondary weapons do not fire in the %s arc", m.arc), true
+		return m.noShot("secondary weapons do not fire in the %s arc", m.arc), true
 	case m.a.InArc == engine.No:
-		return m.no("%s is outside the %s arc", m.p.To, m.arc), true
+		return m.noShot("%s is outside the %s arc", m.p.To, m.arc), true
 	}
 	all := m.attackBands()
 	if len(all) == 0 || m.a.InArc == engine.NoView {
@@ -198,29 +199,29 @@ func (m *shot) refused() (Meaning, bool) {
 		if b >= m.w.From && b <= m.w.To || m.huge() && b <= hugeReach {
 			m.bands = append(m.bands, b)
 		} else {
-			m.out = true
+			m.mayBeOut = true
 		}
 	}
 	if len(m.bands) == 0 {
 		return m.outOfRange(all), true
 	}
-	if no := m.s.RestrictedFrom("attack", m.p.From, m.p.To); no != nil && no.sure() {
-		return m.no("%s", strings.TrimPrefix(no.Text, "no attack: ")), true
+	if no := m.s.RestrictedFrom("attack", m.p.From, m.p.To); no != nil && no.certain() {
+		return m.noShot("%s", strings.TrimPrefix(no.Text, "no attack: ")), true
 	}
 	return Meaning{}, false
 }
 
-// hugeReach is the last band of the ruler for huge ships.
+// hugeReach is the last band of the range ruler for huge ships.
 const hugeReach = 5
 
-// huge reports whether the attacker is a huge ship with its primary weapon, whose ranges its
-// card says.
+// huge reports whether a huge ship attacks with its primary weapon, whose ranges are on its
+// card.
 func (m *shot) huge() bool {
 	from := ShipOf(&m.s.Located.Scene, m.p.From)
 	return from != nil && !m.w.Special && (from.Base == engine.Huge195 || from.Base == engine.Huge225)
 }
 
-// attackBands are the ranges that fit what was measured in the arc; none: it was not.
+// attackBands returns the possible ranges in the arc; none: it was not measured.
 func (m *shot) attackBands() []int {
 	switch at := m.a.Attack; {
 	case at == nil:
@@ -239,12 +240,12 @@ func (m *shot) outOfRange(bands []int) Meaning {
 		names = "beyond range 3"
 	}
 	if m.huge() {
-		return m.no("%s is beyond range %d", m.p.To, hugeReach)
+		return m.noShot("%s is beyond range %d", m.p.To, hugeReach)
 	}
 	if m.w.From > 1 || m.w.To < 3 {
-		return m.no("%s is %s, and the weapon's ranges are %s", m.p.To, names, rangesText(m.w.From, m.w.To))
+		return m.noShot("%s is %s, and the weapon's ranges are %s", m.p.To, names, rangesText(m.w.From, m.w.To))
 	}
-	return m.no("%s is %s", m.p.To, strings.Replace(names, "at range contact", "at range 0", 1))
+	return m.noShot("%s is %s", m.p.To, strings.Replace(names, "at range contact", "at range 0", 1))
 }
 
 func rangesText(from, to int) string {
@@ -254,14 +255,15 @@ func rangesText(from, to int) string {
 	return fmt.Sprintf("%d–%d", from, to)
 }
 
-// can says that the ship can attack, or perhaps can, at which range and with which dice.
-func (m *shot) can() Meaning {
+// possible is the meaning of an attack that is, or may be, possible: at which range and with
+// which dice.
+func (m *shot) possible() Meaning {
 	verb, out := "can attack", engine.Yes
 	var doubts []string
 	if m.a.InArc == engine.Indeterminate {
 		doubts = append(doubts, fmt.Sprintf("whether %s is in the %s arc is too close to call", m.p.To, m.arc))
 	}
-	if m.out {
+	if m.mayBeOut {
 		doubts = append(doubts, "whether it is in range is too close to call")
 	}
 	if no := m.s.RestrictedFrom("attack", m.p.From, m.p.To); no != nil {
@@ -294,7 +296,7 @@ func bandsText(bands []int) string {
 	return strings.Join(out, " or ")
 }
 
-// at says at which of several ranges something holds.
+// at names a range where several are possible: " at range 3"; else "".
 func (m *shot) at(band int) string {
 	if len(m.bands) == 1 {
 		return ""
@@ -322,7 +324,7 @@ func (m *shot) defence() (out []string) {
 	if o := &m.a.Attack.Obstruction; m.s.ObstaclesWatched && !m.s.Located.Scene.ObstaclesUnseen {
 		word, obstacles = o.Verdict, ObstructionText(o)
 	} else {
-		obstacles = m.s.Unwatched()
+		obstacles = m.s.UnwatchedText()
 	}
 	switch {
 	case word == "must" && far && len(m.bands) == 1:

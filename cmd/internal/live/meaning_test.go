@@ -126,12 +126,12 @@ func TestWhatAnAnswerMeansWhereTheRulesForbidTheAttack(t *testing.T) {
 
 func TestAShipHasTheArcsOfItsData(t *testing.T) {
 	p := &Play{Ships: []PlayShip{{ID: "A1", Arcs: []string{"front", "double_turret"}}, {ID: "A2"}}}
-	assert.True(t, p.Has("A1", "turret"))
-	assert.True(t, p.Has("A1", "double_turret"))
-	assert.True(t, p.Has("A1", "rear"), "the turret may point there")
-	assert.False(t, p.Has("A1", "full_rear"))
-	assert.True(t, p.Has("A2", "rear"), "not known")
-	assert.True(t, (*Play)(nil).Has("A1", "rear"), "no game")
+	assert.True(t, p.HasArc("A1", "turret"))
+	assert.True(t, p.HasArc("A1", "double_turret"))
+	assert.True(t, p.HasArc("A1", "rear"), "the turret may point there")
+	assert.False(t, p.HasArc("A1", "full_rear"))
+	assert.True(t, p.HasArc("A2", "rear"), "not known")
+	assert.True(t, (*Play)(nil).HasArc("A1", "rear"), "no game")
 	assert.Equal(t, "A1", p.Named("A1"))
 }
 

@@ -19,13 +19,13 @@ const kindCache = "supply_cache"
 
 func isSatellite(kind string) bool { return kind == "satellite" || kind == "mission_satellite" }
 
-// partOf reports whether an object is a token, or one of the cards that a token is made
-// of: mine1.left of mine1.
+// partOf reports whether an object is a token or one of the cards that make up a token:
+// mine1.left of mine1.
 func partOf(object, token string) bool {
 	return object == token || strings.HasPrefix(object, token+".")
 }
 
-// ObjectOf returns the group and the kind of an object by its id; "" where there is none.
+// ObjectOf returns the group and the kind of an object; "" if there is none with that id.
 func ObjectOf(s *engine.Scene, id string) (group, kind string) {
 	for i := range s.Obstacles {
 		if s.Obstacles[i].ID == id {
@@ -50,16 +50,16 @@ type Object struct {
 	ID, Kind string
 	Group    string // obstacle, device, marker
 	Range    engine.RangeVerdict
-	Act      string         // what the ship may do to it: lock, tow, scramble; "": nothing is known
-	May      engine.Outcome // whether it may, by range and where it stands; of no meaning without an act
+	Act      string         // lock, tow, scramble: what the ship may want to do to it; "": none
+	May      engine.Outcome // whether it may, by range and by where it stands; unset without Act
 	Text     string
-	NoLock   *Restriction // nil: the rules allow it
+	NoLock   *Restriction // nil: the rules allow a lock
 }
 
-// objects lists what lies on the table as measured from the chosen attacker, the nearest
-// first, as far as the agreement allows it.
+// objects lists the objects that the agreement lets the chosen attacker measure to, nearest
+// first.
 func (s *State) objects() (out []Object) {
-	if w := s.Policy.Window; w != nil && w.Doing == DoBlast { // which measures from the device
+	if w := s.Policy.Window; w != nil && w.Doing == DoBlast { // measures from the device
 		return nil
 	}
 	for i := range s.Result.Objects {
@@ -100,7 +100,7 @@ func (s *State) object(o *engine.ObjectVerdict) Object {
 	out.NoLock = NewRestriction(s.Result.Restrictions("lock", o.From, o.To))
 	if no := out.NoLock; no != nil && out.May != engine.No && out.Act == "lock" {
 		out.May, out.Text = no.Outcome, no.Text
-		if no.sure() {
+		if no.certain() {
 			out.May = engine.No
 		}
 	}
@@ -110,8 +110,8 @@ func (s *State) object(o *engine.ObjectVerdict) Object {
 // Blast is a device and the ships near it.
 type Blast struct {
 	ID, Kind  string
-	Ships     []BlastShip // up to range 3, the nearest first
-	Uncounted []string    // ships that stand nowhere for sure, in words
+	Ships     []BlastShip // up to range 3, nearest first
+	Uncounted []string    // ships whose place is not sure, in words
 }
 
 // BlastShip is a ship near a device.
@@ -121,7 +121,8 @@ type BlastShip struct {
 	Range  engine.RangeVerdict
 }
 
-// blasts lists the devices with the ships near them, as far as the agreement allows it.
+// blasts lists the devices that the agreement lets players measure from, with the ships near
+// them.
 func (s *State) blasts() (out []Blast) {
 	scene := &s.Located.Scene
 	if !s.answers() {
@@ -147,8 +148,8 @@ func (s *State) blasts() (out []Blast) {
 	return out
 }
 
-// add lists a ship if it may be at range 0 to 3 of the device: of the card that is nearest
-// to it.
+// add lists a ship that may be at range 0 to 3 of the device, measured from the nearest of its
+// cards.
 func (b *Blast) add(s *State, ship *engine.Ship) {
 	var nearest *engine.ObjectVerdict
 	for i := range s.Result.Objects {

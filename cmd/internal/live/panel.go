@@ -7,7 +7,7 @@ import (
 	"sightline/hardware"
 )
 
-// PanelState returns what the panel shows of a state.
+// PanelState returns what lamps and display show of a state.
 func PanelState(s *State) hardware.State {
 	panel := hardware.State{
 		From: s.Choice.From, To: s.Choice.To, Reason: s.Reason, Withheld: s.Withheld, Edition: s.Located.Scene.Rules.String(),
@@ -29,7 +29,7 @@ func PanelState(s *State) hardware.State {
 	panel.DistanceMM, panel.SigmaMM, panel.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
 	panel.Contact = s.Pair.Contact
 	if no := s.Restricted("attack"); no != nil {
-		panel.NoAttack, panel.NoAttackOpen = no.Text, !no.sure()
+		panel.NoAttack, panel.NoAttackOpen = no.Text, !no.certain()
 	}
 	a, ok := s.ArcOf()
 	if !ok {

@@ -9,19 +9,19 @@ import (
 	"sightline/vision/token"
 )
 
-// PlacedShip is a ship that a person says stands somewhere, since its code cannot be
-// read: its base is looked for there by its edges.
+// PlacedShip is a ship that a person places because its code cannot be read. The program
+// searches for its base there by its edges.
 type PlacedShip struct {
 	ID     string
 	Player int
 	Base   engine.Base
 	Pose   geom.Pose
-	Headed bool // the person said which way its nose points; else the arcs are NoView
+	Headed bool // the person gave a heading; else the arcs are NoView
 
-	InsteadOf string // the ship that the base there was taken for; "": it has no name yet
+	InsteadOf string // the ship that the base was mistaken for; "": it has no name yet
 }
 
-// ReadInsteadOf checks the name that a base has and should not have.
+// ReadInsteadOf checks and sets the wrong name that a base has.
 func (p *PlacedShip) ReadInsteadOf(was string) error {
 	if _, err := token.CodeOfID(was); err != nil {
 		return fmt.Errorf("instead_of: %w", err)
@@ -33,7 +33,7 @@ func (p *PlacedShip) ReadInsteadOf(was string) error {
 	return nil
 }
 
-// ReadPlacedShip checks what a person said of a ship; a nil heading was not said.
+// ReadPlacedShip checks what a person said of a ship. heading may be nil.
 func ReadPlacedShip(id, base string, x, y, heading *float64) (PlacedShip, error) {
 	code, err := token.CodeOfID(id)
 	if err != nil {

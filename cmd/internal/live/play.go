@@ -8,38 +8,38 @@ import (
 	"sightline/vision/token"
 )
 
-// Play is the game that is played on the table, as far as everybody may know it. It is a
-// plain value; its lists are never nil.
+// Play is the public part of the game on the table. It is a plain value; its lists are never
+// nil.
 type Play struct {
 	ID       int64      `json:"id"`       // in the log
 	Round    int        `json:"round"`    // from 1
-	Rounds   int        `json:"rounds"`   // after which the game ends; 0: it has no such end
+	Rounds   int        `json:"rounds"`   // of the game; 0: no limit
 	Phase    string     `json:"phase"`    // "Activation", "Combat"
-	Planning bool       `json:"planning"` // dials are set: nothing may be measured under the edition's windows
+	Planning bool       `json:"planning"` // players set dials: the edition lets no one measure
 	Turn     string     `json:"turn"`     // "R3 Activation: B2 next"
 	Active   []string   `json:"active"`   // the ships whose turn it is
 	Players  [2]string  `json:"players"`  // names
 	Score    [2]int     `json:"score"`
 	Ships    []PlayShip `json:"ships"`
 	Last     string     `json:"last"`   // what was flown last: "B2 (Howlrunner): bank left 2"
-	Ghosts   []Ghost    `json:"ghosts"` // where ships stood that were nudged
+	Ghosts   []Ghost    `json:"ghosts"` // where nudged ships stood
 	Over     string     `json:"over"`   // why the game is over; "": it is not
-	Touch    *Touch     `json:"-"`      // in the first edition; nil: it does not matter
-	Printed  *Printed   `json:"-"`      // in the first edition; nil: it does not matter
+	Touch    *Touch     `json:"-"`      // first edition only
+	Printed  *Printed   `json:"-"`      // first edition only
 }
 
 // PlayShip is a ship of the game.
 type PlayShip struct {
 	ID         string   `json:"id"`
 	Player     int      `json:"player"`
-	Pilot      string   `json:"pilot"`                // "" where no squad says it
+	Pilot      string   `json:"pilot"`                // "" without a squad
 	Ship       string   `json:"ship"`                 // "T-65 X-wing"
 	Initiative *int     `json:"initiative,omitempty"` // pilot skill in the first edition
 	Status     string   `json:"status"`               // on the table, destroyed, fled, reserve, docked
 	Acted      bool     `json:"acted"`                // in this phase
-	Arcs       []string `json:"arcs"`                 // that it attacks in; none: not known
+	Arcs       []string `json:"arcs"`                 // of its primary weapons; none: not known
 	Last       string   `json:"last"`                 // its last maneuver
-	Stays      bool     `json:"-"`                    // it was destroyed, and is removed when its initiative has passed (G236)
+	Stays      bool     `json:"-"`                    // destroyed, and removed once its initiative has passed (G236)
 }
 
 // Ghost is where a ship stood before it was nudged.
@@ -51,7 +51,7 @@ type Ghost struct {
 	Text       string  `json:"text"` // "A1 stands 3.1 mm, 1.2° from where it stood"
 }
 
-// Ship returns a ship of the game; nil where there is no game, or no such ship in it.
+// Ship returns a ship of the game; nil if there is no game or no such ship.
 func (p *Play) Ship(id string) *PlayShip {
 	if p == nil {
 		return nil
@@ -63,8 +63,7 @@ func (p *Play) Ship(id string) *PlayShip {
 	return &p.Ships[i]
 }
 
-// Named returns a ship's id with its pilot: "A1 (Wedge Antilles)"; the id alone where no
-// squad names one.
+// Named returns a ship's id with its pilot, if one is known: "A1 (Wedge Antilles)".
 func (p *Play) Named(id string) string {
 	return named(id, p.Pilot(id))
 }
@@ -76,16 +75,31 @@ func named(id, pilot string) string {
 	return fmt.Sprintf("%s (%s)", id, pilot)
 }
 
-// Pilot returns a ship's pilot; "" where no squad names one.
+// Pilot returns a ship's pilot; "" when not known.
 func (p *Play) Pilot(id string) string {
-	if s := p.Ship(id); s != nil && !token.Unidentified(id) { // a game of an earlier version may have such a ship
+	if s := p.Ship(id); s != nil && !token.Unidentified(id) { // games recorded by earlier versions may have such ships
 		return s.Pilot
 	}
 	return ""
 }
 
-// MayBe says which ships a base without a name may be: "A1 or A2", "A1 or another"; "" where there are none.
-func MayBe(names []string) string {
+// OutOfPlay says why a ship is out of the game or of the play area, though its base may still
+// stand on the table: "A1 is destroyed"; "": it is in play.
+func (p *Play) OutOfPlay(id string) string {
+	s := p.Ship(id)
+	switch {
+	case s == nil || s.Status == "" || s.Status == "on the table" || s.Stays:
+		return ""
+	case s.Status == "reserve":
+		return id + " is in reserve"
+	case s.Status == "fled":
+		return id + " has fled"
+	}
+	return id + " is " + s.Status
+}
+
+// PossibleShips says which ships an unidentified base may be: "A1 or A2", "A1 or another"; "" for none.
+func PossibleShips(names []string) string {
 	if len(names) == 1 {
 		return names[0] + " or another"
 	}

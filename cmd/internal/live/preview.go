@@ -14,27 +14,27 @@ import (
 	"sightline/vision/token"
 )
 
-// MoveRequest is a move that somebody wants to see before it is made.
+// MoveRequest is a move to preview.
 type MoveRequest struct {
 	Doing  Doing // maneuver, action or drop
 	Ship   string
 	Move   string // as the engine writes it
-	Option string // the end to go on from, where there are several; "": the first that is legal
+	Option string // the end to measure from, where there are several; "": the first legal one
 
-	Uncounted []Uncounted // ships of the table that the scene leaves out
+	Uncounted []Uncounted // set by Preview
 }
 
-// MovePreview is what would come of a move.
+// MovePreview is the result of a previewed move.
 type MovePreview struct {
 	MoveRequest
 	Result move.Result
 	Ends   []MoveEnd
-	Chosen int // of Ends: the one that After rests on; -1: none
+	Chosen int // the index in Ends that After starts from; -1: none
 
 	After  *AfterMove // nil: WhyNot says why
 	WhyNot string
 
-	InTheWay []string // uncounted ships that the move may meet, in words: no end is sure
+	MayBlock []string // uncounted ships that may block the move, in words: no end is sure
 }
 
 // MoveEnd is a place where a move may end.
@@ -43,12 +43,11 @@ type MoveEnd struct {
 	Pose  geom.Pose
 	Legal engine.Outcome
 	Why   string
-	Slide *geom.Pose // where the place is one end of a slide (first edition): the other end
+	Slide *geom.Pose // in the first edition, the other end of a slide; nil: none
 }
 
-// Preview looks at a move on the table: where it ends, what it meets, and what can be
-// measured after it. It changes nothing. A judge is bound by no agreement. The errors are
-// a *Refusal.
+// Preview returns where a move would end, what it would overlap and what could be measured
+// after it. No agreement binds a judge. An error is a *Refusal.
 func (s *State) Preview(t MoveRequest, judge bool) (MovePreview, error) {
 	var none MovePreview
 	if err := t.check(); err != nil {
@@ -84,8 +83,7 @@ func (s *State) Preview(t MoveRequest, judge bool) (MovePreview, error) {
 	return out, nil
 }
 
-// check writes a request's move as the engine does, or says what is wrong with the
-// request.
+// check validates a request and puts its move into the engine's form.
 func (t *MoveRequest) check() (err error) {
 	if t.Doing == "" || t.Ship == "" {
 		return errors.New("expected a ship and one of maneuver, action and drop")
@@ -97,7 +95,7 @@ func (t *MoveRequest) check() (err error) {
 	return err
 }
 
-// checkShip says what is wrong with a ship's name.
+// checkShip returns what is wrong with a ship's id.
 func checkShip(id string) error {
 	if token.Unidentified(id) {
 		return nil
@@ -106,14 +104,14 @@ func checkShip(id string) error {
 	return err
 }
 
-// preview looks at a move on a scene of the ships that stand.
+// preview is Preview on a scene of the standing ships; after permits measuring after the move.
 func (s *State) preview(scene *engine.Scene, t MoveRequest, after bool) (MovePreview, error) {
 	out := MovePreview{MoveRequest: t, Chosen: -1}
 	var err error
 	if out.Result, err = moved(scene, t, engine.Options{Sigmas: s.Sigmas}); err != nil {
 		return out, err
 	}
-	out.doubt(scene)
+	out.markUncounted(scene)
 	out.Ends = endsOf(&out.Result)
 	out.Chosen = slices.IndexFunc(out.Ends, func(e MoveEnd) bool {
 		return t.Option == "" && e.Legal != engine.No || t.Option != "" && e.Name == t.Option
@@ -127,7 +125,7 @@ func (s *State) preview(scene *engine.Scene, t MoveRequest, after bool) (MovePre
 	return out, err
 }
 
-// moved asks the engine.
+// moved has the engine compute a move.
 func moved(s *engine.Scene, t MoveRequest, o engine.Options) (move.Result, error) {
 	switch t.Doing {
 	case DoManeuver:
@@ -173,7 +171,7 @@ func endsOf(r *move.Result) []MoveEnd {
 	return out
 }
 
-// whyNothingAfter says why nothing is measured after a move; "" when it is.
+// whyNothingAfter says why nothing is measured after a move; "" when something is.
 func whyNothingAfter(s *engine.Scene, t *MovePreview, after bool) string {
 	r := &t.Result
 	switch {
@@ -185,12 +183,12 @@ func whyNothingAfter(s *engine.Scene, t *MovePreview, after bool) string {
 		return "there is no legal end"
 	case t.Ends[t.Chosen].Legal == engine.No:
 		return "this end is not legal"
-	case len(t.InTheWay) > 0 && (!r.Chosen && len(r.Options) == 0 || t.Ends[t.Chosen].Legal == engine.NoView):
-		return "where it ends is not known: " + strings.Join(t.InTheWay, ", ")
+	case len(t.MayBlock) > 0 && (!r.Chosen && len(r.Options) == 0 || t.Ends[t.Chosen].Legal == engine.NoView):
+		return "where it ends is not known: " + strings.Join(t.MayBlock, ", ")
 	case r.Flees == engine.Yes:
 		return "the ship flees"
 	}
-	// Where it ends depends on what it overlaps.
+	// The end depends on what the move overlaps.
 	for _, u := range r.Undecided {
 		if !r.Chosen && strings.HasPrefix(u, "overlapping ") {
 			return "where it ends is too close to call: " + u
@@ -202,8 +200,8 @@ func whyNothingAfter(s *engine.Scene, t *MovePreview, after bool) string {
 	return ""
 }
 
-// withholdFigures leaves what is decided and what is too close, and cuts out by how much:
-// where the edition measures nothing after a move, millimetres would.
+// withholdFigures removes the figures but keeps the outcomes: millimetres would measure what
+// the edition's rules do not.
 func (t *MovePreview) withholdFigures() {
 	r := &t.Result
 	r.Margin, r.Sigma, r.Nearest = geom.Length(math.Inf(1)), 0, ""

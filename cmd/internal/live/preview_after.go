@@ -11,31 +11,31 @@ import (
 
 // AfterMove is what can be measured after a move.
 type AfterMove struct {
-	// State is the table with the ship at its end and chosen as the attacker. It has no
-	// arcs in which a target is beyond what attacks reach.
+	// State is the table with the ship at its end, chosen as the attacker. Arcs without a
+	// target in attack range are left out.
 	State
 
-	Incoming  []Incoming // enemies that have it in an arc, or may have
-	Uncounted []string   // enemies that stand nowhere for sure: neither list is whole while there is one
+	Incoming  []Incoming // enemies that have, or may have, the ship in an arc
+	Uncounted []string   // enemies whose place is not sure: with any, the lists are incomplete
 }
 
-// Incoming is an enemy that has a ship in an arc, or may have.
+// Incoming is an enemy that has, or may have, a ship in an arc.
 type Incoming struct {
 	From     string
 	Arc      engine.ArcVerdict
 	NoAttack *Restriction // of the enemy on the ship; nil: the rules allow it
 }
 
-// afterMove puts the ship to the chosen end and measures from it and to it.
+// afterMove measures from and to the ship at the chosen end.
 func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, error) {
 	scene := *standing
 	scene.Ships = slices.Clone(standing.Ships)
 	ship := ShipOf(&scene, t.Ship)
-	ship.Covariance = carried(standing, ship, t.Ends[t.Chosen].Pose, &t.Result)
+	ship.Covariance = movedCovariance(standing, ship, t.Ends[t.Chosen].Pose, &t.Result)
 	ship.Pose = t.Ends[t.Chosen].Pose
-	o := s.touchAfter(t).Options(&scene, s.Sigmas)
+	o := s.touchAfterMove(t).Options(&scene, s.Sigmas)
 	o.InContact, o.Overlapped = t.inContact(), t.inContact()
-	if t.overlapsNone() {
+	if t.overlapsNoShip() {
 		o.Untouched = t.Ship
 	}
 	result, err := engine.Measure(&scene, o)
@@ -65,19 +65,19 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 	return out, nil
 }
 
-// touchAfter is what is known of ships that touch once the move is made; a ship that stands
-// still keeps its own (G99).
-func (s *State) touchAfter(t *MovePreview) *Touch {
+// touchAfterMove returns which ships touch after the move; a ship that stands still keeps its
+// touch (G99).
+func (s *State) touchAfterMove(t *MovePreview) *Touch {
 	switch {
 	case s.Play == nil:
 		return nil
 	case t.Result.Maneuver == move.Maneuver{Bearing: move.Stationary}.String():
 		return s.Play.Touch
 	}
-	return s.Play.Touch.moved(t.Ship)
+	return s.Play.Touch.withMoved(t.Ship)
 }
 
-// incoming lists the first arc of a pair's attacker in which the target may be.
+// incoming adds the first arc of a pair's attacker that the target is, or may be, in.
 func (a *AfterMove) incoming(p *engine.PairVerdict) {
 	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.InArc != engine.No && weaponArc(a.Arc) })
 	if i >= 0 {
@@ -85,27 +85,25 @@ func (a *AfterMove) incoming(p *engine.PairVerdict) {
 	}
 }
 
-// enemies reports whether two ships may be of different players.
+// enemies reports whether two ships belong, or may belong, to different players.
 func enemies(a, b *engine.Ship) bool { return a.Player != b.Player || b.Player == 0 }
 
-// weaponArc reports whether an arc is one that every ship of an edition, or this ship,
-// shoots with: the front arc, or a turret's.
+// weaponArc reports whether ships attack in an arc with a primary weapon: the front arc, or a
+// turret's.
 func weaponArc(a engine.Arc) bool {
 	return a == engine.ArcFront || strings.Contains(a.String(), "turret") || strings.Contains(a.String(), "mobile")
 }
 
-// overlapsNone reports whether the ship reaches the chosen end by a move that overlapped
-// no ship: an action, or a maneuver that is surely executed in full. Standing still
-// keeps the touch that was there (G99).
-func (t *MovePreview) overlapsNone() bool {
+// overlapsNoShip reports whether the move to the chosen end surely overlaps no ship: an action,
+// or a maneuver executed in full. Standing still keeps an earlier touch (G99).
+func (t *MovePreview) overlapsNoShip() bool {
 	r := &t.Result
 	stationary := r.Maneuver == move.Maneuver{Bearing: move.Stationary}.String()
 	return t.Doing == DoAction || r.InFull == engine.Yes && t.Ends[t.Chosen].Legal == engine.Yes && !stationary
 }
 
-// inContact lists the ships that the moved one surely touches at its end: it was backed
-// up until it touched them, whatever the camera can tell of it. In the first edition it
-// overlapped them: it lists no others.
+// inContact lists the ships that the moved one surely touches at its end, because it was backed
+// up until it did. In the first edition they are the ships it overlapped.
 func (t *MovePreview) inContact() (pairs [][2]string) {
 	r := &t.Result
 	if len(r.Options) > 0 || r.InFull == engine.Indeterminate || touchDoubted(r) {
@@ -122,9 +120,9 @@ func touchDoubted(r *move.Result) bool {
 	return slices.ContainsFunc(r.Undecided, func(u string) bool { return strings.HasPrefix(u, "touching ") })
 }
 
-// carried is the covariance of a ship's pose after a move: a turned start swings the
-// end round, and a ship that was stopped by others stands as surely as those do.
-func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *move.Result) geom.Cov3 {
+// movedCovariance returns the covariance of a ship's pose after a move: an error of the heading
+// swings the end round, and a ship stopped by others inherits their uncertainty.
+func movedCovariance(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *move.Result) geom.Cov3 {
 	out := ship.Covariance.Transported(end.Sub(ship.Pose.Point))
 	if r.FullyExecuted {
 		return out

@@ -21,134 +21,131 @@ type MoveLine struct {
 // moveLines collects the sentences about a move.
 type moveLines []MoveLine
 
-func (l *moveLines) say(outcome engine.Outcome, format string, a ...any) {
+func (l *moveLines) add(outcome engine.Outcome, format string, a ...any) {
 	*l = append(*l, MoveLine{outcome, fmt.Sprintf(format, a...)})
 }
 
-// Lines says what would come of a move.
+// Lines words the result of a move.
 func (t *MovePreview) Lines() []MoveLine {
 	var out moveLines
 	switch {
 	case t.Doing == DoDrop:
-		out.device(t)
+		out.addDevice(t)
 	case t.Result.Chosen || t.Doing == DoAction:
 		for _, e := range t.Ends {
-			out.say(e.Legal, "%s: %s", sentence.Upper(e.Name), legalText(&e))
+			out.add(e.Legal, "%s: %s", sentence.Upper(e.Name), legalText(&e))
 		}
 	default:
-		out.execution(t)
+		out.addExecution(t)
 	}
-	out.meetings(t)
-	out.edges(t)
+	out.addOverlaps(t)
+	out.addEdges(t)
 	for _, act := range []string{"attack", "lock"} {
 		if no := t.restricted(act); no != nil {
 			outcome := no.Outcome
-			if no.sure() {
+			if no.certain() {
 				outcome = engine.No
 			}
-			out.say(outcome, "There: %s.", no.Text)
+			out.add(outcome, "There: %s.", no.Text)
 		}
 	}
-	out.doubts(t)
+	out.addDoubts(t)
 	return out
 }
 
-// device says where a device would lie.
-func (l *moveLines) device(t *MovePreview) {
+// addDevice says where a device would lie.
+func (l *moveLines) addDevice(t *MovePreview) {
 	r := &t.Result
 	switch {
 	case r.Outside == "wholly":
-		l.say(engine.No, "The device would lie outside the play area and have no effect.")
+		l.add(engine.No, "The device would lie outside the play area and have no effect.")
 	case r.Outside == "partly":
-		l.say(engine.No, "Part of the device lies outside the play area; that part is ignored.")
+		l.add(engine.No, "Part of the device lies outside the play area; that part is ignored.")
 	case len(r.FirstOverlapped) > 0: // for sure: the engine lists no others under a device
-		l.say(engine.No, "It lies under %s.", and(r.FirstOverlapped))
-	case len(t.InTheWay) > 0:
-		l.say(engine.NoView, "Whether it lies free of ships is not seen: %s.", strings.Join(t.InTheWay, ", "))
+		l.add(engine.No, "It lies under %s.", and(r.FirstOverlapped))
+	case len(t.MayBlock) > 0:
+		l.add(engine.NoView, "Whether it lies free of ships is not seen: %s.", strings.Join(t.MayBlock, ", "))
 	case slices.ContainsFunc(r.Undecided, isUnder):
-		l.say(engine.Indeterminate, "Whether it lies free of ships is too close to call.")
+		l.add(engine.Indeterminate, "Whether it lies free of ships is too close to call.")
 	default:
-		l.say(engine.Yes, "It lies free of ships.")
+		l.add(engine.Yes, "It lies free of ships.")
 	}
 }
 
-// execution says whether a maneuver can be executed in full.
-func (l *moveLines) execution(t *MovePreview) {
+// addExecution says whether a maneuver can be executed in full.
+func (l *moveLines) addExecution(t *MovePreview) {
 	r := &t.Result
 	switch {
 	case r.InFull == engine.NoView:
-		l.say(engine.NoView, "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
-	case r.InFull == engine.Yes && slices.Contains(r.Undecided, notLooked):
-		l.say(engine.Yes, "It can be executed in full (obstacles are not watched).")
+		l.add(engine.NoView, "Whether it can be executed in full is not seen: %s.", strings.Join(t.MayBlock, ", "))
+	case r.InFull == engine.Yes && slices.Contains(r.Undecided, move.NotLooked):
+		l.add(engine.Yes, "It can be executed in full (obstacles are not watched).")
 	case r.InFull == engine.Yes:
-		l.say(engine.Yes, "It can be executed in full.")
+		l.add(engine.Yes, "It can be executed in full.")
 	case r.InFull == engine.Indeterminate:
-		l.say(engine.Indeterminate, "Whether it can be executed in full is too close to call.")
+		l.add(engine.Indeterminate, "Whether it can be executed in full is too close to call.")
 	default:
-		l.say(engine.No, "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
+		l.add(engine.No, "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
 	}
 }
 
-// meetings says what the ship touches, meets and passes.
-func (l *moveLines) meetings(t *MovePreview) {
+// addOverlaps says what the ship touches, overlaps and moves through.
+func (l *moveLines) addOverlaps(t *MovePreview) {
 	r := &t.Result
 	switch touching := len(r.Touching) > 0 && t.Doing != DoDrop; {
 	case touching && (r.InFull == engine.Indeterminate || touchDoubted(r)) && len(r.Options) == 0:
-		l.say(engine.Indeterminate, "It may end touching %s.", and(r.Touching))
+		l.add(engine.Indeterminate, "It may end touching %s.", and(r.Touching))
 	case touching:
-		l.say(engine.No, "It ends touching %s.", and(r.Touching))
+		l.add(engine.No, "It ends touching %s.", and(r.Touching))
 	}
 	for _, h := range append(slices.Clone(r.Obstacles), r.Devices...) {
-		l.say(hitText(&h))
+		l.add(hitText(&h))
 	}
 	if len(r.MovedThrough) > 0 {
-		l.say(engine.Yes, "It moves through %s.", and(r.MovedThrough))
+		l.add(engine.Yes, "It moves through %s.", and(r.MovedThrough))
 	}
 }
 
-// edges says whether the ship leaves the play area.
-func (l *moveLines) edges(t *MovePreview) {
+// addEdges says whether the ship leaves the play area.
+func (l *moveLines) addEdges(t *MovePreview) {
 	r := &t.Result
 	switch {
-	case r.Flees == engine.Yes && len(t.InTheWay) > 0 && t.Doing == DoManeuver:
-		l.say(engine.NoView, "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
+	case r.Flees == engine.Yes && len(t.MayBlock) > 0 && t.Doing == DoManeuver:
+		l.add(engine.NoView, "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
 	case r.Flees == engine.Yes:
-		l.say(engine.No, "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
+		l.add(engine.No, "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
 	case r.Flees == engine.Indeterminate:
-		l.say(engine.Indeterminate, "Whether it leaves the play area is too close to call.")
+		l.add(engine.Indeterminate, "Whether it leaves the play area is too close to call.")
 	}
 }
 
-// doubts says which ships are not counted, and what is too close to call.
-func (l *moveLines) doubts(t *MovePreview) {
+// addDoubts says which ships are not counted, and what is too close to call.
+func (l *moveLines) addDoubts(t *MovePreview) {
 	for _, u := range t.Uncounted {
-		if slices.Contains(t.InTheWay, u.Why) {
-			l.say(engine.NoView, "%s: it may stand in the way.", sentence.Upper(u.Why))
+		if slices.Contains(t.MayBlock, u.Why) {
+			l.add(engine.NoView, "%s: it may stand in the way.", sentence.Upper(u.Why))
 		} else if u.Ship.ID != t.Ship {
-			l.say(engine.NoView, "%s: it is not counted.", sentence.Upper(u.Why))
+			l.add(engine.NoView, "%s: it is not counted.", sentence.Upper(u.Why))
 		}
 	}
 	for _, u := range t.Result.Undecided {
-		if u == notLooked {
-			l.say(engine.NoView, "Obstacles on the way are not watched.")
+		if u == move.NotLooked {
+			l.add(engine.NoView, "Obstacles on the way are not watched.")
 		} else if !t.Result.Chosen && u != "fleeing" {
-			l.say(engine.Indeterminate, "Too close to call: %s.", u)
+			l.add(engine.Indeterminate, "Too close to call: %s.", u)
 		}
 	}
 }
 
 func and(ids []string) string { return strings.Join(ids, " and ") }
 
-// restricted says what keeps the ship from an act at its end, whatever the target.
+// restricted returns what forbids the ship an act at its end, whatever the target.
 func (t *MovePreview) restricted(act string) *Restriction {
 	if t.After == nil {
 		return nil
 	}
 	return NewRestriction(t.After.Result.Restrictions(act, t.Ship, ""))
 }
-
-// notLooked is the engine's word for obstacles that are not watched.
-const notLooked = move.NotLooked
 
 func isUnder(u string) bool { return strings.HasPrefix(u, "the device under ") }
 
@@ -159,7 +156,7 @@ func legalText(e *MoveEnd) string {
 		words = "possible anywhere between the two ends"
 	}
 	if e.Why != "" {
-		words += " (" + strings.ReplaceAll(e.Why, notLooked, "obstacles are not watched") + ")"
+		words += " (" + strings.ReplaceAll(e.Why, move.NotLooked, "obstacles are not watched") + ")"
 	}
 	return words
 }
@@ -176,7 +173,7 @@ func hitText(h *move.Hit) (outcome engine.Outcome, format string, id any) {
 	return engine.Indeterminate, "Whether it meets %s is too close to call.", h.ID
 }
 
-// NearestText says which question is nearest to its limit; "" when none is near.
+// NearestText words the question that is nearest to its limit; "" if none is near.
 func NearestText(r *move.Result, sigmas float64) string {
 	if r.Nearest == "" || !(math.Abs(float64(r.Margin)) < 1e6) {
 		return ""

@@ -20,7 +20,7 @@ func turretView(t *testing.T, r engine.Rules, base engine.Base, arcs ...string) 
 	s := &State{Sigmas: 3, Health: Health{Code: OK}, ObstaclesWatched: true, Choice: Choice{From: "A1", To: "B1", Arc: engine.ArcFront}}
 	s.Play = &Play{Ships: []PlayShip{{ID: "A1", Player: 1, Arcs: arcs, Status: "on the table"},
 		{ID: "B1", Player: 2, Status: "on the table"}}}
-	NewPrinted(s.Play.Ships).On(&scene)
+	NewPrinted(s.Play.Ships).Apply(&scene)
 	result, err := engine.Measure(&scene, engine.Options{Sigmas: 3})
 	require.NoError(t, err)
 	s.Located.Scene, s.Result = scene, result
@@ -47,7 +47,7 @@ func TestTheShipDataSayWhatFirstEditionTokensPrint(t *testing.T) {
 	assert.Equal(t, engine.NoView, m.Outcome, m.Text)
 
 	scene := s.Located.Scene
-	NewPrinted([]PlayShip{{ID: "A1", Arcs: []string{"front", "bullseye"}}}).On(&scene)
+	NewPrinted([]PlayShip{{ID: "A1", Arcs: []string{"front", "bullseye"}}}).Apply(&scene)
 	assert.Empty(t, scene.Ships[0].Arcs, "a scene of the first edition has no bullseye")
 }
 
@@ -77,8 +77,8 @@ func TestATurretMayPointIntoEachArc(t *testing.T) {
 		m := s.MeaningOf(s.Pair, engine.ArcRear, Primary(engine.Rules25))
 		assert.Equal(t, Meaning{engine.Yes, "A1 can attack B1 at range 2, if its turret points to the rear arc."}, m)
 		assert.Equal(t, engine.NoView, s.MeaningOf(s.Pair, engine.ArcTurret, Primary(engine.Rules25)).Outcome)
-		assert.True(t, s.Play.Has("A1", "left"))
-		assert.False(t, s.Play.Has("A1", "full_front"))
+		assert.True(t, s.Play.HasArc("A1", "left"))
+		assert.False(t, s.Play.HasArc("A1", "full_front"))
 	}
 	s := turretView(t, engine.Rules25, engine.Small, "front")
 	assert.Equal(t, engine.No, s.MeaningOf(s.Pair, engine.ArcRear, Primary(engine.Rules25)).Outcome)
@@ -90,7 +90,7 @@ func TestATurretMayPointIntoEachArc(t *testing.T) {
 // G63: every token has a bullseye; which shot it is, the weapon's own arc says.
 func TestTheBullseyeOfAShipThatAttacksInTheFrontArc(t *testing.T) {
 	s := turretView(t, engine.Rules20, engine.Small, "front")
-	assert.True(t, s.Play.Has("A1", "bullseye"))
+	assert.True(t, s.Play.HasArc("A1", "bullseye"))
 	assert.Equal(t, Meaning{engine.No, "B1 is outside the bullseye arc. In the front arc: No shot: B1 is outside the front arc."},
 		s.MeaningOf(s.Pair, engine.ArcBullseye, Primary(engine.Rules20)))
 	s = turretView(t, engine.Rules20, engine.Small, "full_front")

@@ -9,17 +9,17 @@ import (
 
 // Restriction is an act that the rules forbid, or may forbid, where the ships stand.
 type Restriction struct {
-	Outcome engine.Outcome // Yes: it is forbidden; Indeterminate, NoView: perhaps
+	Outcome engine.Outcome // Yes: forbidden; Indeterminate, NoView: perhaps
 	Text    string         // "no attack: at range 0 of an asteroid, rock1 (2.5 G178)"
-	Because []string       // ids of the objects and ships that are the reason
+	Because []string       // ids of the objects and ships that cause it
 	Rules   []string       // "2.5 G178"
 }
 
-// sure reports whether the rules forbid the act for certain.
-func (r *Restriction) sure() bool { return r.Outcome == engine.Yes }
+// certain reports whether the rules surely forbid the act.
+func (r *Restriction) certain() bool { return r.Outcome == engine.Yes }
 
-// NewRestriction words what speaks against an act; nil: nothing does. What is only perhaps
-// so is left out where something is sure.
+// NewRestriction joins the restrictions on an act; nil: there are none. Where one is certain,
+// those that are not are left out.
 func NewRestriction(all []engine.ShipRestriction) *Restriction {
 	if len(all) == 0 {
 		return nil
@@ -38,8 +38,8 @@ func NewRestriction(all []engine.ShipRestriction) *Restriction {
 	return j
 }
 
-// Restricted says what keeps the chosen attacker from an act against the chosen target, as
-// far as it may be told; nil: nothing.
+// Restricted returns what forbids the chosen attacker an act against the chosen target, if the
+// agreement permits showing it; nil: nothing.
 func (s *State) Restricted(act string) *Restriction {
 	if s.Pair == nil {
 		return nil
@@ -47,7 +47,7 @@ func (s *State) Restricted(act string) *Restriction {
 	return s.RestrictedFrom(act, s.Choice.From, s.Choice.To)
 }
 
-// RestrictedFrom is Restricted for a pair of ships, also where it may not be told.
+// RestrictedFrom is like Restricted, for any pair of ships.
 func (s *State) RestrictedFrom(act, from, to string) *Restriction {
-	return NewRestriction(s.Policy.Forbidden(&s.Located.Scene, &s.Result, act, from, to))
+	return NewRestriction(s.Policy.Restrictions(&s.Located.Scene, &s.Result, act, from, to))
 }

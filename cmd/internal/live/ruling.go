@@ -15,41 +15,40 @@ import (
 // Ruling is a ruling, as pages and overlays show it.
 type Ruling struct {
 	Number   uint64    // its entry in the log, from 1
-	At       time.Time // when it was ruled; who shows it lets it fade by this
-	Held     uint64    // the number of the held picture that it was made on
+	At       time.Time // when it was ruled; overlays hide it some time after
+	Held     uint64    // the number of the held picture
 	From, To string
-	Pilots   [2]string // of the two: "Wedge Antilles", "A1 or A2" of a base without a name; "" where no game names one
+	Pilots   [2]string // "Wedge Antilles"; "A1 or A2" of an unidentified base; "" when not known
 	Arc      engine.Arc
-	Title    string      // what holds, in a few words: "Range 2, in the front arc"
-	Text     string      // the same as a sentence, with who ruled
-	Measured string      // what was measured, in the words of Title
-	Lines    []geom.Line // the measuring lines that it rests on
-	// Decision: whether the measurement holds, left something open or was overruled;
-	// Reason says why.
+	Title    string      // what is ruled, in a few words: "Range 2, in the front arc"
+	Text     string      // the same as a sentence, with the judge
+	Measured string      // what was measured, worded like Title
+	Lines    []geom.Line // the measuring lines
+
 	Decision           Decision
-	Ruled              Ruled // what is ruled in its place
-	Reason             string
-	Question, AskedBy  string // "" where it was not said
-	Judge              string // "" where it was not said
+	Ruled              Ruled  // what the judge ruled in place of the measurement
+	Reason             string // for Decided and Overruled
+	Question, AskedBy  string // "" when not given
+	Judge              string // "" when not given
 	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
 	PictureDifference  string // what differs when it does not, in words
 	EntryHash, Program string
 }
 
-// RuleRequest is a judge's ruling as it comes in.
+// RuleRequest is a ruling that a judge submits.
 type RuleRequest struct {
 	Held  uint64 // the number of the held picture that the judge saw
-	After uint64 // the last ruling that the judge knew of; 0: none
+	After uint64 // the number of the last ruling that the judge had seen; 0: none
 	Choice
 	Decision Decision
 	Ruled    Ruled  // with Decided, Overruled
-	Reason   string // needed with Overruled; with Decided one is suggested
+	Reason   string // required with Overruled; with Decided there is a default
 	Question string
 	AskedBy  string
 	Judge    string
 }
 
-// Ruled is what a judge rules otherwise; "" leaves what was measured.
+// Ruled is what a judge rules in place of the measurement; "" keeps what was measured.
 type Ruled struct {
 	Range      string // "0", "1", "2", "3", "beyond"
 	InArc      string // "yes", "no"
@@ -57,8 +56,8 @@ type Ruled struct {
 	MayAttack  string // "yes", "no": whether the rules forbid the attack where the ships stand
 }
 
-// questions are those that a ruling may answer: the values that it takes, and where it
-// keeps the one that is ruled.
+// questions are those that a ruling may answer, with their possible values and the field of
+// Ruled that has the answer.
 var questions = []struct {
 	key, name string
 	values    []string
@@ -70,8 +69,8 @@ var questions = []struct {
 	{"may_attack", "whether it may attack", []string{"yes", "no"}, func(r *Ruled) string { return r.MayAttack }},
 }
 
-// of returns what is ruled on a question, by its key.
-func (r *Ruled) of(key string) string {
+// value returns what is ruled on the question with a key.
+func (r *Ruled) value(key string) string {
 	for i := range questions {
 		if questions[i].key == key {
 			return questions[i].ruled(r)
@@ -80,8 +79,8 @@ func (r *Ruled) of(key string) string {
 	return ""
 }
 
-// NewRuling words a ruling on what is held, or says as a *Refusal why it is none.
-// Number, time and hashes are for whoever records it.
+// NewRuling returns the ruling on a held picture. An error is a *Refusal. The caller sets number,
+// time and hashes when it records the ruling.
 func NewRuling(h *Held, r RuleRequest) (Ruling, error) {
 	s := h.State(r.Choice)
 	if err := checkRule(h, &s, &r); err != nil {
@@ -103,7 +102,7 @@ func NewRuling(h *Held, r RuleRequest) (Ruling, error) {
 	return out, nil
 }
 
-// checkRule says what is wrong with a ruling; nil: nothing.
+// checkRule returns what is wrong with a ruling, as a *Refusal.
 func checkRule(h *Held, s *State, r *RuleRequest) error {
 	bad := func(format string, a ...any) error {
 		return &Refusal{ErrInvalid, fmt.Sprintf(format, a...)}
@@ -138,19 +137,17 @@ func checkRule(h *Held, s *State, r *RuleRequest) error {
 	case (r.Decision == AsMeasured || r.Decision == "") && r.Ruled != (Ruled{}):
 		return bad("A ruling as measured rules nothing else.")
 	}
-	if left := left(s, r.Ruled); len(left) > 0 {
-		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", leftText(left))
+	if left := remainingQuestions(s, r.Ruled); len(left) > 0 {
+		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", remainingText(left))
 	}
 	return nil
 }
 
-// checkOverruled says what is wrong with a ruling against what was measured; nil: nothing.
+// checkOverruled returns what is wrong with a ruling against the measurement, as a *Refusal.
 func checkOverruled(s *State, r *RuleRequest, bad func(string, ...any) error) error {
 	for _, q := range questions {
-		if value := r.Ruled.of(q.key); value != "" && !slices.Contains(q.values, value) {
-			last := len(q.values) - 1
-			return bad("%s cannot be ruled to be %q; expected %s or %s.", sentence.Upper(q.name), value, strings.Join(q.values[:last], ", "),
-				q.values[last])
+		if value := r.Ruled.value(q.key); value != "" && !slices.Contains(q.values, value) {
+			return bad("%s cannot be ruled to be %q; expected %s.", sentence.Upper(q.name), value, sentence.Or(q.values))
 		}
 	}
 	switch {
@@ -164,12 +161,12 @@ func checkOverruled(s *State, r *RuleRequest, bad func(string, ...any) error) er
 	case ruledTitle(s, r.Ruled) == MeasuredTitle(s):
 		return bad("That is what was measured: confirm it instead.")
 	case checkDecided(s, &r.Ruled) == "":
-		return bad("The measurement leaves this possible, and nothing here is against it: that is to decide what is open, not to overrule.")
+		return bad("The measurement leaves this possible: decide what is open instead of overruling.")
 	}
 	return nil
 }
 
-// rulingLines are the lines that a ruling rests on: of the attack, where there is one.
+// rulingLines returns the measuring lines of a ruling: those of the attack, if there is one.
 func rulingLines(s *State) []geom.Line {
 	if s.Pair == nil {
 		return nil
@@ -180,12 +177,12 @@ func rulingLines(s *State) []geom.Line {
 	return slices.Clone(s.Pair.Range.Lines)
 }
 
-// ErrHeldChanged is why nothing is ruled on what a judge no longer sees.
+// ErrHeldChanged refuses a ruling on a picture that is no longer held.
 var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: someone released it or holds another picture. Nothing " +
 	"was recorded. Look at what is held now and rule on that."}
 
-// RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
-func RuledMeanwhile(last *Ruling) *Refusal {
-	return &Refusal{ErrOvertaken, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule "+
-		"again if you still must.", last.Number, last.Text)}
+// RuledInBetween refuses a ruling by a judge who has not seen the last one.
+func RuledInBetween(last *Ruling) *Refusal {
+	return &Refusal{ErrOvertaken, fmt.Sprintf("You had not seen ruling %d: %s Your ruling was not recorded. Rule again if it is still "+
+		"needed.", last.Number, last.Text)}
 }

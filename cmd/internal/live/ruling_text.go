@@ -9,8 +9,8 @@ import (
 	"sightline/engine"
 )
 
-// RulingText says a ruling as a sentence: what holds, what was measured when that is
-// something else, who ruled and why.
+// RulingText words a ruling as a sentence: what is ruled, what was measured if that differs,
+// who ruled and why.
 func RulingText(r *Ruling) string {
 	how := "as measured"
 	switch r.Decision {
@@ -30,7 +30,7 @@ func RulingText(r *Ruling) string {
 	return text
 }
 
-// MeasuredTitle says in a few words what was measured of the chosen pair.
+// MeasuredTitle words what was measured of the chosen pair.
 func MeasuredTitle(s *State) string {
 	if s.Pair == nil {
 		return "No answer: " + s.Reason
@@ -39,7 +39,7 @@ func MeasuredTitle(s *State) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
-// RuledText says what is ruled on a question.
+// RuledText words the ruled answer to a question.
 func RuledText(s *State, key, value string) string {
 	arc := ArcName(s.Choice.Arc)
 	switch key + " " + value {
@@ -65,14 +65,13 @@ func RuledText(s *State, key, value string) string {
 	return "Range " + value
 }
 
-// answerParts are the answers to the chosen pair's questions in a few words: the range,
-// the arc and the obstruction.
+// answerParts returns the answers on range, arc and obstruction in a few words each.
 func answerParts(s *State) []string {
 	w := s.Text()
 	return []string{w.Title + attackDiffers(s), w.InArc, w.Obstruction}
 }
 
-// attackDiffers names the attack range where it is not the range.
+// attackDiffers names the attack range where it differs from the range.
 func attackDiffers(s *State) string {
 	a, ok := s.ArcOf()
 	if !ok || a.Attack == nil || RangeTitle(a.Attack.RangeVerdict) == RangeTitle(s.Pair.Range) {
@@ -81,19 +80,19 @@ func attackDiffers(s *State) string {
 	return " (attack: " + sentence.Lower(RangeTitle(a.Attack.RangeVerdict)) + ")"
 }
 
-// ruledTitle says in a few words what holds by a ruling; what it leaves out is as measured.
+// ruledTitle words what holds after a ruling; what it does not answer is as measured.
 func ruledTitle(s *State, r Ruled) string {
 	parts := make([]string, 3)
 	if s.Pair != nil {
 		parts = answerParts(s)
 	}
 	for i := range parts {
-		if key := questions[i].key; r.of(key) != "" {
-			parts[i] = RuledText(s, key, r.of(key))
+		if key := questions[i].key; r.value(key) != "" {
+			parts[i] = RuledText(s, key, r.value(key))
 		}
 	}
 	if s.Pair != nil && r.Range != "" && len(rangeValues(&s.Pair.Range)) == 1 &&
-		slices.ContainsFunc(OpenQuestions(s, r), func(q openQuestion) bool { return q.Key == "range" }) {
+		slices.ContainsFunc(OpenQuestions(s, r), func(q OpenQuestion) bool { return q.Key == "range" }) {
 		parts[0] = RangeTitle(s.Pair.Range) + " (attack: " + sentence.Lower(RuledText(s, "range", r.Range)) + ")"
 	}
 	a, ok := s.ArcOf()
@@ -102,15 +101,15 @@ func ruledTitle(s *State, r Ruled) string {
 	case r.InArc == "no":
 		parts[2] = ""
 	case r.InArc == "yes" && ok && a.Attack == nil && s.ObstaclesWatched && !s.Located.Scene.ObstaclesUnseen:
-		parts[2] = "no obstacle on the line" // else it is an open question, and ruled
+		parts[2] = "no obstacle on the line" // else it is an open question, and answered
 	}
 	parts = append(parts, forbiddenBy(s, r))
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return sentence.Upper(strings.Join(parts, ", "))
 }
 
-// forbiddenBy says what the rules forbid by a ruling, or perhaps forbid by what was measured
-// where nothing is ruled; "": nothing. What they perhaps forbid does not matter out of the arc.
+// forbiddenBy words what the rules forbid, as ruled or else as measured; "": nothing. A doubtful
+// restriction does not matter outside the arc.
 func forbiddenBy(s *State, r Ruled) string {
 	no := s.Restricted("attack")
 	switch {
@@ -122,7 +121,7 @@ func forbiddenBy(s *State, r Ruled) string {
 		return "no attack: the target is at range 0 (2.0 G73)"
 	case no == nil, r.Range != "" && answeredByRange(s, no, r):
 		return ""
-	case !no.sure() && !mayAttackThrough(s, r):
+	case !no.certain() && !mayAttackThrough(s, r):
 		return ""
 	}
 	return no.Text

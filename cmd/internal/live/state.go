@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,53 +15,53 @@ import (
 	"sightline/vision/exposure"
 )
 
-// State is everything that is known at one instant. It is a plain value: whoever
-// makes it does not change it afterwards.
+// State is everything known at one instant. It is a plain value and must not be changed
+// once published.
 type State struct {
 	Seq uint64    // counts the states from 1
 	At  time.Time // when it was made
 
 	Health Health
-	Notes  []Note // what people should know that is no hindrance, newest first
+	Notes  []Note // events worth knowing that stop no answer, newest first
 
-	Source   string // as the source names itself
+	Source   string // the source's own name
 	Figures  Figures
 	Register Register
 
-	Cameras []Camera // the further cameras; none: there is one only
+	Cameras []Camera // the secondary cameras
 
 	Frame   vision.Frame    // the newest picture; Gray is nil before the first one
-	Region  image.Rectangle // the part of the picture that is worth showing; empty: all of it
+	Region  image.Rectangle // the part of the picture to show; empty: all of it
 	Located vision.Located
-	Tracks  []vision.Track // of Located's ships, in their order; none: they are not followed
+	Tracks  []vision.Track // of Located's ships, in the same order; none: they are not tracked
 
 	ObstaclesWatched bool
-	Held             bool       // a person holds the picture and the answers: they are not live
+	Held             bool       // picture and answers are held, not live
 	Hold             *Held      // what is held; nil while everything is live
-	Released         []Released // what was released and can be held again, the newest first
-	Ruling           *Ruling    // the last ruling; nil: there was none since the program started
-	RulingsTrouble   string     // why no ruling can be recorded now, a sentence; "" when nothing is known against it
-	Match            Match      // what a stream says of the game
+	Released         []Released // released pictures that can be held again, newest first
+	Ruling           *Ruling    // the last ruling since the program started; nil: none
+	RulingsTrouble   string     // why no ruling can be recorded now, a sentence; "" when one can
+	Match            Match      // who plays, for a stream
 	Direction        Direction  // of the stream's overlays
-	Play             *Play      // the game on the table; nil: none is played
+	Play             *Play      // the game on the table; nil: none
 	Sigmas           float64
 	Choice           Choice
-	Chosen           bool                // by a person; otherwise the program chose, by which ship moved last
+	Chosen           bool                // a person chose the pair; false: the program did, by which ship moved last
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why
 	Reason           string              // why there is no answer, in a few words; "" when there is one
 	Light            Light               // how well the camera sees
 
-	// Result is all pairs, whatever the players agreed on: what leaves this package has
-	// passed Policy.Apply, unless it goes to a judge.
+	// Result has every pair, whatever the players agreed on. Only a judge may see it all;
+	// everyone else gets what Policy.Apply leaves.
 	Result engine.Result
 
-	Policy   Policy // what the players agreed on about measuring
-	Withheld bool   // there is an answer, and the agreement forbids it: Reason says why
+	Policy   Policy // the agreement on measuring
+	Withheld bool   // the agreement forbids the answer: Reason says why
 
 	Panel     hardware.State
-	PanelName string // what the panel says of itself
+	PanelName string // the panel's own name
 
-	LampLabels [hardware.NumLamps]string // what is printed next to the lamps; "": their names
+	LampLabels [hardware.NumLamps]string // printed next to the lamps; "": the lamp's name
 }
 
 // Code names a state of the whole program.
@@ -76,7 +77,7 @@ const (
 	Ended         Code = "ended"
 	Broken        Code = "broken" // locating failed
 	Calibrating   Code = "calibrating"
-	Moved         Code = "moved" // the camera or the table; it is registered again automatically
+	Moved         Code = "moved" // the camera or the table; registered again automatically
 	MarkersLost   Code = "markers_lost"
 	LensChanged   Code = "lens_changed"
 	Dark          Code = "dark"   // the pictures show nothing
@@ -84,7 +85,7 @@ const (
 	Torn          Code = "torn"   // part of the picture never came
 )
 
-// Health says how the program is, and what a person can do about it.
+// Health is what stops the answers, if anything, and what a person can do about it.
 type Health struct {
 	Code   Code
 	Title  string // "No camera"
@@ -92,7 +93,7 @@ type Health struct {
 	Advice string // what to do
 }
 
-// Line says what is wrong in one line: the title and the detail, or the detail where it begins with the title.
+// Line returns the title and the detail on one line, without repeating a title that begins the detail.
 func (h Health) Line() string {
 	switch {
 	case h.Detail == "":
@@ -109,56 +110,56 @@ type Note struct {
 	Text string
 }
 
-// Figures count what the camera and the locator do.
+// Figures describe the camera and the locator at work.
 type Figures struct {
 	Frames, Dropped uint64
 	FPS             float64       // of the camera
-	Locating        time.Duration // what the last frame took
+	Locating        time.Duration // of the last frame
 	Age             time.Duration // of the picture when the state was made
 }
 
-// Register says how the camera's place over the table is known.
+// Register says how the camera's place over the table was found.
 type Register struct {
 	From    string // "table.json", "the mat's markers"; "" when it is not known
 	RMSPx   float64
-	Markers []int // that fixed it
+	Markers []int // used to find it
 	At      time.Time
-	Times   int // how often the camera registered itself since the program started
+	Times   int // registrations from the markers since the program started
 
-	Hash      string // of the calibration in use, as its file would hold it
-	BaseHash  string // of the one the program started with: the file, or the first from the markers
+	Hash      string // of File
+	BaseHash  string // of the first calibration since the program started: the file, or from the markers
 	Integrity string // of the file: "intact", "changed by hand …"; "" when it comes from the markers
 	Lens      string // the lens file and its integrity; "" when none was named
 	File      []byte // the calibration in use, as `calibrate table` would write it
 	Watch     Watch
-	Verified  *verify.AnswerJSON // the last verification of the file; nil: there was none
+	Verified  *verify.AnswerJSON // the last verification of the file; nil: none
 }
 
 // Watch says whether the calibration in use still holds.
 type Watch struct {
 	State           string // as watch.State, or "unwatched"
-	Text            string // for people; "" when the health says it
-	Seen, Of        int    // markers that are where they were
-	Missing, Strays []int  // ids that are not seen, and that lie elsewhere
+	Text            string // for people; "" when Health says it
+	Seen, Of        int    // markers in place, of all
+	Missing, Strays []int  // ids of markers not seen, and of those that lie elsewhere
 	Blind           geom.Length
 }
 
 // Light is how well the camera sees, and what to do about it.
 type Light struct {
 	exposure.Light
-	Advice   []string // the worst first; none: nothing is wrong
+	Advice   []string // the most urgent first; none: nothing is wrong
 	Exposure exposure.State
 }
 
-// Camera says how one of the further cameras is.
+// Camera is the state of a secondary camera.
 type Camera struct {
 	Name   string
-	Source string // as the source names itself
-	Used   bool   // what it sees is in the answers
-	Why    string // why it is not, in a few words
+	Source string // the source's own name
+	Used   bool   // its sights are in the answers
+	Why    string // why they are not, in a few words
 
-	// NoObstacles says in a few words why it does not see the obstacles, where the main
-	// camera watches them; "": it does, or they are not watched.
+	// NoObstacles says in a few words why the camera does not see the obstacles that the
+	// main camera watches; "": it does, or none are watched.
 	NoObstacles string
 }
 
@@ -174,6 +175,15 @@ func (s *State) ArcOf() (engine.ArcVerdict, bool) {
 	return engine.ArcVerdict{}, false
 }
 
+// pairIn returns the verdict on a pair; nil: not measured.
+func pairIn(r *engine.Result, from, to string) *engine.PairVerdict {
+	i := slices.IndexFunc(r.Pairs, func(p engine.PairVerdict) bool { return p.From == from && p.To == to })
+	if i < 0 {
+		return nil
+	}
+	return &r.Pairs[i]
+}
+
 // Track returns a ship's track.
 func (s *State) Track(id string) (vision.Track, bool) {
 	t := vision.Tracked{Tracks: s.Tracks}
@@ -186,7 +196,7 @@ func (s *State) Stands(id string) bool {
 	return !known || k.State.Stands()
 }
 
-// Standing returns the scene with the ships that are answered about.
+// Standing returns the scene with the ships that stand: those that are measured.
 func (s *State) Standing() engine.Scene {
 	if len(s.Tracks) == 0 {
 		return s.Located.Scene
@@ -195,8 +205,8 @@ func (s *State) Standing() engine.Scene {
 	return t.Standing()
 }
 
-// Unseen lists the ships of the standing scene that the newest picture does not show,
-// with the age of their pose: "A1 frozen 1200 ms".
+// Unseen lists the standing ships that the newest picture does not show, with the age of
+// their pose: "A1 frozen 1200 ms".
 func (s *State) Unseen() (out []string) {
 	for _, k := range s.Tracks {
 		if k.State.Stands() && k.State != vision.Still {

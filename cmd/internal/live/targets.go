@@ -8,28 +8,27 @@ import (
 	"sightline/engine"
 )
 
-// Targets is everything that the chosen attacker could be measured to, as far as the
-// agreement allows it.
+// Targets is everything that the agreement lets the chosen attacker measure to.
 type Targets struct {
-	Ships   []Target // enemies first, the nearest first
+	Ships   []Target // enemies first, then by distance
 	Reason  string   // why ships are missing; "" when none is
-	Objects []Object // obstacles, devices and markers, the nearest first
-	Blasts  []Blast  // devices, from no ship
+	Objects []Object // obstacles, devices and markers, nearest first
+	Blasts  []Blast  // devices with the ships near them
 }
 
-// Target is a ship that the chosen attacker could be measured to.
+// Target is a ship that the chosen attacker may measure to.
 type Target struct {
 	ID     string
 	Player int
-	Pair   *engine.PairVerdict // what may be told of the pair; nil: Title says why nothing is
+	Pair   *engine.PairVerdict // the permitted part; nil: Title says why there is none
 	Title  string              // "Range 2"
-	Arcs   []engine.ArcVerdict // those that it is in, or may be in
+	Arcs   []engine.ArcVerdict // those that the target is in, or may be in
 
 	NoAttack, NoLock *Restriction // nil: the rules allow it
 }
 
-// Targets lists what the chosen attacker could be measured to. It lists no ships while
-// the table is not answered about.
+// Targets lists what the chosen attacker may measure to. It lists no ships while there are no
+// answers.
 func (s *State) Targets() Targets {
 	out := Targets{Blasts: s.blasts()}
 	scene := &s.Located.Scene
@@ -55,10 +54,10 @@ func (s *State) Targets() Targets {
 	return out
 }
 
-// answers reports whether the table is answered about, as it is now or as it is held.
+// answers reports whether there are answers, live or held.
 func (s *State) answers() bool { return s.Health.Code == OK || s.Held }
 
-// rank puts enemies before friends, and of each those first whose range is known.
+// rank sorts enemies before friendly ships, and known ranges before unknown ones.
 func (t *Target) rank(from *engine.Ship) (n int) {
 	if t.Player == from.Player && from.Player != 0 {
 		n = 2
@@ -84,12 +83,12 @@ func (s *State) target(from, to *engine.Ship) Target {
 			return t
 		}
 	}
-	i := slices.IndexFunc(s.Result.Pairs, func(p engine.PairVerdict) bool { return p.From == from.ID && p.To == to.ID })
-	if i < 0 {
+	p := pairIn(&s.Result, from.ID, to.ID)
+	if p == nil {
 		t.Title = "Not measured"
 		return t
 	}
-	if t.Pair = s.Policy.Cut(&s.Located.Scene, &s.Result.Pairs[i]); t.Pair == nil {
+	if t.Pair = s.Policy.PairResult(&s.Located.Scene, p); t.Pair == nil {
 		return t
 	}
 	t.Title = RangeTitle(t.Pair.Range)

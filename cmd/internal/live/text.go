@@ -13,19 +13,19 @@ import (
 	"sightline/vision/token"
 )
 
-// AnswerText is the answer in words, for people and for screen readers.
+// AnswerText is the answer in words.
 type AnswerText struct {
 	Headline    Headline
 	Title       string // "Range 2"
-	Live        string // all that matters, without figures that tremble
-	Explain     string // why it is so, with the figures
+	Live        string // the whole answer without figures, which change with every picture: for screen readers
+	Explain     string // the reasons, with the figures
 	InArc       string // "in the front arc"
 	Obstruction string
-	RestsOn     string // "A1 is covered: this is from 1.2 s ago"; "" when both ships are seen
+	RestsOn     string // which ship is not seen now: "A1 is covered in part: …"; "" when both are
 	Meaning     Meaning
 }
 
-// Text says the state's answer. Everything on the page that words a verdict comes from here.
+// Text words the answer. Every verdict in words on the page comes from here.
 func (s *State) Text() AnswerText {
 	if s.Choice.From == "" || s.Choice.To == "" {
 		if !s.answers() {
@@ -48,7 +48,7 @@ func (s *State) Text() AnswerText {
 		Headline:    s.Headline(),
 		Title:       RangeTitle(s.Pair.Range),
 		Explain:     explainRange(s),
-		Obstruction: obstructionWords(s),
+		Obstruction: obstacleText(s),
 	}
 	w.InArc, w.Meaning = arcText(s), s.Meaning()
 	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", s.Play.Named(s.Choice.From), s.Play.Named(s.Choice.To), w.Title, sentence.Upper(w.InArc),
@@ -71,7 +71,7 @@ func (s *State) Text() AnswerText {
 	return w
 }
 
-// restsOn says which of the pair's ships is not seen now, though its pose stands.
+// restsOn says which of the pair's ships is not seen now although its pose still counts.
 func restsOn(s *State) string {
 	var out []string
 	for _, id := range []string{s.Choice.From, s.Choice.To} {
@@ -82,8 +82,8 @@ func restsOn(s *State) string {
 	return strings.Join(out, ", and ")
 }
 
-// TrackText says for people what is known of a ship that is not simply still; "" of
-// one that is. now is the time of the newest picture.
+// TrackText says what is special about a ship's track; "" for a ship that is read and still.
+// now is the time of the newest picture.
 func TrackText(k *vision.Track, now time.Time) string {
 	id, age := k.Ship.ID, k.Age(now).Seconds()
 	switch k.State {
@@ -103,7 +103,7 @@ func TrackText(k *vision.Track, now time.Time) string {
 	case vision.Lifted:
 		return id + " is not in its place any more"
 	}
-	if may := k.Ship.NameDoubt; len(may) > 1 && k.Ship.Player == 0 { // it is no one's: its card may be one that was never shown
+	if may := k.Ship.NameDoubt; len(may) > 1 && k.Ship.Player == 0 { // without a player: its card may be one that was never shown
 		return fmt.Sprintf("%s is %s or another ship with a card like theirs: tap it and say which ship it is", id, strings.Join(may, " or "))
 	} else if len(may) > 1 {
 		return fmt.Sprintf("%s is %s, which look alike: tap it and say which ship it is", id, strings.Join(may, " or "))
@@ -140,14 +140,14 @@ func RangeTitle(r engine.RangeVerdict) string {
 	case len(bands) < 2:
 		return "Too close to call"
 	}
-	text := strings.Join(bands[:len(bands)-1], ", ") + " or " + bands[len(bands)-1]
+	text := sentence.Or(bands)
 	if rest, ok := strings.CutPrefix(text, "contact"); ok {
 		return "Contact" + strings.Replace(rest, " or ", " or range ", 1)
 	}
 	return "Range " + text
 }
 
-// bandNames names bands for people; all beyond 3 are one.
+// bandNames names bands for people; those beyond 3 share one name.
 func bandNames(bands []int) []string {
 	var names []string
 	for _, b := range bands {
@@ -165,7 +165,7 @@ func bandNames(bands []int) []string {
 	return names
 }
 
-// explainRange says how sure the range is and why.
+// explainRange says how sure the range is, with the figures.
 func explainRange(s *State) string {
 	r := s.Pair.Range
 	need := s.Sigmas * float64(r.Sigma)
@@ -191,8 +191,8 @@ func explainRange(s *State) string {
 	return "The camera does not see enough of the two ships."
 }
 
-// explainArc says how far the target is out of the chosen arc, or how near its edge, with
-// a space after it; "" where it is in the arc, or nothing is known of that.
+// explainArc says how far outside the chosen arc the target is, or how near the arc's edge,
+// and ends in a space; "" where the target is in the arc or nothing is known.
 func explainArc(s *State) string {
 	a, ok := s.ArcOf()
 	if !ok {
@@ -209,7 +209,7 @@ func explainArc(s *State) string {
 	return ""
 }
 
-// ArcName is an arc's name for people: "full front".
+// ArcName returns an arc's name for people: "full front".
 func ArcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
 
 // arcText says whether the target is in the chosen arc.
@@ -218,7 +218,7 @@ func arcText(s *State) string {
 		return "arcs are not measured now"
 	}
 	a, ok := s.ArcOf()
-	arc := strings.ReplaceAll(s.Choice.Arc.String(), "_", " ")
+	arc := ArcName(s.Choice.Arc)
 	if !ok {
 		return fmt.Sprintf("%s has no %s arc", s.Choice.From, arc)
 	}
@@ -233,11 +233,11 @@ func arcText(s *State) string {
 	return fmt.Sprintf("too close to the edge of the %s arc to call", arc)
 }
 
-// obstructionWords says what is known of obstacles between the two. A line that
-// is not watched is never called clear.
-func obstructionWords(s *State) string {
+// obstacleText says what is known of obstacles between the two ships. A line that is not
+// watched is never called clear.
+func obstacleText(s *State) string {
 	if !s.ObstaclesWatched || s.Located.Scene.ObstaclesUnseen {
-		return s.Unwatched()
+		return s.UnwatchedText()
 	}
 	a, ok := s.ArcOf()
 	if !ok || a.Attack == nil {
@@ -246,16 +246,16 @@ func obstructionWords(s *State) string {
 	return ObstructionText(&a.Attack.Obstruction)
 }
 
-// Unwatched says that nothing is known of obstacles. While they are looked for, which takes a slow
-// machine longer than people need between two moves, it says that.
-func (s *State) Unwatched() string {
+// UnwatchedText says that nothing is known of obstacles, or that the search for them is still
+// running: on a slow machine it takes longer than players need between two moves.
+func (s *State) UnwatchedText() string {
 	if sight := s.Located.Obstacles; sight != nil && sight.Pending() && !s.Held {
 		return vision.UnseenLooking
 	}
 	return "obstacles are not watched"
 }
 
-// ObstructionText says what is known of obstacles on an attack's line.
+// ObstructionText words the obstruction of an attack's line.
 func ObstructionText(o *engine.ObstructionVerdict) string {
 	by := strings.Join(o.By, ", ")
 	switch o.Verdict {
@@ -274,7 +274,7 @@ func ObstructionText(o *engine.ObstructionVerdict) string {
 	return "no view of what lies on the line"
 }
 
-// ContactElsewhere explains an attack range that is not the range 0 of ships in contact.
+// ContactElsewhere explains why the attack range of ships in contact is not 0; "" otherwise.
 func ContactElsewhere(s *State, a *engine.ArcVerdict) string {
 	if a.Attack == nil || s.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(s.Pair) {
 		return ""
@@ -283,8 +283,8 @@ func ContactElsewhere(s *State, a *engine.ArcVerdict) string {
 		"the arc."
 }
 
-// ObstructionOutcome says an obstruction's verdict as an answer: yes, no, choose, too_close or
-// not_watched.
+// ObstructionOutcome returns an obstruction's verdict as an answer: yes, no, choose, too_close
+// or not_watched.
 func ObstructionOutcome(verdict string) string {
 	switch verdict {
 	case "never":

@@ -6,16 +6,15 @@ import (
 	"sightline/engine"
 )
 
-// Touch is what a game of the first edition knows of the ships that touch. It is a plain
-// value; nil knows nothing.
+// Touch is what a first edition game knows about which ships touch. Nil knows nothing.
 type Touch struct {
 	Ships    []string    // of the game
-	Touching [][2]string // for sure
-	May      [][2]string // not known to touch or not, should they be in contact
+	Touching [][2]string // pairs that touch for sure
+	May      [][2]string // pairs that may touch if they are in contact
 }
 
-// Options returns the options for measuring a scene: what is known of its ships that touch,
-// and that nothing is known of ships that are not of the game.
+// Options returns the options for measuring a scene. A ship that is not of the game may touch
+// any other.
 func (t *Touch) Options(s *engine.Scene, sigmas float64) engine.Options {
 	o := engine.Options{Sigmas: sigmas}
 	if t == nil || s.Rules != engine.Rules1e {
@@ -32,8 +31,8 @@ func (t *Touch) Options(s *engine.Scene, sigmas float64) engine.Options {
 	return o
 }
 
-// moved returns what is known after a ship has moved: what touches it then, it does not say.
-func (t *Touch) moved(id string) *Touch {
+// withMoved returns what is known after a ship has moved: it may touch any other.
+func (t *Touch) withMoved(id string) *Touch {
 	if t == nil {
 		return nil
 	}

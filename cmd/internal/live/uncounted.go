@@ -10,17 +10,17 @@ import (
 	"sightline/engine/move"
 )
 
-// Uncounted is a ship of the table that stands nowhere for sure: a hand covers it, it is
-// lifted, it moves or it was still for too short. No scene that is measured on has it.
+// Uncounted is a ship whose place is not sure: it is covered, lifted, moving, or has not been
+// still for long enough. It is left out of measured scenes.
 type Uncounted struct {
-	Ship engine.Ship // where it was seen last
+	Ship engine.Ship // as last seen
 	Why  string      // "B1 is covered"
 }
 
-// strayed is how far from where it was seen last a ship is still thought to be.
-const strayed = 50 * geom.Millimeter
+// uncountedReach is how far an uncounted ship may be from where it was last seen.
+const uncountedReach = 50 * geom.Millimeter
 
-// Uncounted lists the ships that the standing scene leaves out.
+// Uncounted lists the ships left out of the standing scene.
 func (s *State) Uncounted() (out []Uncounted) {
 	for i := range s.Tracks {
 		if k := &s.Tracks[i]; !k.State.Stands() {
@@ -30,9 +30,9 @@ func (s *State) Uncounted() (out []Uncounted) {
 	return out
 }
 
-// doubt takes back what a move's result says for sure where an uncounted ship may stand
-// in the way. What meets a ship or an obstacle that is seen stays met.
-func (t *MovePreview) doubt(s *engine.Scene) {
+// markUncounted sets MayBlock and turns what a move's result says for sure into NoView where an
+// uncounted ship may block the move. Overlaps with what is seen stay.
+func (t *MovePreview) markUncounted(s *engine.Scene) {
 	r := &t.Result
 	own := ShipOf(s, t.Ship)
 	if own == nil {
@@ -48,9 +48,9 @@ func (t *MovePreview) doubt(s *engine.Scene) {
 		return out
 	}
 	if t.Doing == DoDrop {
-		t.InTheWay = near(r.Final) // as if it were as large as the base
+		t.MayBlock = near(r.Final) // as if the device were as large as the base
 	} else if len(r.Options) == 0 {
-		t.InTheWay = near(r.Full, r.Final)
+		t.MayBlock = near(r.Full, r.Final)
 	}
 	for i := range r.Options {
 		o := &r.Options[i]
@@ -62,23 +62,23 @@ func (t *MovePreview) doubt(s *engine.Scene) {
 		if len(why) == 0 {
 			continue
 		}
-		if t.InTheWay = why; o.Legal != engine.No {
+		if t.MayBlock = why; o.Legal != engine.No {
 			o.Legal, o.Why = engine.NoView, strings.Join(why, ", ")
 		}
 	}
-	if len(t.InTheWay) == 0 {
+	if len(t.MayBlock) == 0 {
 		return
 	}
 	if r.Outcome != engine.Indeterminate {
 		r.Outcome = engine.NoView
 	}
 	if r.InFull == engine.Yes && t.Doing != DoDrop { // nothing stops a device
-		r.InFull = best(r.Options)
+		r.InFull = bestOutcome(r.Options)
 	}
 }
 
-// best returns whether any of the options is legal; NoView where there are none.
-func best(options []move.Option) engine.Outcome {
+// bestOutcome returns whether any option is legal; NoView if there are none.
+func bestOutcome(options []move.Option) engine.Outcome {
 	if len(options) == 0 {
 		return engine.NoView
 	}
@@ -91,13 +91,13 @@ func best(options []move.Option) engine.Outcome {
 	return out
 }
 
-// reaches reports whether a ship that was seen last somewhere may meet a move: its
-// template, the base of the given kind at any of the ends or between them, or the base
-// anywhere along the template, where it is sent back to.
+// reaches reports whether an uncounted ship may be in the way of a move: under its template,
+// under a base of the given size at the ends or between them, or along the template, where the
+// moving ship may be backed up to.
 func (t *MovePreview) reaches(profile *engine.Profile, u *engine.Ship, base engine.Base, ends []geom.Pose) bool {
 	there := geom.Polygon(BaseOutline(profile, u.Base, u.Pose))
 	w, l := profile.Size(base)
-	far, reach := float64(strayed), math.Hypot(float64(w), float64(l))/2
+	far, reach := float64(uncountedReach), math.Hypot(float64(w), float64(l))/2
 	if p := geom.Polygon(t.Result.Template); len(p) > 0 && geom.Gap(p, there) <= far+reach {
 		return true
 	}

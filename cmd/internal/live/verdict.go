@@ -17,22 +17,21 @@ type Verdict struct {
 	Key     string // range, may_attack, front, front_attack, front_obstruction …
 	Name    string // "Range", "In the front arc"
 	Arc     string // "" of the range
-	Outcome string // yes, no, too_close, no_view; choose of an obstruction
+	Outcome string // yes, no, too_close, no_view; for an obstruction also choose
 	Title   string
-	Text    string // the whole sentence, with its figures
+	Text    string // a sentence with the figures
 	Decide  string // what would decide it; "" when it is decided
 
-	// Nil: it has none. Need is the margin that would be enough to be sure.
-	Distance, Sigma, Need *geom.Length
+	Distance, Sigma, Need *geom.Length // nil: not measured; Need is the margin that decides
 	Margin                geom.Length
 
-	By, Ships []string // obstacles and ships that it is because of
+	By, Ships []string // the obstacles and ships that cause it
 	Lines     []geom.Line
 	Rules     []string // "2.5 G178"
 }
 
-// Verdicts lists what was measured of the chosen pair: the range, then each arc with
-// its attack range and obstruction, the chosen arc first.
+// Verdicts lists what was measured of the chosen pair: the range, restrictions, then each arc
+// with its attack range and obstruction, the chosen arc first.
 func (s *State) Verdicts() (out []Verdict) {
 	p := s.Pair
 	if p == nil {
@@ -45,25 +44,25 @@ func (s *State) Verdicts() (out []Verdict) {
 			out = append(out, no.verdict(act))
 		}
 	}
-	var rest []Verdict
+	var others []Verdict
 	for i := range p.Arcs {
 		if a := &p.Arcs[i]; a.Arc == s.Choice.Arc {
 			out = append(out, s.arcVerdicts(a)...)
 		} else {
-			rest = append(rest, s.arcVerdicts(a)...)
+			others = append(others, s.arcVerdicts(a)...)
 		}
 	}
-	return append(out, rest...)
+	return append(out, others...)
 }
 
-// verdict says what the rules forbid, or may forbid, where the ships stand.
+// verdict returns a restriction on an act as a verdict.
 func (r *Restriction) verdict(act string) Verdict {
 	out := Verdict{
 		Key: "may_" + act, Name: "May it " + act, Outcome: r.Outcome.String(), Title: "Perhaps not", Text: sentence.Upper(r.Text) + ".",
 		By: r.Because, Rules: r.Rules,
 	}
 	switch {
-	case r.sure():
+	case r.certain():
 		out.Outcome, out.Title = engine.No.String(), "No "+act
 	case r.Outcome == engine.NoView:
 		out.Decide = "What was measured cannot say it: ask what " + strings.Join(r.Because, ", ") + " is, or how the ships came to stand so."
@@ -76,7 +75,7 @@ func (r *Restriction) verdict(act string) Verdict {
 	return out
 }
 
-// need is the margin that would be enough to be sure.
+// need returns the margin that decides a question.
 func (s *State) need(sigma geom.Length) geom.Length { return geom.Length(s.Sigmas * float64(sigma)) }
 
 func (s *State) rangeVerdict(key, name, arc string, r *engine.RangeVerdict, text, rule string) Verdict {
@@ -100,9 +99,9 @@ func (s *State) rangeVerdict(key, name, arc string, r *engine.RangeVerdict, text
 	return out
 }
 
-// arcVerdicts are of one arc: whether the target is in it, and the attack through it.
+// arcVerdicts returns the verdicts on one arc: whether the target is in it, and the attack.
 func (s *State) arcVerdicts(a *engine.ArcVerdict) (out []Verdict) {
-	if a.Arc != engine.ArcPrimaryTurret { // no arc limits that one
+	if a.Arc != engine.ArcPrimaryTurret { // which is not limited to an arc
 		out = append(out, s.inArcVerdict(a))
 	}
 	if a.Attack == nil {
@@ -117,7 +116,7 @@ func (s *State) arcVerdicts(a *engine.ArcVerdict) (out []Verdict) {
 func (s *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
 	rules, need := s.Located.Scene.Rules, s.need(a.Sigma)
 	alone := *a
-	alone.Attack = nil // it has a verdict of its own
+	alone.Attack = nil // has its own verdict
 	out := Verdict{
 		Key: a.Arc.String(), Name: "In the " + ArcName(a.Arc) + " arc", Arc: a.Arc.String(), Outcome: a.InArc.String(),
 		Text: alone.Explain(rules, s.Pair), Sigma: &a.Sigma, Need: &need, Margin: a.Margin, Rules: []string{a.Arc.Rule(rules)},
@@ -138,7 +137,7 @@ func (s *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
 	return out
 }
 
-// attackText words the attack range as a pair's range is worded.
+// attackText words the attack range like a pair's range.
 func (s *State) attackText(a *engine.ArcVerdict) string {
 	at := a.Attack
 	where := fmt.Sprintf("%s to %s in the %s arc", s.Pair.From, s.Pair.To, ArcName(a.Arc))

@@ -310,8 +310,8 @@ func (p *Pipeline) rest(f vision.Frame, now time.Time) bool {
 
 // printed puts on the ships what a game knows that their tokens print.
 func printed(seen *Fused, rules game.Rules) {
-	rules.Printed.On(&seen.Located.Scene)
-	seen.Tracks = rules.Printed.OnTracks(rules.Edition, seen.Tracks)
+	rules.Printed.Apply(&seen.Located.Scene)
+	seen.Tracks = rules.Printed.ApplyToTracks(rules.Edition, seen.Tracks)
 }
 
 // stand takes what was found before for what a picture shows. It is measured again when

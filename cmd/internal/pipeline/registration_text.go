@@ -51,7 +51,7 @@ func (r *Registration) notConfirmed() live.Health {
 		Code: live.MarkersLost, Title: "Camera not confirmed",
 		Detail: fmt.Sprintf("Nothing confirms that the camera stands where %s puts it", r.file.Name),
 		Advice: fmt.Sprintf("Take hands and things off the mat's markers: at least %d must be seen. If they no longer lie round the mat, lay "+
-			"them again where they belong, or calibrate again. Answers come by themselves.", r.needed()),
+			"them again where they belong, or calibrate again. Answers then come automatically.", r.needed()),
 	}
 	if r.byEdges() {
 		h.Advice = "Take hands and things off the mat's edges. If the camera was moved, calibrate again. A mat whose edges do not stand out " +
@@ -162,7 +162,7 @@ func (r *Registration) driftHealth() live.Health {
 			Code: live.MarkersLost, Title: "Markers not seen",
 			Detail: fmt.Sprintf("%d of %d markers are in place: whether the camera still stands where it did cannot be told.", v.Seen, v.Of),
 			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough, three that lie apart mostly are. " +
-				"Answers come back by themselves.",
+				"Answers come back automatically.",
 		}
 	}
 	if v.Doubt {

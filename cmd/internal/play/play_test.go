@@ -575,7 +575,7 @@ func TestWhatNobodyAskedIsNotInTheLog(t *testing.T) {
 	see := func(chosen bool, of *live.Play) {
 		s := b.state()
 		s.Chosen, s.Play, s.Choice.From, s.Choice.To = chosen, of, "A1", "B1"
-		s = s.Asked(s.Choice)
+		s = s.WithChoice(s.Choice)
 		require.NotNil(t, s.Pair)
 		b.table.See(&s)
 	}

@@ -119,7 +119,7 @@ func at(events []round.Event, from, to, arc string) (atJSON, error) {
 
 // nameOf returns a ship's display name, with the ships that an unidentified base may be.
 func nameOf(g *round.Game, s *engine.Ship) string {
-	if may := live.MayBe(s.NameDoubt); may != "" {
+	if may := live.PossibleShips(s.NameDoubt); may != "" {
 		return fmt.Sprintf("%s (%s)", s.ID, may)
 	}
 	return g.Name(s.ID)
@@ -144,7 +144,7 @@ func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name st
 	}
 	const sigmas = 3
 	play := playOf(0, g)
-	play.Printed.On(scene)
+	play.Printed.Apply(scene)
 	r, err := engine.Measure(scene, play.Touch.Options(scene, sigmas))
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name st
 		if p := &r.Pairs[i]; p.From == from && p.To == to {
 			s.Pair = p
 			for _, a := range p.Arcs {
-				if s.Play.Has(from, a.Arc.String()) {
+				if s.Play.HasArc(from, a.Arc.String()) {
 					out.Arcs = append(out.Arcs, a.Arc.String())
 				}
 			}

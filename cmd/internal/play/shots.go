@@ -47,12 +47,12 @@ func Shots(s *live.State, ship string, arc engine.Arc, w live.Weapon) shotsJSON 
 		}
 		if len(out.Arcs) == 0 {
 			for _, a := range p.Arcs {
-				if s.Play.Has(ship, a.Arc.String()) {
+				if s.Play.HasArc(ship, a.Arc.String()) {
 					out.Arcs = append(out.Arcs, a.Arc.String())
 				}
 			}
 		}
-		told := s.Policy.Cut(scene, p)
+		told := s.Policy.PairResult(scene, p)
 		if told == nil || len(told.Arcs) == 0 {
 			out.Reason = s.Policy.Pair(scene.Rules, from, to).Why
 			continue

@@ -111,7 +111,7 @@ func TestWhatFirstEditionShipsAttack(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, b.ask("POST", "/api/game/start", fmt.Sprintf(`{"edition":"1e","players":[{"squad":%q},{"squad":%q}]}`,
 		squads[0], squads[1])).Code)
 	require.NotNil(t, b.shown.Printed)
-	b.shown.Printed.On(&b.scene) // as the pipeline does
+	b.shown.Printed.Apply(&b.scene) // as the pipeline does
 	b.look()
 	said := func(query string) string { return b.ask("GET", "/api/game/shots?"+query, "").Body.String() }
 	assert.Contains(t, said("ship=B2&arc=rear_aux"), "outside the rear aux arc")

@@ -69,6 +69,15 @@ func Shorten(s string) string {
 	return s
 }
 
+// Or joins alternatives: "1", "1 or 2", "1, 2 or 3". There is at least one.
+func Or(all []string) string {
+	last := len(all) - 1
+	if last == 0 {
+		return all[0]
+	}
+	return strings.Join(all[:last], ", ") + " or " + all[last]
+}
+
 // Counted is a number of things in words: "1 base", "2 bases".
 func Counted(n int, what string) string {
 	if n == 1 {

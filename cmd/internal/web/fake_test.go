@@ -131,7 +131,7 @@ func (f *fakeTable) choose(c live.Choice) {
 			return
 		}
 		state.Pair = &pair
-		state.Withhold()
+		state.WithholdPair()
 	})
 }
 

@@ -20,7 +20,7 @@ type releasedJSON struct {
 func releasedOf(all []live.Released) []releasedJSON {
 	out := []releasedJSON{}
 	for _, r := range all {
-		out = append(out, releasedJSON{r.Number, r.At.UnixMilli(), r.Asked, r.From, r.To, r.LetGo.UnixMilli(), r.By})
+		out = append(out, releasedJSON{r.Number, r.At.UnixMilli(), r.AskedBy, r.From, r.To, r.ReleasedAt.UnixMilli(), r.By})
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func (j *fakeJudges) ask(who string) error {
 // freeze does what Options.Freeze does; what is let go is kept.
 func (j *fakeJudges) freeze(r live.HoldRequest) error {
 	state := j.f.hub.Newest()
-	if err := r.Refused(state.Hold, state.Ruling); err != nil {
+	if err := r.Check(state.Hold, state.Ruling); err != nil {
 		return err
 	}
 	if r.Held == 0 || !r.Hold {
@@ -69,8 +69,8 @@ func (j *fakeJudges) freeze(r live.HoldRequest) error {
 		j.hold(r.Hold, "")
 		j.f.change(func(now *live.State) {
 			if now.Released = nil; j.released != nil {
-				now.Released = []live.Released{{Number: j.released.Number, At: j.released.At, Asked: j.released.Asked, From: "A1", To: "B1",
-					LetGo: state.At, By: r.By}}
+				now.Released = []live.Released{{Number: j.released.Number, At: j.released.At, AskedBy: j.released.AskedBy, From: "A1", To: "B1",
+					ReleasedAt: state.At, By: r.By}}
 			}
 		})
 		return nil
@@ -94,7 +94,7 @@ func (j *fakeJudges) hold(hold bool, asked string) {
 		j.holds++
 		state.Held = true
 		state.Hold = &live.Held{
-			Number: j.holds, At: state.At, Asked: asked, Register: state.Register, Table: calibration.Table{Camera: straightDown()},
+			Number: j.holds, At: state.At, AskedBy: asked, Register: state.Register, Table: calibration.Table{Camera: straightDown()},
 			Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located, Tracks: state.Tracks,
 			ObstaclesWatched: state.ObstaclesWatched, Sigmas: state.Sigmas, Result: state.Result,
 		}
@@ -117,7 +117,7 @@ func (j *fakeJudges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	case state.Hold == nil || state.Hold.Number != r.Held:
 		return live.Ruling{}, live.ErrHeldChanged
 	case uint64(len(j.made)) != r.After:
-		return live.Ruling{}, live.RuledMeanwhile(&j.made[len(j.made)-1])
+		return live.Ruling{}, live.RuledInBetween(&j.made[len(j.made)-1])
 	}
 	ruling, err := live.NewRuling(state.Hold, r)
 	if err != nil {

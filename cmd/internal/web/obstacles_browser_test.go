@@ -58,11 +58,11 @@ func TestWhoHasTaughtIsLedOn(t *testing.T) {
 		chromedp.WaitVisible(`#learn-mat.primary:enabled`), chromedp.WaitVisible(`#mat-next:not(.primary)`),
 		chromedp.WaitVisible(`header a[href="/first"]`))
 	l.mu.Lock()
-	l.state.MatWay = []string{"No camera is chosen yet: choose one on the page /first."}
+	l.state.MatBlockers = []string{"No camera is chosen yet: choose one on the page /first."}
 	l.mu.Unlock()
 	within(t, browser, "a page that is named leads there", chromedp.WaitVisible(`[data-way="mat"] a[href="/first"]`))
 	l.mu.Lock()
-	l.state.Mat, l.state.MatWay = learnt, nil
+	l.state.Mat, l.state.MatBlockers = learnt, nil
 	l.mu.Unlock()
 	within(t, browser, "the mat is learnt", chromedp.WaitVisible(`#mat-next.primary`), chromedp.WaitVisible(`#learn-mat:not(.primary)`),
 		chromedp.Text("#mat-now", &text))

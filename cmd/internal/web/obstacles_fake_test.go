@@ -126,7 +126,7 @@ func obstaclePages() []pageCase {
 	}
 	nothing := func(s *live.LearnState) {
 		*s = live.LearnState{
-			Wanted: 10, MatWay: []string{"A sheet of white paper lies on the mat."}, Way: []string{"Ship A1 stands on the mat."},
+			Wanted: 10, MatBlockers: []string{"A sheet of white paper lies on the mat."}, Blockers: []string{"Ship A1 stands on the mat."},
 			Mat: live.LearntFile{File: "calibration/mat.png"}, Catalogue: live.LearntFile{File: "calibration/obstacles.json"},
 		}
 	}

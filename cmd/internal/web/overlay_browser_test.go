@@ -328,7 +328,7 @@ func livePage(t *testing.T, ctx context.Context) {
 	// What is withheld is not shown; what is held is marked.
 	f.change(func(state *live.State) { state.Pair, state.Reason = nil, "only the judge measures at this table" })
 	require.NoError(t, chromedp.Run(ctx, until("pair", gone)))
-	f.change(func(state *live.State) { state.Held, state.Hold = true, &live.Held{Number: 1, Asked: "Ada"} })
+	f.change(func(state *live.State) { state.Held, state.Hold = true, &live.Held{Number: 1, AskedBy: "Ada"} })
 	require.NoError(t, chromedp.Run(ctx, until("held", shown), until("over", gone)))
 	f.change(func(state *live.State) { state.Held, state.Hold = false, nil })
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})

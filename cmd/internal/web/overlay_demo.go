@@ -51,7 +51,7 @@ var demoScenes = []demoScene{
 		}},
 	{what: "beyond the arc", from: "A1", to: "B4", arc: engine.ArcFront},
 	{what: "held for a judge", from: "A2", to: "B2", arc: engine.ArcFront, change: func(state *live.State) {
-		state.Held, state.Hold = true, &live.Held{Number: 1, Asked: "player 1"}
+		state.Held, state.Hold = true, &live.Held{Number: 1, AskedBy: "player 1"}
 	}},
 	{what: "a ruling", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(live.Ruling{
 		Number: 11, Title: "Range 2, in the front arc", Decision: live.Decided, Reason: "Too close to measure; ruled by the judge.",

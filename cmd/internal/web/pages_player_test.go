@@ -40,7 +40,7 @@ func playerPages() []pageCase {
 			}},
 		{name: "player-rules", path: "/", ready: `#answer[data-outcome="no_view"]`, open: table(func(state *live.State) {
 			state.Policy = live.Policy{Measuring: live.MeasuringEdition}
-			state.Held, state.Hold = true, &live.Held{Number: 1, At: state.At, Asked: "player 2"}
+			state.Held, state.Hold = true, &live.Held{Number: 1, At: state.At, AskedBy: "player 2"}
 		}, "A1", "B1"), brief: true, do: []chromedp.Action{pictureThere, chromedp.Click("#agree summary")}},
 		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(state *live.State) {
 			state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device",

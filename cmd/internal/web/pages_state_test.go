@@ -45,7 +45,7 @@ func statePages() []pageCase {
 		{name: "obstacles-ended", path: "/obstacles#tokens", ready: `#status[data-code="ended"]`, state: true,
 			open: func(t *testing.T) *httptest.Server {
 				f, l := table(t, func(s *live.State) { s.Health = ended }), &fakeLearning{}
-				l.state.Way = []string{"Recording over: game.mp4 has come to its end."}
+				l.state.Blockers = []string{"Recording over: game.mp4 has come to its end."}
 				f.options = func(o *web.Options) { o.Learning = l }
 				return steady(t, f)
 			}, do: []chromedp.Action{chromedp.WaitVisible(`[data-way="tokens"] li`)}},

@@ -241,7 +241,7 @@ func askForAJudge(t *testing.T, tab context.Context) {
 		f.change(func(state *live.State) {
 			state.Held, state.Hold = on, nil
 			if on {
-				state.Hold = &live.Held{Number: 5, At: state.At, Asked: "the table"}
+				state.Hold = &live.Held{Number: 5, At: state.At, AskedBy: "the table"}
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func TestTheRemote(t *testing.T) {
 		chromedp.Click("#arc-back"), browsertest.Poll(`document.getElementById("arc-name").textContent === "front"`, nil)))
 	assert.Equal(t, f.hub.Newest().Choice.Arc, engine.ArcFront)
 	assert.NotEmpty(t, arc)
-	f.change(func(s *live.State) { s.Held, s.Hold = true, &live.Held{Number: 1, At: s.At, Asked: "Anna"} })
+	f.change(func(s *live.State) { s.Held, s.Hold = true, &live.Held{Number: 1, At: s.At, AskedBy: "Anna"} })
 	require.NoError(t, chromedp.Run(ctx, chromedp.WaitVisible("#held"), chromedp.Text("#held-text", &asked),
 		browsertest.Poll(`document.getElementById("ask-judge").disabled`, nil)))
 	assert.Contains(t, asked, "by Anna. ")

@@ -209,7 +209,7 @@ func TestFreezingAndAskingSayWhatIsHeld(t *testing.T) {
 	answer := c.do("POST", "/api/ask-judge", `{"by":"player 2"}`)
 	require.Equal(t, 200, answer.Code)
 	assert.Contains(t, answer.Body.String(), `"asked":"player 2"`)
-	assert.Equal(t, "player 2", c.hub.Newest().Hold.Asked)
+	assert.Equal(t, "player 2", c.hub.Newest().Hold.AskedBy)
 	for name, line := range map[string][3]string{
 		"no key":       {"/api/freeze", `{}`, "hold is missing"},
 		"another key":  {"/api/freeze", `{"keep":true}`, "unknown field"},

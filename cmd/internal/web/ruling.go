@@ -61,5 +61,5 @@ func heldOf(h *live.Held, last *live.Ruling) *heldJSON {
 	if h == nil {
 		return nil
 	}
-	return &heldJSON{Number: h.Number, AtMS: h.At.UnixMilli(), Asked: h.Asked, Guarded: h.Guarded(last)}
+	return &heldJSON{Number: h.Number, AtMS: h.At.UnixMilli(), Asked: h.AskedBy, Guarded: h.AwaitsJudge(last)}
 }

@@ -361,7 +361,7 @@ func (s *Server) stateJSON(state *live.State) stateJSON {
 	table := s.tables.of(&state.Register)
 	j.Overlay = overlayOf(state, table)
 	if j.Directed != nil {
-		asked := state.Asked(state.Direction.Choice(state.Choice))
+		asked := state.WithChoice(state.Direction.Choice(state.Choice))
 		j.Directed.Overlay = overlayOf(&asked, table)
 	}
 	hash := fnv.New32a()
@@ -427,7 +427,7 @@ func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 // far as the agreement on measuring lets it.
 func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	state := s.o.Hub.Newest()
-	result, err := state.Told(s.judges(r))
+	result, err := state.VisibleResult(s.judges(r))
 	if err != nil {
 		Refuse(w, err)
 		return

@@ -149,7 +149,7 @@ func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 	_, body = get(t, s.URL+"/api/state")
 	assert.Contains(t, body, `"rulings_trouble":"The record is damaged."`)
 	f.change(func(state *live.State) {
-		state.Hold, state.Health.Code = &live.Held{Number: 3, Asked: "Ada"}, live.Broken
+		state.Hold, state.Health.Code = &live.Held{Number: 3, AskedBy: "Ada"}, live.Broken
 	})
 	r, body = get(t, s.URL+"/healthz")
 	assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode)

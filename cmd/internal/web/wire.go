@@ -340,7 +340,7 @@ func arcsOf(state *live.State) []string {
 	arcs := []string{}
 	if state.Pair != nil {
 		for _, a := range state.Pair.Arcs {
-			if state.Play.Has(state.Pair.From, a.Arc.String()) {
+			if state.Play.HasArc(state.Pair.From, a.Arc.String()) {
 				arcs = append(arcs, a.Arc.String())
 			}
 		}

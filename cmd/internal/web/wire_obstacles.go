@@ -116,7 +116,7 @@ type learnFoundJSON struct {
 func learnStateOf(state *live.State, l *live.LearnState) learnStateJSON {
 	j := learnStateJSON{
 		Version: 1, Seq: state.Seq, Health: healthJSON(state.Health), Picture: pictureOf(state),
-		Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
+		Way: append([]string{}, l.Blockers...), MatWay: append([]string{}, l.MatBlockers...), Paper: l.Paper,
 		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, unixMS(l.Ended), l.Done, l.Problem},
 		Mat: learntMatJSON{
 			File: l.Mat.File, Version: l.Mat.Version, AtMS: unixMS(l.Mat.At), Problem: l.Mat.Problem,
@@ -197,7 +197,7 @@ func learnKinds() (out []learnKindJSON) {
 }
 
 func learnNowOf(state *live.State, l *live.LearnState) learnNowJSON {
-	j := learnNowJSON{Why: l.Unused(state), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
+	j := learnNowJSON{Why: l.UnusedReason(state), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
 	// what was learnt may have changed since the picture was searched
 	j.Watched = state.ObstaclesWatched && state.Health.Code == live.OK && j.Why == ""
 	sight := state.Located.Obstacles

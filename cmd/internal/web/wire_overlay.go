@@ -44,7 +44,7 @@ func directedOf(state *live.State) *directedJSON {
 	if state.Direction.Pair == nil {
 		return nil
 	}
-	asked := state.Asked(state.Direction.Choice(state.Choice))
+	asked := state.WithChoice(state.Direction.Choice(state.Choice))
 	return &directedJSON{
 		Choice: choiceOf(asked.Choice), Answer: answerOf(&asked, asked.Text()),
 		Reach: asked.Policy.Reach(asked.Located.Scene.Rules, asked.Choice.From),

@@ -112,7 +112,7 @@ func targetArcOf(state *live.State, a *engine.ArcVerdict) targetArcJSON {
 	j := targetArcJSON{Arc: a.Arc.String(), Outcome: a.InArc.String()}
 	if at := a.Attack; at != nil {
 		j.Attack, j.AttackClose = live.RangeTitle(at.RangeVerdict), at.Outcome == engine.Indeterminate
-		j.Obstruction = &obstructionJSON{Outcome: "not_watched", Text: state.Unwatched()}
+		j.Obstruction = &obstructionJSON{Outcome: "not_watched", Text: state.UnwatchedText()}
 		if state.ObstaclesWatched {
 			j.Obstruction = &obstructionJSON{Outcome: live.ObstructionOutcome(at.Obstruction.Verdict), Text: live.ObstructionText(&at.Obstruction)}
 		}
