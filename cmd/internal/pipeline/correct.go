@@ -12,8 +12,8 @@ import (
 	"sightline/vision/token"
 )
 
-// correct gives a base another name, because a person named it wrongly. The base that had this name, if one stands, gets the other.
-func (p *Pipeline) correct(e *EdgeSearch, asked live.PlacedShip) error {
+// correctName corrects the name of a base that a person named wrongly. If another base had the right name, the two exchange names.
+func (p *Pipeline) correctName(e *EdgeSearch, asked live.PlacedShip) error {
 	tracks := p.o.Game.Tracks()
 	was, err := misnamed(tracks, &asked)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Pipeline) correct(e *EdgeSearch, asked live.PlacedShip) error {
 		return err
 	}
 	if stands && other.State.Stands() {
-		e.again(&other, asked.InsteadOf)
+		e.relabel(&other, asked.InsteadOf)
 	}
 	for _, id := range []string{asked.InsteadOf, asked.ID} {
 		p.track.forget(id)
@@ -48,7 +48,7 @@ func (p *Pipeline) correct(e *EdgeSearch, asked live.PlacedShip) error {
 	return nil
 }
 
-// misnamed returns the ship that stands where a person says that its name is wrong.
+// misnamed returns the ship whose name a person says is wrong.
 func misnamed(tracks []vision.Track, asked *live.PlacedShip) (vision.Track, error) {
 	was, known := vision.Tracked{Tracks: tracks}.Track(asked.InsteadOf)
 	switch {
@@ -62,8 +62,8 @@ func misnamed(tracks []vision.Track, asked *live.PlacedShip) (vision.Track, erro
 	return was, nil
 }
 
-// again puts a base on the table under another name where it stands, if this picture shows it.
-func (e *EdgeSearch) again(k *vision.Track, id string) {
+// relabel puts a base on the table under another name, if this picture shows it.
+func (e *EdgeSearch) relabel(k *vision.Track, id string) {
 	ship := engine.Ship{ID: id, Player: playerOf(id, nil), Base: k.Ship.Base}
 	var view vision.ShipView
 	var ok bool
@@ -77,7 +77,7 @@ func (e *EdgeSearch) again(k *vision.Track, id string) {
 		view, ok = e.Locator.EdgeView(id, k.Ship.Base, sight), true
 	}
 	if err != nil || !ok {
-		return // it is searched for
+		return // a later search finds it
 	}
 	ship.Quarters = k.Ship.Quarters
 	e.Located.Scene.Ships, e.Located.Ships = append(e.Located.Scene.Ships, ship), append(e.Located.Ships, view)

@@ -14,11 +14,11 @@ import (
 	"sightline/vision/token"
 )
 
-// A markerTracker finds the markers where they are expected: fiducial.TrackMarkers.
+// A markerTracker finds markers near their expected places: fiducial.TrackMarkers.
 type markerTracker func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
 
-// DriftMonitor notices when the camera no longer stands where the registration has it. It
-// looks at the markers in every picture, cheaply where they are expected, and with the
+// DriftMonitor notices when the camera no longer stands where the registration puts it. It
+// tracks the markers in every picture near their expected places, which is cheap, and runs the
 // detector when they are not there. It belongs to the pipeline's goroutine.
 type DriftMonitor struct {
 	detector vision.MarkerDetector // nil: markers that moved far are not found again
@@ -26,23 +26,23 @@ type DriftMonitor struct {
 
 	watch    *watch.Monitor // nil: no marker of this registration was seen yet
 	verdict  watch.Verdict
-	searched time.Time     // when the detector looked last
-	patience time.Duration // how long it waits when some markers stay away
+	searched time.Time     // when the detector last ran
+	patience time.Duration // until it runs again while some markers are missing
 
-	home map[int][4]geom.Pixel // where each marker was when it was in its place last
-	away []int                 // ids that were not there in the last picture
-	torn []int                 // ids that went away together, all that lie above or below some row; empty: none
+	home map[int][4]geom.Pixel // each marker's corners when it was last in place
+	away []int                 // ids of markers missing in the last picture
+	torn []int                 // ids of markers that vanished together, all above or all below some row
 }
 
-// How often the detector searches the whole picture, which costs ten times what
-// everything else does: at once when most markers are gone, seldom when a few are.
+// How often the detector searches the whole picture, which costs ten times everything else: at
+// once when most markers are gone, seldom when a few are.
 const (
 	searchFirst = 500 * time.Millisecond
 	searchMost  = 10 * time.Second
 )
 
-// reset begins to monitor a registration, from the markers of a picture that it fits; with
-// none there is nothing to compare pictures with.
+// reset starts monitoring a registration, given the markers of a picture that it fits. Without
+// markers nothing is monitored.
 func (d *DriftMonitor) reset(t calibration.Table, seen []calibration.MarkerSighting) {
 	d.watch, d.verdict, d.patience = nil, watch.Verdict{Of: len(t.Layout.Markers)}, 0
 	d.home, d.away, d.torn = map[int][4]geom.Pixel{}, nil, nil
@@ -58,9 +58,9 @@ func (d *DriftMonitor) Update(gray *image.Gray, now time.Time) (watch.Verdict, e
 	}
 	expected := d.watch.Expected()
 	seen := d.track(gray, expected)
-	d.tear(expected, seen)
+	d.detectTorn(expected, seen)
 	var err error
-	if d.worthSearching(len(seen), now) {
+	if d.shouldSearch(len(seen), now) {
 		d.searched = now
 		var found []vision.Detection
 		if found, err = d.detector.DetectMarkers(gray); err == nil {
@@ -71,14 +71,14 @@ func (d *DriftMonitor) Update(gray *image.Gray, now time.Time) (watch.Verdict, e
 	return d.verdict, err
 }
 
-// staysWithin is how far, in px, a marker may be from where the picture before showed it
-// to be in its place: five times the noise of one in a bad light.
+// staysWithin is how far, in px, a marker in its place may lie from where the last picture
+// showed it: five times a marker's noise in bad light.
 const staysWithin = 0.5
 
-// tear looks for pictures that are put together from two: those in which all markers on
-// one side of some row went away at once, at least two of them, while those on the other
-// side stayed. A hand or an arm does not do that: markers lie all round the mat.
-func (d *DriftMonitor) tear(expected, seen []calibration.MarkerSighting) {
+// detectTorn finds pictures that are composed of two: at least two markers, all those on one
+// side of some row, vanish at once while those on the other side stay. A hand or an arm cannot
+// do that, since markers lie all round the mat.
+func (d *DriftMonitor) detectTorn(expected, seen []calibration.MarkerSighting) {
 	var gone, fresh []int
 	here, left := rows{math.Inf(1), math.Inf(-1)}, rows{math.Inf(1), math.Inf(-1)}
 	for _, e := range expected {
@@ -101,7 +101,7 @@ func (d *DriftMonitor) tear(expected, seen []calibration.MarkerSighting) {
 	switch apart := here.least <= here.most && (here.most < left.least || left.most < here.least); {
 	case len(fresh) >= 2 && apart:
 		d.torn = append(d.torn, fresh...)
-	case len(d.torn) < 2: // those that are still away may be covered
+	case len(d.torn) < 2: // a single missing marker may be covered
 		d.torn = nil
 	}
 }
@@ -114,7 +114,7 @@ func (r *rows) add(c [4]geom.Pixel) {
 	r.least, r.most = min(r.least, y), max(r.most, y)
 }
 
-// meanShift returns by how far the middle of a marker moved, in px.
+// meanShift returns how far the middle of a marker moved, in px.
 func meanShift(a, b [4]geom.Pixel) float64 {
 	var d geom.Pixel
 	for i := range a {
@@ -123,20 +123,20 @@ func meanShift(a, b [4]geom.Pixel) float64 {
 	return d.Norm()
 }
 
-// trusted reports whether the last picture shows, beyond doubt, the table as the
-// registration has it.
+// trusted reports whether the last picture surely shows the table where the registration puts
+// it.
 func (d *DriftMonitor) trusted() bool {
 	if d.watch == nil {
-		return true // nothing is known against it
+		return true // nothing contradicts it
 	}
 	v := d.verdict
 	return len(d.torn) == 0 && !v.Doubt && v.Blind <= watch.MaxBlind &&
 		(v.State == watch.OK || v.State == watch.Covered)
 }
 
-// worthSearching reports whether so few of the markers were found where they are
-// expected that the whole picture should be searched now.
-func (d *DriftMonitor) worthSearching(tracked int, now time.Time) bool {
+// shouldSearch reports whether so few markers were found in their expected places that the
+// detector should search the whole picture now.
+func (d *DriftMonitor) shouldSearch(tracked int, now time.Time) bool {
 	if d.detector == nil {
 		return false
 	}
@@ -144,20 +144,20 @@ func (d *DriftMonitor) worthSearching(tracked int, now time.Time) bool {
 		d.patience = searchFirst
 		return false
 	}
-	// Most of those that were seen before are gone: the camera may have jumped.
+	// Most of the markers seen before are gone: the camera may have jumped.
 	jumped := 2*tracked < d.verdict.Seen || d.verdict.State == watch.Moved && 2*tracked < d.verdict.Of
 	if !jumped && now.Sub(d.searched) < d.patience {
 		return false
 	}
 	if d.verdict.State == watch.Lost {
-		d.patience = searchFirst // nothing else is to be done
+		d.patience = searchFirst // there is nothing else to do
 	} else {
 		d.patience = min(max(2*d.patience, searchFirst), searchMost)
 	}
 	return true
 }
 
-// withFound adds the markers that the detector found to those that were tracked.
+// withFound adds the markers that only the detector found to the tracked ones.
 func withFound(tracked, found []calibration.MarkerSighting) []calibration.MarkerSighting {
 	out := slices.Clone(tracked)
 	for _, f := range found {
@@ -168,8 +168,8 @@ func withFound(tracked, found []calibration.MarkerSighting) []calibration.Marker
 	return out
 }
 
-// inPlace returns the markers that were seen in their places; those that are covered show
-// no edge. It returns none while nothing is monitored.
+// inPlace returns the markers that were seen in their places; a covered one shows no edge to
+// measure the light by. It returns none while nothing is monitored.
 func (d *DriftMonitor) inPlace() (out []calibration.MarkerSighting) {
 	if d.watch == nil {
 		return nil
@@ -182,8 +182,8 @@ func (d *DriftMonitor) inPlace() (out []calibration.MarkerSighting) {
 	return out
 }
 
-// widen adds to the ships' uncertainty what the markers in view leave open: a motion of
-// the camera that they could not have shown.
+// widen adds to the ships' uncertainty the camera motion that the markers in view could not
+// have shown.
 func (d *DriftMonitor) widen(s *engine.Scene) {
 	if d.watch == nil {
 		return

@@ -9,13 +9,13 @@ import (
 	"sightline/vision/fiducial"
 )
 
-// edgesHold is how long a calibration by the mat's corners holds while its edges cannot be seen: arms reach over them.
+// edgesHold is how long a calibration by the mat's corners is trusted while its edges cannot be seen, since arms reach over them.
 const edgesHold = 5 * time.Second
 
-// byEdges reports whether the table in use is of a mat without markers: its edges alone tell where the camera stands.
+// byEdges reports whether the table in use is of a mat without markers, where only the edges show where the camera stands.
 func (r *Registration) byEdges() bool { return r.state != Unknown && quick.IsCorners(r.table.Layout) }
 
-// edgesConfirm reports whether the mat's edges are where the calibration puts them, and else keeps why they do not say so.
+// edgesConfirm reports whether the mat's edges are where the calibration puts them; if not, it sets unclear to why.
 func (r *Registration) edgesConfirm(f vision.Frame, now time.Time) bool {
 	edges := fiducial.FindMatEdges(f.Gray, &r.table)
 	if err := edges.Confirm(); err != nil {
@@ -29,7 +29,7 @@ func (r *Registration) edgesConfirm(f vision.Frame, now time.Time) bool {
 	return true
 }
 
-// followEdges asks the mat's edges once a second whether the calibration still holds.
+// followEdges checks the mat's edges once a second.
 func (r *Registration) followEdges(f vision.Frame, now time.Time) {
 	if now.Sub(r.searchedAt) < searchEvery {
 		return
@@ -42,7 +42,7 @@ func (r *Registration) followEdges(f vision.Frame, now time.Time) {
 	}
 }
 
-// edgesView says for people how the registration by a mat's edges is watched over.
+// edgesView returns the state of monitoring by edges, for people.
 func (r *Registration) edgesView() live.Watch {
 	if r.state != Trusted {
 		return watchView(r.verdict, false)

@@ -14,29 +14,28 @@ import (
 	"sightline/vision/token"
 )
 
-// apartMost is how far apart the moments of two cameras' pictures may lie for both to
-// count: a hand that takes a ship needs longer.
+// apartMost is how far apart in time the pictures of two cameras may be to be fused: a hand
+// needs longer to take a ship.
 const apartMost = 300 * time.Millisecond
 
-// SecondaryCamera is a further camera over the same table. A pipeline of its own registers
-// it, follows its ships, and publishes what it knows.
+// SecondaryCamera is a further camera over the same table. It has a pipeline of its own.
 type SecondaryCamera struct {
 	Name string
-	View func() live.State // what its game published last
+	View func() live.State // the newest state of its game
 
-	// Place looks for the card of a ship where a person says that it stands, as Pipeline.PlaceCard does; nil: nothing does.
+	// Place is PlaceCard of its pipeline; may be nil.
 	Place func(live.PlacedShip) error
 }
 
-// sight is what one secondary camera adds to a picture of the main camera.
+// sight is what one secondary camera contributes to a picture of the main camera.
 type sight struct {
 	name string
 	view live.State
-	out  string // why it is left out, for people; "": it is not
+	out  string // why it is left out, for people; "": it is used
 }
 
-// look returns what a secondary camera sees, for a picture of the main camera.
-func (c *SecondaryCamera) look(captured time.Time) sight {
+// observe returns what a secondary camera sees, for a picture of the main camera.
+func (c *SecondaryCamera) observe(captured time.Time) sight {
 	s := sight{name: c.Name, view: c.View()}
 	s.view.Tracks = slices.DeleteFunc(slices.Clone(s.view.Tracks), func(k vision.Track) bool {
 		return token.Unidentified(k.Ship.ID) && k.Ship.Look == ""
@@ -45,27 +44,27 @@ func (c *SecondaryCamera) look(captured time.Time) sight {
 	case s.view.Health.Code != live.OK:
 		s.out = strings.ToLower(s.view.Health.Title)
 	case s.view.Located.Captured.IsZero():
-		s.out = "no picture of it was searched yet"
+		s.out = "none of its pictures was searched yet"
 	case s.view.Located.Doubtful:
-		s.out = "its picture may not show the table as its calibration has it"
+		s.out = "its picture may not show the table where its calibration puts it"
 	case apart > apartMost:
 		s.out = "its pictures come too late"
 	}
 	return s
 }
 
-// Fuse is the stage that joins what the main camera sees with what the secondary cameras
-// see.
+// Fuse is the stage that combines the main camera's ships and obstacles with those of the
+// secondary cameras.
 type Fuse struct {
 	cameras []SecondaryCamera
 
 	past   map[string]pastObstacles // by camera
 	known  map[string]knownBases    // by camera
-	health map[string]live.Code     // of the cameras, when they were looked at last
+	health map[string]live.Code     // of each camera at the last picture
 }
 
-// place says to the secondary cameras that are well where a ship stands, and reports whether one of them sees its card there.
-func (f *Fuse) place(s live.PlacedShip) (found bool) {
+// placeByCard asks the working secondary cameras whether they see a ship's card where a person placed it, and reports whether one does.
+func (f *Fuse) placeByCard(s live.PlacedShip) (found bool) {
 	var well []SecondaryCamera
 	for _, c := range f.cameras {
 		if c.Place != nil && c.View().Health.Code == live.OK {
@@ -89,10 +88,10 @@ type Fused struct {
 	Changes []game.CameraChange
 }
 
-// Update joins a picture of the main camera, which stands at camera, with what the others
-// see. A ship stands when no camera sees it move and the main camera sees it still, or
-// reads it no more and another sees it still. A camera that is not well is left out and
-// named.
+// Update fuses a picture of the main camera, which stands at camera, with the others' sights.
+// A ship stands when no camera sees it move and either the main camera sees it still, or the
+// main camera no longer reads it and another sees it still. A camera that gives no answers is
+// left out and named.
 func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 	if len(f.cameras) == 0 {
 		return Fused{Tracked: t}
@@ -100,9 +99,9 @@ func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 	out := Fused{Tracked: t}
 	var used []sight
 	var obstacles []vision.Located
-	var by []string // whose obstacles
+	var by []string // the cameras that see the obstacles
 	for i := range f.cameras {
-		s := f.cameras[i].look(t.Captured)
+		s := f.cameras[i].observe(t.Captured)
 		seen, why := f.obstacles(&s, &t)
 		out.Cameras = append(out.Cameras, live.Camera{Name: s.name, Source: s.view.Source, Used: s.out == "", Why: s.out, NoObstacles: why})
 		out.Changes = append(out.Changes, f.changes(&s)...)
@@ -128,7 +127,7 @@ func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 		fuseObstacles(&out.Tracked, &t, obstacles, by, camera)
 	} else {
 		out.Tracked, unnamed = own, nil
-		for i := range out.Cameras { // another mat than the main camera's
+		for i := range out.Cameras { // their mat differs from the main camera's
 			out.Cameras[i].Used, out.Cameras[i].Why = false, strings.TrimPrefix(err.Error(), "vision: fuse: ")
 		}
 	}
@@ -136,7 +135,7 @@ func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 	return out
 }
 
-// standingViews returns, for each camera, its sights of ships that count.
+// standingViews returns the ships to fuse, for each camera.
 func standingViews(t *vision.Tracked, used []sight, verdicts map[string]standing) (views []vision.Located, names []string) {
 	own := t.Located
 	own.Scene.Ships, own.Ships = nil, nil
@@ -159,11 +158,10 @@ func standingViews(t *vision.Tracked, used []sight, verdicts map[string]standing
 	return views, names
 }
 
-// mainCamera names it for people.
+// mainCamera is the main camera's name for people.
 const mainCamera = "the main camera"
 
-// changes returns what people should know of a camera: that it fell out or came back. One
-// that is late for a picture is not worth a note.
+// changes reports that a camera dropped out or came back. One late picture is not worth a note.
 func (f *Fuse) changes(s *sight) (out []game.CameraChange) {
 	health := s.view.Health
 	if was, known := f.health[s.name]; health.Code != was && (known || health.Code != live.Starting) {
@@ -181,13 +179,13 @@ func (f *Fuse) changes(s *sight) (out []game.CameraChange) {
 	return out
 }
 
-// standing says whose sights of a ship count.
+// standing says which cameras' sights of a ship are fused.
 type standing struct {
 	main, others bool
-	state        vision.TrackState // when neither: what is said of it
+	state        vision.TrackState // the ship's state when neither
 }
 
-// standings decides for each ship whose sights of it count.
+// standings decides for each ship which cameras' sights are fused.
 func standings(own []vision.Track, others []sight) map[string]standing {
 	type seen struct {
 		main                           vision.TrackState
@@ -215,7 +213,7 @@ func standings(own []vision.Track, others []sight) map[string]standing {
 			out[id] = standing{main: true, others: true}
 		case s.known && s.main == vision.Settling, s.settling:
 			out[id] = standing{state: vision.Settling}
-		case s.still: // the main camera only remembers it, or never saw it
+		case s.still: // the main camera does not see it now
 			out[id] = standing{others: true}
 		case s.known && s.main.Stands():
 			out[id] = standing{main: true}
@@ -226,7 +224,7 @@ func standings(own []vision.Track, others []sight) map[string]standing {
 	return out
 }
 
-// assemble puts the fused ships in the place of the main camera's.
+// assemble replaces the main camera's ships by the fused ones.
 func assemble(t vision.Tracked, others []sight, fused *vision.Located, verdicts map[string]standing) vision.Tracked {
 	out := t
 	out.Scene.ScaleSigma, out.Fusion = fused.Scene.ScaleSigma, fused.Fusion
@@ -240,7 +238,7 @@ func assemble(t vision.Tracked, others []sight, fused *vision.Located, verdicts 
 			k.Ship, k.View = fused.Scene.Ships[i], fused.Ships[i]
 		case i >= 0:
 			k = othersTrack(others, fused, i)
-		case v.main || v.others: // the cameras contradict each other: Fusion says how
+		case v.main || v.others: // the cameras disagree: Fusion says how
 			k.State, k.Since = vision.Hidden, t.Captured
 		case k.State.Stands():
 			k.State, k.Since = v.state, t.Captured
@@ -259,7 +257,7 @@ func assemble(t vision.Tracked, others []sight, fused *vision.Located, verdicts 
 	return out
 }
 
-// othersTrack is the track of a ship that stands by what secondary cameras see of it.
+// othersTrack returns the track of a ship that only secondary cameras see.
 func othersTrack(others []sight, fused *vision.Located, i int) (out vision.Track) {
 	for _, o := range others {
 		for _, k := range o.view.Tracks {
@@ -272,23 +270,23 @@ func othersTrack(others []sight, fused *vision.Located, i int) (out vision.Track
 	return out
 }
 
-// pastContradicts is how long what a camera saw, and sees no more, still speaks against
-// what another recognises in the same place.
+// pastContradicts is how long an obstacle that a camera no longer sees still contradicts what
+// another camera recognises in the same place.
 const pastContradicts = 10 * time.Second
 
-// pastObstacles is what a secondary camera saw of the obstacles when it saw them last.
+// pastObstacles is a secondary camera's last sight of the obstacles.
 type pastObstacles struct {
 	sight vision.ObstacleSight
 	at    time.Time
 }
 
-// noEmptyMat says why a secondary camera watches no obstacles.
+// noEmptyMat is why a secondary camera does not watch obstacles.
 const noEmptyMat = "no picture of its empty mat is named"
 
-// obstacles returns what a secondary camera says of the obstacles, for a picture of the
-// main camera, and in a few words why it does not see them now; both are empty where the
-// main camera watches none. What a camera saw before and does not see now still counts, as
-// the past: what it alone could see has not gone because it looks away.
+// obstacles returns what a secondary camera knows of the obstacles, and in a few words why it
+// does not see them now. Both are empty if the main camera watches none. What a camera saw
+// before still counts, marked as past: an obstacle does not vanish because the camera that saw
+// it does not look.
 func (f *Fuse) obstacles(s *sight, t *vision.Tracked) (seen *vision.ObstacleSight, why string) {
 	if t.Obstacles == nil {
 		return nil, ""
@@ -318,8 +316,8 @@ func (f *Fuse) obstacles(s *sight, t *vision.Tracked) (seen *vision.ObstacleSigh
 	return &past.sight, why
 }
 
-// fuseObstacles puts in the place of the main camera's obstacles what it and others see
-// of them. While the main camera is looking for them nothing is said of obstacles.
+// fuseObstacles replaces the main camera's obstacles by the fused ones. It does nothing while
+// the main camera still searches for them.
 func fuseObstacles(out, own *vision.Tracked, others []vision.Located, by []string, camera *calibration.Camera) {
 	if own.Obstacles == nil || own.Obstacles.Pending() || len(others) == 0 {
 		return

@@ -9,19 +9,19 @@ import (
 	"sightline/vision/token"
 )
 
-// Each camera follows the ships without our tokens by itself, and a person tells the main camera which of those that look alike is which.
-// What another camera calls ?1 has the name of the ship that the main camera sees in its place, and keeps it while it stands still.
+// Each camera tracks the ships without our tokens separately, but people name ships that look alike only for the main camera.
+// A base that another camera calls ?1 gets the name of the ship that the main camera sees there, and keeps it while it stands still.
 
-// knownBases are the names of bases to which one camera gave numbers, by these.
+// knownBases are the names of the bases that one camera numbered, by number.
 type knownBases map[string]knownBase
 
-// knownBase is the name of a base, and since when the camera has seen it stand still.
+// knownBase is a base's name, and since when the camera has seen it stand still.
 type knownBase struct {
 	name  string
 	since time.Time
 }
 
-// nameAlike gives each base one name in what all cameras see, and returns the main camera's tracks with it. unnamed are bases of the main
+// nameAlike gives each base the same name in all cameras and returns the main camera's tracks with it. unnamed are bases of the main
 // camera of which only the place is known.
 func (f *Fuse) nameAlike(main, unnamed []vision.Track, used []sight) []vision.Track {
 	main = slices.Clone(main)
@@ -51,7 +51,7 @@ func (f *Fuse) nameAlike(main, unnamed []vision.Track, used []sight) []vision.Tr
 	return slices.DeleteFunc(main, func(k vision.Track) bool { return !seen(&k) && seenAs(main, k.Ship.ID) })
 }
 
-// recall names a base that the main camera does not know now: one that has stood still since it did, or left from there.
+// recall names a base that the main camera does not know now but did, if the base has stood still since or was lifted there.
 func (b knownBases) recall(k *vision.Track, main []vision.Track) {
 	known, ok := b[k.Ship.ID]
 	stays := k.State == vision.Still && k.Since.Equal(known.since)
@@ -61,7 +61,7 @@ func (b knownBases) recall(k *vision.Track, main []vision.Track) {
 	give(k, known.name, playerOf(known.name, nil))
 }
 
-// with returns the names that are known from now on. numbers are those that the camera gave its tracks.
+// with returns the names known from now on. numbers are the ids that the camera itself gave its tracks.
 func (b knownBases) with(numbers []string, tracks, main []vision.Track) knownBases {
 	now := knownBases{}
 	for i, number := range numbers {
@@ -85,10 +85,10 @@ func seenAs(tracks []vision.Track, id string) bool {
 	return slices.ContainsFunc(tracks, func(k vision.Track) bool { return k.Ship.ID == id && seen(&k) })
 }
 
-// seen reports whether a picture shows where a ship is: not one of which a hand covers a part.
+// seen reports whether a picture shows where a ship is and no hand covers part of it.
 func seen(k *vision.Track) bool { return k.State.InSight() && k.State != vision.Frozen }
 
-// seenNow is a view of the ships that are seen.
+// seenNow returns the ships that are seen.
 func seenNow(tracks []vision.Track) (out vision.Located) {
 	for i := range tracks {
 		if seen(&tracks[i]) {
@@ -98,7 +98,7 @@ func seenNow(tracks []vision.Track) (out vision.Located) {
 	return out
 }
 
-// rename gives the ships that are seen the names that they have in their view.
+// rename gives the ships that are seen the names of view.
 func rename(tracks []vision.Track, view *vision.Located) {
 	ships := view.Scene.Ships
 	for i := range tracks {

@@ -109,6 +109,6 @@ func TestAnotherCameraPlacesTheShip(t *testing.T) {
 		{[]SecondaryCamera{sees(well, no), sees(well, nil)}, true},
 	} {
 		f := Fuse{cameras: c.cameras}
-		assert.Equal(t, c.want, f.place(asked))
+		assert.Equal(t, c.want, f.placeByCard(asked))
 	}
 }

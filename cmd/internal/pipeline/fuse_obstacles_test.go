@@ -218,14 +218,14 @@ func TestObstaclesOfAnEyeAreMeasuredThoughTheMainPictureRests(t *testing.T) {
 	b.watches(rocksAt(300))
 	b.now = b.now.Add(tenth)
 	f := vision.Frame{Gray: b.gray(), Seq: b.seq + 1}
-	b.pipeline.stand(f, b.now, time.Now())
+	b.pipeline.publishUnchanged(f, b.now, time.Now())
 	v := b.hub.Newest()
 	assert.NotContains(t, []string{"never", "none"}, obstruction(v), "an obstacle came that one camera sees")
 	assert.Len(t, v.Located.Scene.Obstacles, 1)
 	assert.Empty(t, b.pipeline.measure.problem)
 
 	b.game.Update(func(s *game.Seen) { s.Result = engine.Result{} })
-	b.pipeline.stand(f, b.now, time.Now())
+	b.pipeline.publishUnchanged(f, b.now, time.Now())
 	assert.Empty(t, b.hub.Newest().Result.Pairs, "nothing is new: it is not measured again")
 }
 

@@ -119,8 +119,8 @@ func TestAnEyeThatIsNotWellIsLeftOutAndNamed(t *testing.T) {
 		{"late", func() { b.eye.Located.Captured = b.now.Add(tenth - 301*time.Millisecond) }, "its pictures come too late"},
 		{"moved", func() { b.eye.Health = live.Health{Code: live.Moved, Title: "Camera moved"} }, "camera moved"},
 		{"unplugged", func() { b.eye.Health = live.Health{Code: live.NoCamera, Title: "No camera"} }, "no camera"},
-		{"new", func() { b.eye.Located.Captured = time.Time{} }, "no picture of it was searched yet"},
-		{"doubtful", func() { b.eye.Located.Doubtful = true }, "its picture may not show the table as its calibration has it"},
+		{"new", func() { b.eye.Located.Captured = time.Time{} }, "none of its pictures was searched yet"},
+		{"doubtful", func() { b.eye.Located.Doubtful = true }, "its picture may not show the table where its calibration puts it"},
 		{"of another mat", func() { b.eye.Located.Scene.MatWidth = 420 }, "expected views of one mat"},
 	} {
 		b.eye.Health = live.Health{Code: live.OK}

@@ -9,28 +9,28 @@ import (
 	"sightline/vision/exposure"
 )
 
-// gaugeEvery is how often the light is measured: it changes slowly, and no one reads
+// gaugeEvery is how often the light is measured: it changes slowly, and people do not read
 // faster.
 const gaugeEvery = time.Second
 
-// lightGauge measures the light now and then. It belongs to the pipeline's goroutine.
+// lightGauge measures the light from time to time. It belongs to the pipeline's goroutine.
 type lightGauge struct {
 	exposure func(l exposure.Light, busy bool) exposure.State // Options.Exposure
 
 	gauges exposure.Gauges
-	at     time.Time  // when it was measured last
-	next   bool       // the coming picture is measured, with the one that was remembered
-	view   live.Light // as measured last, with what to do about it
+	at     time.Time  // when the light was last measured
+	next   bool       // the next picture is measured, together with the remembered one
+	view   live.Light // the last measurement
 }
 
-// update takes a picture. It reports whether the light was measured in it, and what people
-// should know of the exposure; "": nothing. held says whether somebody holds the picture.
+// update reports whether the light was measured in a picture, and returns a note on the
+// exposure; "": none. held says whether the picture is held.
 func (l *lightGauge) update(f vision.Frame, now time.Time, r *Registration, held func() bool) (note string, measured bool) {
 	var table *calibration.Table
 	if r.drift.watch != nil {
 		table = r.Table()
 	}
-	light, ok := l.look(f, now, table, r.drift.inPlace())
+	light, ok := l.measure(f, now, table, r.drift.inPlace())
 	if !ok {
 		return "", false
 	}
@@ -45,15 +45,15 @@ func (l *lightGauge) update(f vision.Frame, now time.Time, r *Registration, held
 	return note, true
 }
 
-// look takes a picture and reports whether the light was measured in it.
-func (l *lightGauge) look(f vision.Frame, now time.Time, t *calibration.Table, markers []calibration.MarkerSighting) (exposure.Light,
+// measure returns the light, if it is time to measure it in this picture.
+func (l *lightGauge) measure(f vision.Frame, now time.Time, t *calibration.Table, markers []calibration.MarkerSighting) (exposure.Light,
 	bool) {
 	switch {
 	case l.next:
 		l.next = false
 		l.at = now
 		light := l.gauges.Look(f.Gray, markers, t)
-		l.gauges.Next(nil) // a picture is large: it is not kept for a second
+		l.gauges.Next(nil) // do not keep a large picture for a second
 		return light, true
 	case now.Sub(l.at) >= gaugeEvery:
 		l.gauges.Next(f.Gray)

@@ -55,7 +55,7 @@ func TestTheLightIsMeasuredOnceASecondAndSaid(t *testing.T) {
 	f, err := w.source.Next(t.Context())
 	require.NoError(t, err)
 	for i := range 100 { // ten seconds
-		if _, ok := watch.look(f, time.Unix(1000, 0).Add(time.Duration(i)*tenth), nil, nil); ok {
+		if _, ok := watch.measure(f, time.Unix(1000, 0).Add(time.Duration(i)*tenth), nil, nil); ok {
 			measured++
 		}
 	}

@@ -39,8 +39,8 @@ type lookLocator interface {
 type Locate struct {
 	newLocator func(calibration.Table) (Locator, error)
 
-	locator Locator // nil: there is no registration
-	problem string  // why the last picture could not be searched; "": it could
+	locator Locator // nil: no registration
+	problem string  // why searching the last picture failed; "": it did not
 }
 
 // install makes the locator for a table.
@@ -63,46 +63,46 @@ func (l *Locate) Update(f vision.Frame) (vision.Located, error) {
 	return located, err
 }
 
-// How far a ship that is not read may be from where it was last to be taken for the same:
-// less than any other base could stand from it.
+// How far a ship whose code is not read may be from its last pose to count as the same ship:
+// less than any other base could be.
 const (
 	edgesReach = 3 * geom.Millimeter
 	edgesTurn  = 8 * geom.Degree
 )
 
-// How far from where a person says a ship stands its base is looked for.
+// How far from where a person places a ship its base is searched for.
 const (
-	standsOn    = 2 * geom.Millimeter // by which bases that were found may seem to overlap
+	standsOn    = 2 * geom.Millimeter // by how much located bases may appear to overlap
 	PlacedReach = 12 * geom.Millimeter
 	PlacedTurn  = 20 * geom.Degree
 )
 
-// An EdgeSearch finds, in one picture, bases whose codes were not read by their edges.
+// An EdgeSearch finds bases whose codes were not read, by their edges or cards, in one picture.
 type EdgeSearch struct {
 	Locator edgeLocator // nil: bases cannot be found by their edges
 	Frame   vision.Frame
-	Located *vision.Located     // what was found in the picture by codes
-	Widen   func(*engine.Scene) // adds what the registration leaves open; nil: nothing
+	Located *vision.Located     // ships found by their codes; found ones are added
+	Widen   func(*engine.Scene) // adds the registration's uncertainty; may be nil
 
-	before []vision.Track // the ships of the pictures before
-	away   []engine.Ship  // that may be in somebody's hand
-	swaps  *swaps         // nil: nothing is followed
+	before []vision.Track // the ships of earlier pictures
+	away   []engine.Ship  // ships that may be in someone's hand
+	swaps  *swaps         // nil: exchanged ships are not tracked
 }
 
-// edgeSearch returns the search in a picture that was located.
+// edgeSearch returns the search in a picture whose codes were read.
 func (l *Locate) edgeSearch(f vision.Frame, located *vision.Located, widen func(*engine.Scene)) *EdgeSearch {
 	locator, _ := l.locator.(edgeLocator)
 	return &EdgeSearch{Locator: locator, Frame: f, Located: located, Widen: widen}
 }
 
-// finder finds the ships of the pictures before; nil where that cannot be done.
+// finder returns a function that finds a ship of earlier pictures; nil if the locator cannot.
 func (e *EdgeSearch) finder() track.EdgeFinder {
 	if e.Locator == nil {
 		return nil
 	}
 	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
 		if ship, view, ok := e.followLook(k); ok {
-			return ship, view, !e.standsThere(&ship) && e.same(&k, &ship)
+			return ship, view, !e.standsThere(&ship) && e.sameShip(&k, &ship)
 		}
 		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, sight, err := e.find(k.Ship, hint)
@@ -115,23 +115,22 @@ func (e *EdgeSearch) finder() track.EdgeFinder {
 
 // Errors of placing a ship.
 var (
-	ErrNoEdges  = errors.New("no base of this size shows its edges there")
+	ErrNoEdges  = errors.New("no base of this size is seen there")
 	errCodeRead = errors.New("its code is read in this picture")
 )
 
-// An OccupiedError says which ship stands where another is to be placed.
+// An OccupiedError names the ship that stands where another is to be placed.
 type OccupiedError struct{ By string }
 
 // Error names the ship.
 func (e *OccupiedError) Error() string { return e.By + " stands there" }
 
-// Place adds the ship that a person wants placed to what was located, by its card if its look is known, else by its edges.
-// others are the ships of the pictures before. The sight is that of the edges; a ship found by its card has none, and
-// counts as ours. The error is ErrNoEdges or an *OccupiedError when it does not
-// stand there.
+// Place adds a ship that a person placed to Located. It finds the ship by its card if its look is known, else by its edges.
+// others are the ships of earlier pictures. The sight is that of the edges; a ship found by its card has none and counts as
+// ours. The error is ErrNoEdges or an *OccupiedError if the ship does not stand there.
 func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.EdgeSight, error) {
 	if e.Locator == nil {
-		return vision.EdgeSight{}, errors.New("bases are not looked for by their edges here")
+		return vision.EdgeSight{}, errors.New("this program cannot find bases by their edges")
 	}
 	if slices.ContainsFunc(e.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
 		return vision.EdgeSight{}, errCodeRead
@@ -156,7 +155,7 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 	return sight, nil
 }
 
-// followLook finds a ship by its card that was found by it in a picture before.
+// followLook finds a ship by its card if an earlier picture found it that way.
 func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, bool) {
 	if k.Ship.Look == "" {
 		return engine.Ship{}, vision.ShipView{}, false
@@ -169,7 +168,7 @@ func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, b
 	return ship, view, ok && err == nil
 }
 
-// standsThere reports whether another ship, or a base without a name, stands where a ship was found.
+// standsThere reports whether another ship or an unnamed base stands where a ship was found.
 func (e *EdgeSearch) standsThere(ship *engine.Ship) bool {
 	return slices.ContainsFunc(e.before, func(o vision.Track) bool {
 		return o.Ship.ID != ship.ID && o.State.Stands() && o.Ship.Look != "" &&
@@ -177,14 +176,14 @@ func (e *EdgeSearch) standsThere(ship *engine.Ship) bool {
 	})
 }
 
-// swapTime is how long two ships are out of sight until two hands may have exchanged them: a ship is often found under a hand until it
-// is lifted.
+// swapTime is how long two ships must be out of sight before hands may have exchanged them: a ship is often found under a hand until
+// it is lifted.
 const swapTime = 500 * time.Millisecond
 
-// same reports whether the base that was found where a ship was seen last is that ship, and not another one that was out of sight as
-// well, or in somebody's hand, and whose card looks the same there. Only what stands exactly where it stood is surely the same, if the
-// others do as well.
-func (e *EdgeSearch) same(k *vision.Track, found *engine.Ship) bool {
+// sameShip reports whether the base found where a ship was last seen is that ship, and not another one that was out of sight too, or
+// in someone's hand, and has a card that looks the same there. It is surely the same only if it, and the others, stand exactly where
+// they stood.
+func (e *EdgeSearch) sameShip(k *vision.Track, found *engine.Ship) bool {
 	if e.swaps == nil {
 		return true
 	}
@@ -200,15 +199,15 @@ func (e *EdgeSearch) same(k *vision.Track, found *engine.Ship) bool {
 			others, stays = append(others, e.away[i].ID), put
 		}
 	}
-	return e.swaps.same(k.Ship.ID, others, stays, put)
+	return e.swaps.isSame(k.Ship.ID, others, stays, put)
 }
 
-// unseen reports whether a ship is out of sight for so long that it may be another one that comes back.
+// unseen reports whether a ship was out of sight for so long that another one may have replaced it.
 func (e *EdgeSearch) unseen(k *vision.Track) bool {
 	return e.Located.Captured.Sub(k.Captured) > swapTime
 }
 
-// passesFor reports whether a ship's card looks as that of a base that was found.
+// passesFor reports whether a ship's card looks like that of a base that was found.
 func (e *EdgeSearch) passesFor(o, found *engine.Ship) bool {
 	if o.Look == "" || o.Base != found.Base {
 		return false
@@ -221,7 +220,7 @@ func (e *EdgeSearch) passesFor(o, found *engine.Ship) bool {
 	return ok && err == nil
 }
 
-// byLook finds a base by its card where no other ship stands; false: it is not believed.
+// byLook finds a base by its card where no other ship stands; ok is false if the match is not good enough.
 func (e *EdgeSearch) byLook(like engine.Ship, h look.Hint) (engine.Ship, vision.ShipView, bool, error) {
 	l, ok := e.Locator.(lookLocator)
 	if !ok {
@@ -242,7 +241,7 @@ func (e *EdgeSearch) byLook(like engine.Ship, h look.Hint) (engine.Ship, vision.
 	return ship, view, true, nil
 }
 
-// placeByLook is Place by the card that the ship is known to carry.
+// placeByLook is like Place, by the card that the ship is known to carry.
 func (e *EdgeSearch) placeByLook(p live.PlacedShip, others []vision.Track) (bool, error) {
 	hint := look.Hint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: math.Pi, Ship: p.ID}
 	if p.Headed {
@@ -259,7 +258,7 @@ func (e *EdgeSearch) placeByLook(p live.PlacedShip, others []vision.Track) (bool
 	return true, nil
 }
 
-// ShipAt returns which ship stands where another is to be placed; "": none.
+// ShipAt returns the id of a ship that stands where another is to be placed; "": none.
 func ShipAt(ships []engine.Ship, id string, base engine.Base, at geom.Pose) string {
 	for _, o := range ships {
 		if o.ID != id && token.BasesOverlap(o.Base, o.Pose, base, at, standsOn) {
@@ -269,8 +268,8 @@ func ShipAt(ships []engine.Ship, id string, base engine.Base, at geom.Pose) stri
 	return ""
 }
 
-// namedBaseAt is ShipAt for the pictures before. Such a ship was named by its code or by a
-// person.
+// namedBaseAt is like ShipAt, for ships of earlier pictures that were named by their code or by
+// a person.
 func namedBaseAt(s engine.Ship, others []vision.Track) string {
 	var named []engine.Ship
 	for _, k := range others {
@@ -281,14 +280,14 @@ func namedBaseAt(s engine.Ship, others []vision.Track) string {
 	return ShipAt(named, s.ID, s.Base, s.Pose)
 }
 
-// find finds one ship where no other stands.
+// find finds one ship by its edges where no other stands.
 func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, vision.EdgeSight, error) {
 	s, ok, err := e.Locator.Edges(e.Frame, hint)
 	if err != nil {
 		return engine.Ship{}, s, err
 	}
 	var unnamed vision.UnidentifiedBase
-	if !ok { // or by what differs there from the empty mat
+	if !ok { // or by its difference from the empty mat
 		if unnamed, ok = e.Located.Obstacles.Unidentified(like.Base, hint.Pose, hint.Reach, hint.Turn); !ok {
 			return engine.Ship{}, s, ErrNoEdges
 		}
@@ -301,7 +300,7 @@ func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, 
 	ship := vision.EdgeShip(like.ID, like.Player, like.Base, s, false)
 	ship.Arcs, ship.Turret, ship.Look = like.Arcs, like.Turret, like.Look
 	ship.LookDoubt = like.LookDoubt
-	if e.Widen == nil || unnamed.Base != engine.BaseUnknown { // a base without a name was widened already
+	if e.Widen == nil || unnamed.Base != engine.BaseUnknown { // an unnamed base was widened already
 		return ship, s, nil
 	}
 	one := engine.Scene{Ships: []engine.Ship{ship}}
@@ -309,12 +308,12 @@ func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, 
 	return one.Ships[0], s, nil
 }
 
-// widenUnnamed widens the bases whose code is not read.
+// widenUnnamed widens the bases whose code was not read.
 func widenUnnamed(l *vision.Located, widen func(*engine.Scene)) {
 	if l.Obstacles == nil || len(l.Obstacles.Bases) == 0 {
 		return
 	}
-	sight := *l.Obstacles // the locator keeps its own
+	sight := *l.Obstacles // leave the locator's own unchanged
 	sight.Bases = slices.Clone(sight.Bases)
 	var s engine.Scene
 	for i := range sight.Bases {
@@ -327,31 +326,30 @@ func widenUnnamed(l *vision.Located, widen func(*engine.Scene)) {
 	l.Obstacles = &sight
 }
 
-// placeWithin is how long somebody waits for a ship to be placed.
+// placeWithin is how long PlaceShip waits for a picture.
 const placeWithin = 5 * time.Second
 
-// noCard says that a ship's card is not seen where it should be.
+// noCard is the error when a ship's card is not seen where it should be.
 func noCard(ship string) error { return fmt.Errorf("the base there does not show %s's card now", ship) }
 
-// placing is a ship that a person wants placed, and where to say what came of it.
+// placing is a ship that a person places, and the channel for the result.
 type placing struct {
 	ship live.PlacedShip
-	card bool // by its card, not by its base's edges
+	card bool // find it by its card only, not by its edges
 	done chan error
 }
 
-// PlaceShip looks in the next picture for a base where a person says that a ship stands
-// whose code cannot be read. It then has the place that its edges show, until its code is
-// read or its place shows the mat. It is safe for concurrent use.
+// PlaceShip searches the next picture for the base of a ship whose code cannot be read, where a
+// person says that it stands. The ship keeps the pose of its edges until its code is read or
+// its place shows the mat. It is safe for concurrent use.
 func (p *Pipeline) PlaceShip(s live.PlacedShip) error {
 	if p.track.single {
-		return fmt.Errorf("%s is not placed: these are single pictures, each taken alone, and it would be gone with "+
-			"the next one; "+
+		return fmt.Errorf("%s is not placed: the source has single pictures, and the ship would be gone with the next one; "+
 			"sightline locate --at places a ship in one picture", s.ID)
 	}
-	err := p.ask(&placing{ship: s, done: make(chan error, 1)})
+	err := p.requestPlacing(&placing{ship: s, done: make(chan error, 1)})
 	unseen := s.InsteadOf == "" && errors.Is(err, ErrNoEdges)
-	if (err == nil || unseen) && p.fuse.place(s) {
+	if (err == nil || unseen) && p.fuse.placeByCard(s) {
 		err = nil
 	}
 	switch {
@@ -365,13 +363,13 @@ func (p *Pipeline) PlaceShip(s live.PlacedShip) error {
 	return nil
 }
 
-// PlaceCard does so for a secondary camera, where its next picture shows the ship's card. It is safe for concurrent use.
+// PlaceCard is like PlaceShip, for a secondary camera, which must see the ship's card. It is safe for concurrent use.
 func (p *Pipeline) PlaceCard(s live.PlacedShip) error {
-	return p.ask(&placing{ship: s, card: true, done: make(chan error, 1)})
+	return p.requestPlacing(&placing{ship: s, card: true, done: make(chan error, 1)})
 }
 
-// ask hands a ship that a person wants placed to the next picture.
-func (p *Pipeline) ask(asked *placing) error {
+// requestPlacing hands a ship to place to the goroutine of Run, and waits for the result.
+func (p *Pipeline) requestPlacing(asked *placing) error {
 	if !p.placing.CompareAndSwap(nil, asked) {
 		return errors.New("another ship is being placed: try again in a moment")
 	}
@@ -384,7 +382,7 @@ func (p *Pipeline) ask(asked *placing) error {
 	}
 }
 
-// place adds the ship that a person wants placed to those that a picture shows.
+// place adds the requested ship, if any, to those that a picture shows.
 func (p *Pipeline) place(edges *EdgeSearch) {
 	asked := p.placing.Swap(nil)
 	if asked == nil {
@@ -392,7 +390,7 @@ func (p *Pipeline) place(edges *EdgeSearch) {
 	}
 	tracks := p.o.Game.Tracks()
 	if _, known := (vision.Tracked{Tracks: tracks}).Track(asked.ship.InsteadOf); asked.ship.InsteadOf != "" && (known || !asked.card) {
-		asked.done <- p.correct(edges, asked.ship)
+		asked.done <- p.correctName(edges, asked.ship)
 		return
 	}
 	var err error
@@ -402,15 +400,15 @@ func (p *Pipeline) place(edges *EdgeSearch) {
 		err = cmp.Or(wrong, noCard(asked.ship.ID))
 	}
 	if err == nil {
-		p.track.forget(asked.ship.ID) // a person knows better than where it stood
+		p.track.forget(asked.ship.ID) // a person's word overrides the old pose
 		p.forgetNumbers(&asked.ship)
 	}
 	asked.done <- err
 }
 
-// forgetNumbers gives up the number of a base of which a person said what ship it is.
+// forgetNumbers drops the numbers of unidentified bases that stand where a person named a ship.
 func (p *Pipeline) forgetNumbers(s *live.PlacedShip) {
-	for _, k := range p.followed() {
+	for _, k := range p.ownTracks() {
 		if token.Unidentified(k.Ship.ID) && token.BasesOverlap(k.Ship.Base, k.Ship.Pose, s.Base, s.Pose, standsOn) {
 			p.track.forget(k.Ship.ID)
 		}

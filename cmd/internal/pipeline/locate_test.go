@@ -100,7 +100,7 @@ func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
 	_, err = placed(w, ask)
 	assert.True(t, errors.Is(err, ErrNoEdges), "%v", err)
 	_, err = placed(edgyPipeline(blindLocator{}, track.TrackerOptions{}), ask)
-	assert.ErrorContains(t, err, "not looked for")
+	assert.ErrorContains(t, err, "cannot find bases by their edges")
 }
 
 type blindLocator struct{}
@@ -134,7 +134,7 @@ func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
 func TestNoShipIsPlacedInADirectoryOfPictures(t *testing.T) {
 	w := edgyPipeline(&edgyLocator{seen: true}, track.TrackerOptions{SettleFrames: 1})
 	err := w.PlaceShip(live.PlacedShip{ID: "A1", Player: 1, Base: engine.Small})
-	assert.ErrorContains(t, err, "A1 is not placed: these are single pictures")
+	assert.ErrorContains(t, err, "A1 is not placed: the source has single pictures")
 	assert.Nil(t, w.placing.Load(), "nobody waits")
 }
 

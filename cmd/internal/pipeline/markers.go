@@ -12,22 +12,22 @@ import (
 	"sightline/vision/fiducial"
 )
 
-// markersToTrust is how many markers a registration needs to contradict an older
-// one: with a hand over the others, three say little about the far corner.
+// markersToTrust is how many markers a registration needs to contradict an older one: with a
+// hand over the others, three say little about the far corner.
 const markersToTrust = 4
 
-// errNoLens is what a registration lacks when no one said what the lens is.
+// errNoLens is the error of registering without a lens.
 var errNoLens = errors.New("the lens is not known")
 
-// ErrMirrored is what is wrong with a picture whose markers can be read in a mirror.
+// ErrMirrored is the error for a picture whose markers can only be read mirrored.
 var ErrMirrored = errors.New("the picture is mirrored: left and right are exchanged")
 
-// FindMarkers returns the mat's markers in a picture. Its error is ErrMirrored when they
-// can only be read with left and right exchanged.
+// FindMarkers returns the mat's markers in a picture. The error is ErrMirrored if they can only
+// be read mirrored.
 func FindMarkers(d vision.MarkerDetector, g *image.Gray) ([]calibration.MarkerSighting, error) {
 	found, err := d.DetectMarkers(g)
 	if err != nil {
-		return nil, fmt.Errorf("look for markers: %w", err)
+		return nil, fmt.Errorf("find markers: %w", err)
 	}
 	if len(found) == 0 {
 		if mirrored, err := fiducial.Mirrored(d, g); err == nil && mirrored {
@@ -37,7 +37,8 @@ func FindMarkers(d vision.MarkerDetector, g *image.Gray) ([]calibration.MarkerSi
 	return vision.Sightings(found), nil
 }
 
-// register returns the camera's place by the markers in one picture, and those markers.
+// register finds the camera's place from the markers in one picture. It also returns these
+// markers.
 func (r *Registration) register(g *image.Gray) (calibration.Table, []calibration.MarkerSighting, error) {
 	lens, ok := r.o.Lens()
 	if !ok {
@@ -55,12 +56,12 @@ func (r *Registration) register(g *image.Gray) (calibration.Table, []calibration
 	return t, seen, exposure.ExplainMarkers(err, g, seen)
 }
 
-// regionOf returns the part of the picture that holds the mat and its markers, with
-// a little room: what is worth showing.
+// regionOf returns the part of the picture that shows the mat and its markers, with a small
+// border.
 func regionOf(t *calibration.Table) image.Rectangle {
 	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
 	points := []geom.Point{}
-	const steps = 8 // a bent lens bends the mat's edges
+	const steps = 8 // lens distortion bends the mat's edges
 	for i := range steps + 1 {
 		k := float64(i) / steps
 		points = append(points, geom.Point{X: k * w}, geom.Point{X: k * w, Y: h}, geom.Point{Y: k * h}, geom.Point{X: w, Y: k * h})

@@ -11,11 +11,11 @@ type Measure struct {
 	off bool // another camera's pipeline measures
 
 	measurer engine.Measurer
-	scene    engine.Scene // that was measured last
-	problem  string       // why it could not be measured; "": it could
+	scene    engine.Scene // the last measured scene
+	problem  string       // why measuring it failed; "": it did not
 }
 
-// Update measures a scene. The result is empty when that cannot be done.
+// Update measures a scene. The result is empty if that fails.
 func (m *Measure) Update(s *engine.Scene, o engine.Options) engine.Result {
 	m.scene, m.problem = *s, ""
 	if m.off {
@@ -28,5 +28,5 @@ func (m *Measure) Update(s *engine.Scene, o engine.Options) engine.Result {
 	return result
 }
 
-// measured reports whether the scene is the one that was measured last.
+// measured reports whether a scene is the last measured one.
 func (m *Measure) measured(s *engine.Scene) bool { return reflect.DeepEqual(*s, m.scene) }

@@ -11,42 +11,41 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// pictureCheck tells pictures that show nothing: black or blank ones, the same one
-// again and again, and incomplete ones. It belongs to the pipeline's
-// goroutine.
+// pictureCheck detects pictures that are black or blank, frozen or incomplete. It belongs to
+// the pipeline's goroutine.
 type pictureCheck struct {
-	frozenAfter time.Duration // how long the same picture may come; 0: for ever
+	frozenAfter time.Duration // how long a camera may send the same picture; 0: for ever
 
-	pixels []byte    // of the picture before
-	same   time.Time // since when the pictures are exactly the same
-	copies int       // of the first of them that came
-	blank  time.Time // since when they show nothing; zero: they do not
-	seen   time.Time // when the last picture came
-	plain  float64   // least share of rows that repeat each other that a picture had
-	before *image.Gray
-	stuck  []time.Time // since when each row, levelStep apart, is exactly the same
-	copied []int       // in how many pictures more than the first
-	size   int         // bytes of the picture before
-	empty  bool        // the last picture showed nothing, for however short a time
+	pixels []byte      // of the last picture
+	same   time.Time   // since when pictures are identical
+	copies int         // of the first of these
+	blank  time.Time   // since when pictures show nothing; zero: they do not
+	seen   time.Time   // when the last picture came
+	plain  float64     // the smallest share of repeated rows in any picture
+	before *image.Gray // the last picture
+	stuck  []time.Time // since when each row, levelStep apart, is identical
+	copied []int       // in how many pictures after the first
+	size   int         // of the last picture, in bytes
+	empty  bool        // the last picture showed nothing
 }
 
-// What a picture must show, in grey levels. A mat in a dark room still has its
-// markers' white paper; a covered camera has one level with noise.
+// Limits in grey levels. A mat in a dark room still shows its markers' white paper; a covered
+// camera shows one level with noise.
 const (
 	darkLevel  = 24 // the brightest fiftieth of a black picture is darker
-	flatRange  = 12 // from the darkest fiftieth to the brightest of a blank one
+	flatRange  = 12 // between the darkest and the brightest fiftieth of a blank picture
 	blankAfter = time.Second
 	levelStep  = 8 // px between the samples, in both directions
 
-	// Noise of a square's mean is a quarter of a pixel's; markers' paper is wider.
+	// The noise of a square's mean is a quarter of a pixel's; a marker's paper is wider.
 	levelSquare = 4 // px
 
-	// Of a picture whose data broke off, decoders show the rest in one colour, or the last
-	// rows again and again: no camera's rows are alike, for they have noise. By so much
-	// of the picture more than usual (a camera may deliver black bars) it is broken.
+	// If a picture's data breaks off, decoders fill the remainder with one colour or repeat the
+	// last rows. A camera's rows never repeat, since they have noise. A picture is broken if the
+	// share of repeated rows exceeds the usual one (a camera may deliver black bars) by this.
 	brokenShare  = 0.1
-	repeatsLevel = 2 // grey levels by which all samples of two rows may differ
-	copiesLeast  = 2 // copies of one picture before it is called frozen
+	repeatsLevel = 2 // grey levels by which the samples of repeated rows may differ
+	copiesLeast  = 2 // copies of one picture before it counts as frozen
 )
 
 // pictureState says what is wrong with the pictures.
@@ -56,13 +55,13 @@ const (
 	pictureGood pictureState = iota
 	pictureDark
 	pictureBlank  // one level all over: covered, or blinded by light
-	pictureFrozen // the same again and again
-	pictureTorn   // a part of it never came
+	pictureFrozen // identical for too long
+	pictureTorn   // a part is missing
 )
 
-// look takes a picture and says what is wrong with the last ones, if anything.
-func (c *pictureCheck) look(g *image.Gray, now time.Time) pictureState {
-	gap := now.Sub(c.seen) > game.StaleAfter // what was before says nothing
+// update returns what is wrong with the pictures up to this one.
+func (c *pictureCheck) update(g *image.Gray, now time.Time) pictureState {
+	gap := now.Sub(c.seen) > game.StaleAfter // earlier pictures no longer count
 	c.seen = now
 	if c.frozenAfter > 0 {
 		if gap || !bytes.Equal(c.pixels, g.Pix) {
@@ -98,8 +97,8 @@ func (c *pictureCheck) look(g *image.Gray, now time.Time) pictureState {
 	return pictureGood
 }
 
-// levels returns the grey levels below and above which a fiftieth of the picture lies, as
-// means of small squares: single pixels of a dark picture are as bright as noise makes them.
+// levels returns the grey levels below and above which a fiftieth of the picture lies. It
+// averages small squares, since noise makes single pixels of a dark picture bright.
 func levels(g *image.Gray) (lo, hi int) {
 	var count [256]int
 	total := 0
@@ -129,9 +128,8 @@ func levels(g *image.Gray) (lo, hi int) {
 	return min(lo, 255), min(hi, 255)
 }
 
-// partStuck returns the share of the picture's rows that have been exactly the same for as
-// long as a whole picture must be to be called frozen; rows of one level, a black bar's,
-// say nothing.
+// partStuck returns the share of rows that have been identical for frozenAfter. Rows of one
+// level, such as a black bar's, do not count.
 func (c *pictureCheck) partStuck(g *image.Gray, now time.Time, gap bool) float64 {
 	before := c.before
 	c.before = g
@@ -158,7 +156,7 @@ func (c *pictureCheck) partStuck(g *image.Gray, now time.Time, gap bool) float64
 	return float64(stuck) / float64(n)
 }
 
-// repeated returns the share of the picture's rows that are like the row before.
+// repeated returns the share of rows that repeat the row above.
 func repeated(g *image.Gray) float64 {
 	b := g.Bounds()
 	alike, n := 0, 0
@@ -179,7 +177,7 @@ func repeated(g *image.Gray) float64 {
 const tornAdvice = "Try another port and a shorter cable, or ask for smaller pictures (camera.width, camera.height). Answers " +
 	"come back with the next whole picture."
 
-// pictureHealth says what is wrong with pictures that show nothing.
+// pictureHealth returns the health for pictures that are not good.
 func pictureHealth(s pictureState, after time.Duration) live.Health {
 	switch s {
 	case pictureDark:

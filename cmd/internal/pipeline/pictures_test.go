@@ -52,12 +52,12 @@ func TestAPartThatNeverCameIsToldAtOnce(t *testing.T) {
 			black := func(int, int) uint8 { return 0 }
 			for range 5 {
 				now = now.Add(tenth)
-				assert.Equal(t, pictureGood, check.look(scene(rng, 0, c.bars, black), now))
+				assert.Equal(t, pictureGood, check.update(scene(rng, 0, c.bars, black), now))
 			}
 			now = now.Add(tenth)
-			assert.Equal(t, c.want, check.look(scene(rng, c.from, c.to, c.fill), now))
+			assert.Equal(t, c.want, check.update(scene(rng, c.from, c.to, c.fill), now))
 			now = now.Add(tenth)
-			assert.Equal(t, pictureGood, check.look(scene(rng, 0, c.bars, black), now), "and all is well with the next whole one")
+			assert.Equal(t, pictureGood, check.update(scene(rng, 0, c.bars, black), now), "and all is well with the next whole one")
 		})
 	}
 }
@@ -69,15 +69,15 @@ func TestAPartThatStandsStillIsToldAfterHalfASecond(t *testing.T) {
 	for after, want := range map[time.Duration]pictureState{frozenCamera: pictureTorn, 0: pictureGood} {
 		check := pictureCheck{frozenAfter: after} // 0: a recording, which may show what it likes
 		now := time.Unix(1000, 0)
-		check.look(old, now)
+		check.update(old, now)
 		for range 4 {
 			now = now.Add(tenth)
-			assert.Equal(t, pictureGood, check.look(scene(rng, 200, 400, stuck), now), "a camera may send a part twice")
+			assert.Equal(t, pictureGood, check.update(scene(rng, 200, 400, stuck), now), "a camera may send a part twice")
 		}
 		now = now.Add(tenth)
-		assert.Equal(t, want, check.look(scene(rng, 200, 400, stuck), now))
+		assert.Equal(t, want, check.update(scene(rng, 200, 400, stuck), now))
 		now = now.Add(tenth)
-		assert.Equal(t, pictureGood, check.look(scene(rng, 0, 0, nil), now))
+		assert.Equal(t, pictureGood, check.update(scene(rng, 0, 0, nil), now))
 	}
 }
 
@@ -106,7 +106,7 @@ func TestATornPictureIsKnownByItsMarkers(t *testing.T) {
 	d := DriftMonitor{}
 	d.reset(calibration.Table{}, nil)
 	all := marks(0, 0)
-	see := func(seen []calibration.MarkerSighting) []int { d.tear(all, seen); return d.torn }
+	see := func(seen []calibration.MarkerSighting) []int { d.detectTorn(all, seen); return d.torn }
 	assert.Empty(t, see(all))
 	assert.Empty(t, see(marks(0, 0, 3)), "a hand on one")
 	assert.Empty(t, see(marks(0, 0, 1, 6)), "an arm across two in the middle: there are others above and below")
@@ -145,7 +145,7 @@ func TestNoiseInTheDarkIsABlackPicture(t *testing.T) {
 					g.Pix[i] = uint8(max(v+14*rng.NormFloat64(), 0))
 				}
 				now = now.Add(tenth)
-				got = check.look(g, now)
+				got = check.update(g, now)
 			}
 			assert.Equal(t, c.want, got)
 		})

@@ -1,10 +1,11 @@
-// Package pipeline takes each picture through the stages, from the registration of the
-// camera to the measured table, and hands what they saw to the game:
+// Package pipeline processes the pictures of one camera in stages and passes the result to
+// package game:
 //
-//	picture -> Registration -> Locate -> Stock -> Track -> Fuse -> Measure -> game.Seen
+//	picture -> Change -> Registration -> Locate -> Stock -> Track -> Fuse -> Measure -> game.Seen
 //
-// Each stage is a small type with its own state. A picture that shows nothing new is not
-// searched (package track). A pipeline and its stages belong to one goroutine.
+// Each stage is a small type with its own state; [Pipeline.Update] calls them in this order.
+// Change is a track.ChangeDetector, which Track owns: a picture that shows nothing new skips
+// the search and goes straight to Fuse. A pipeline and its stages belong to one goroutine.
 package pipeline
 
 import (
@@ -28,7 +29,7 @@ import (
 	"sightline/vision/track"
 )
 
-// Frames is where a pipeline gets its pictures: a capture.Feed.
+// Frames delivers the pictures: a capture.Feed.
 type Frames interface {
 	Next(ctx context.Context, after uint64) (vision.Frame, error)
 	Status() capture.FeedStatus
@@ -40,60 +41,61 @@ type Options struct {
 	Frames Frames
 
 	RegistrationOptions
-	Adopted *Adopted // calibrations that are made while the program runs; nil: none are
+	Adopted *Adopted // calibrations saved while the program runs; nil: none
 
 	NewLocator func(calibration.Table) (Locator, error)
-	// NewChange returns what tells that a picture need not be searched as it shows what the
-	// one before showed; nil: every picture is searched.
+	// NewChange returns the detector that lets the pipeline skip unchanged pictures. Nil
+	// searches every picture.
 	NewChange func(calibration.Table) (*track.ChangeDetector, error)
-	Tracking  track.TrackerOptions // how ships are followed; zero: the defaults
+	Tracking  track.TrackerOptions // zero: the defaults
 	// FrozenAfter is how long a camera may send exactly the same picture; 0: for ever.
 	FrozenAfter time.Duration
-	// Exposure is shown the light once a second, and whether something is held that a change of
-	// the exposure would spoil; it returns how the exposure stands. nil: nothing sets it.
+	// Exposure receives the light once a second, and whether a picture is held, which a change of
+	// the exposure would spoil. It returns the state of the exposure. Nil: nothing controls it.
 	Exposure func(l exposure.Light, busy bool) exposure.State
 
-	// Dial returns the maneuvers of a ship's dial, which tell ships that look alike; nil, or none: every maneuver.
+	// Dial returns the maneuvers of a ship's dial, which help to tell ships that look alike
+	// apart; nil, or no maneuvers: any maneuver.
 	Dial func(ship string) []move.Maneuver
-	// Names keeps the names of ships without our tokens while the program does not run; nil: nothing does.
+	// Names stores the names of ships without our tokens while the program does not run; nil: they are lost.
 	Names *naming.Memory
 
 	Cameras   []SecondaryCamera // whose views are fused with this one's
-	Secondary bool              // this is such a camera: what it sees is measured by another
+	Secondary bool              // this is a secondary camera: the main camera's pipeline measures
 	Game      *game.Game
 	Now       func() time.Time
 
-	// Renamed is told that a person named two ships wrongly, before what was seen of them is published; nil: no one is.
+	// Renamed is called when a person corrects a ship's name, before the result is published; may be nil.
 	Renamed func(was, is string)
 }
 
-// Pipeline takes each picture through the stages, from registration to measuring, and
-// hands what they saw to the game. It belongs to the goroutine of Run, but for the methods
-// that say otherwise.
+// Pipeline processes the pictures of one camera. It belongs to the goroutine of Run; only
+// PlaceShip, PlaceCard and Relearn are safe for concurrent use.
 type Pipeline struct {
 	o        Options
-	Loop     game.Liveness // of Run
-	placing  atomic.Pointer[placing]
-	relearnt atomic.Bool
+	Loop     game.Liveness           // of Run
+	placing  atomic.Pointer[placing] // set by PlaceShip and PlaceCard
+	relearnt atomic.Bool             // set by Relearn
 
+	// The stages, and the checks of the picture itself.
 	pictures     pictureCheck
 	light        lightGauge
 	registration *Registration
 	locate       Locate
-	track        *Track
 	stock        Stock
+	track        *Track // and Change
 	fuse         Fuse
 	measure      Measure
 
-	size    image.Point // of the pictures
-	picture pictureState
-	own     []vision.Track // the ships as this camera sees them
-	told    told
-	notes   []string // for people, with what is published next
-	dropped bool     // what was seen is of another registration
+	size     image.Point // of the pictures
+	picture  pictureState
+	own      []vision.Track // the ships as this camera alone sees them
+	reported reported
+	notes    []string // to publish next
+	dropped  bool     // the published ships belong to a dropped registration
 }
 
-// New returns a pipeline that waits for its first picture.
+// New returns a pipeline; Run starts it.
 func New(o Options) *Pipeline {
 	if o.Adopted == nil {
 		o.Adopted = &Adopted{}
@@ -116,7 +118,7 @@ func New(o Options) *Pipeline {
 // String names the task.
 func (p *Pipeline) String() string { return cmp.Or(p.o.Name, "pipeline") }
 
-// Run works until ctx is cancelled.
+// Run processes pictures until ctx is cancelled.
 func (p *Pipeline) Run(ctx context.Context) error {
 	var seq uint64
 	for {
@@ -139,21 +141,21 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	}
 }
 
-// Update takes one picture all the way.
+// Update takes one picture through all stages.
 func (p *Pipeline) Update(f vision.Frame) {
 	now := p.o.Now()
 	if p.o.Game.Busy() {
 		p.publishFrame(f, now)
 		return
 	}
-	p.receive(f)
-	if !p.track.single && p.stock.came(capturedAt(f, now)) && p.registration.State() != Unknown {
+	p.applyChanges(f)
+	if !p.track.single && p.stock.gapBefore(capturedAt(f, now)) && p.registration.State() != Unknown {
 		p.note("There were no pictures for a while: ships without our tokens keep their names where they stand as they stood.")
 		p.drop()
 		p.track.detectChange(*p.registration.Table())
 	}
 	p.examine(f, now)
-	if p.rest(f, now) {
+	if p.skipUnchanged(f, now) {
 		return
 	}
 	p.registration.Update(f, now)
@@ -161,13 +163,13 @@ func (p *Pipeline) Update(f vision.Frame) {
 		p.publishFrame(f, now)
 		return
 	}
-	p.publish(func(*game.Seen) {}) // that the camera moved is told before the search
+	p.publish(func(*game.Seen) {}) // a moved camera is reported before the search
 	p.search(f, now)
 }
 
-// receive takes what came since the last picture: another picture size, calibration or
+// applyChanges applies what changed since the last picture: its size, the calibration or the
 // catalogue.
-func (p *Pipeline) receive(f vision.Frame) {
+func (p *Pipeline) applyChanges(f vision.Frame) {
 	before := p.size
 	p.size.X, p.size.Y = f.Size()
 	if before != p.size && before != (image.Point{}) {
@@ -180,27 +182,27 @@ func (p *Pipeline) receive(f vision.Frame) {
 	if p.relearnt.Swap(false) && p.registration.State() != Unknown {
 		p.relearn()
 	}
-	if p.dropped { // the search for another registration takes a while
+	if p.dropped { // do not show old ships during the search for a new registration
 		p.publish(func(*game.Seen) {})
 	}
 }
 
-// relearn searches for obstacles with what has been learnt by now. The ships stand where
-// they stood: the camera is where it was.
+// relearn makes a new locator with what has been learnt by now. The ships keep their tracks,
+// since the camera has not moved.
 func (p *Pipeline) relearn() {
 	table := *p.registration.Table()
-	if err := p.locate.install(table); err != nil { // no answer may rest on what was learnt before
+	if err := p.locate.install(table); err != nil { // no answer may use what was learnt before
 		p.note("What was learnt cannot be used: " + err.Error())
 		p.registration.Invalidate(err)
 		return
 	}
-	p.track.detectChange(table) // or a picture at rest would not be searched again
+	p.track.detectChange(table) // else an unchanged picture would not be searched
 }
 
-// examine looks at the picture itself, and at the light.
+// examine checks the picture itself, and measures the light.
 func (p *Pipeline) examine(f vision.Frame, now time.Time) {
 	changed := p.registration.RenewVerification(now)
-	if state := p.pictures.look(f.Gray, now); state != p.picture {
+	if state := p.pictures.update(f.Gray, now); state != p.picture {
 		p.picture, changed = state, true
 	}
 	note, measured := p.light.update(f, now, p.registration, p.o.Game.Held)
@@ -214,7 +216,7 @@ func (p *Pipeline) examine(f vision.Frame, now time.Time) {
 
 // install prepares the later stages for a registration.
 func (p *Pipeline) install(t calibration.Table) error {
-	relearnt := p.relearnt.Swap(false) // else all that has begun would begin again with the next picture
+	relearnt := p.relearnt.Swap(false) // else the next picture would install everything again
 	if err := p.locate.install(t); err != nil {
 		if relearnt {
 			p.relearnt.Store(true)
@@ -226,7 +228,7 @@ func (p *Pipeline) install(t calibration.Table) error {
 	return nil
 }
 
-// drop forgets what was seen through a registration that is no longer in use.
+// drop discards what was seen through a registration that no longer holds.
 func (p *Pipeline) drop() {
 	p.track.reset()
 	p.own = nil
@@ -236,7 +238,7 @@ func (p *Pipeline) drop() {
 	p.dropped = true
 }
 
-// search searches a picture and measures what stands in it.
+// search locates, tracks and measures the ships in a picture.
 func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	located, err := p.locate.Update(f)
 	if err != nil {
@@ -246,7 +248,7 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	if located.Captured.IsZero() {
 		located.Captured = now
 	}
-	p.track.lookAgain(f.Name, located.Captured)
+	p.track.resetIfOlder(f.Name, located.Captured)
 	widen := p.registration.drift.widen
 	widen(&located.Scene)
 	widenUnnamed(&located, widen)
@@ -255,74 +257,75 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	located.Doubtful = p.doubtful()
 	edges := p.locate.edgeSearch(f, &located, widen)
 	p.place(edges)
-	for _, id := range p.stock.update(edges, p.followed()) {
+	for _, id := range p.stock.update(edges, p.ownTracks()) {
 		p.track.forget(id)
 	}
 	tracked := p.track.Update(f, located, edges.finder())
 	p.own = tracked.Tracks
-	for _, id := range p.stock.swaps.take() {
+	for _, id := range p.stock.swaps.takeOpen() {
 		p.track.forget(id)
 	}
 	p.track.searched(f.Gray, now, &tracked, rules)
 	for _, e := range tracked.Events {
 		p.note(e.String() + ".")
 	}
-	fused := p.join(tracked)
-	printed(&fused, rules)
-	p.notes = append(p.notes, p.told.newDuplicates(located.Duplicates, p.o.Now())...)
-	p.notes = append(p.notes, p.told.newTokens(&located, p.o.Now())...)
+	fused := p.fuseCameras(tracked)
+	addPrintedArcs(&fused, rules)
+	p.notes = append(p.notes, p.reported.newDuplicates(located.Duplicates, p.o.Now())...)
+	p.notes = append(p.notes, p.reported.newTokens(&located, p.o.Now())...)
 	p.publishMeasured(f, now, fused, rules)
 }
 
-// followed are the ships that this camera's pictures have shown: what another one sees is no place that this one has looked at.
-func (p *Pipeline) followed() []vision.Track {
+// ownTracks returns the ships that this camera has seen. Those that only another camera sees are no evidence about places that
+// this one has searched.
+func (p *Pipeline) ownTracks() []vision.Track {
 	if len(p.fuse.cameras) == 0 {
 		return p.o.Game.Tracks()
 	}
 	return p.own
 }
 
-// join adds what the secondary cameras see.
-func (p *Pipeline) join(t vision.Tracked) Fused {
+// fuseCameras adds what the secondary cameras see.
+func (p *Pipeline) fuseCameras(t vision.Tracked) Fused {
 	fused := p.fuse.Update(t, &p.registration.Table().Camera)
 	for _, c := range fused.Changes {
 		p.o.Game.NoteCamera(c)
 	}
-	p.notes = append(p.notes, p.told.newConflicts(fused.Fusion)...)
+	p.notes = append(p.notes, p.reported.newConflicts(fused.Fusion)...)
 	return fused
 }
 
-// Relearn makes the pipeline search for obstacles with what has been learnt by now. It is
-// safe for concurrent use.
+// Relearn makes the next picture be searched with what has been learnt by now. It is safe for
+// concurrent use.
 func (p *Pipeline) Relearn() { p.relearnt.Store(true) }
 
-// rest takes a picture that shows what the last one showed that was searched. It reports
+// skipUnchanged publishes a picture that shows the same as the last searched one. It reports
 // false when the picture must be searched.
-func (p *Pipeline) rest(f vision.Frame, now time.Time) bool {
+func (p *Pipeline) skipUnchanged(f vision.Frame, now time.Time) bool {
 	began := time.Now()
-	unchanged := p.track.unchanged(f.Gray, now) // asked of every picture
-	if !unchanged || !p.calm() {
+	unchanged := p.track.unchanged(f.Gray, now) // the detector must see every picture
+	if !unchanged || !p.maySkip() {
 		return false
 	}
-	p.stand(f, now, began)
+	p.publishUnchanged(f, now, began)
 	return true
 }
 
-// printed puts on the ships what a game knows that their tokens print.
-func printed(seen *Fused, rules game.Rules) {
+// addPrintedArcs gives the ships the arcs that the game knows to be printed on their tokens.
+func addPrintedArcs(seen *Fused, rules game.Rules) {
 	rules.Printed.Apply(&seen.Located.Scene)
 	seen.Tracks = rules.Printed.ApplyToTracks(rules.Edition, seen.Tracks)
 }
 
-// stand takes what was found before for what a picture shows. It is measured again when
-// other cameras see more or less than before.
-func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
-	tracked := p.track.rest(capturedAt(f, now), f.Seq)
+// publishUnchanged publishes what was found before. It measures again only when other cameras
+// see something new.
+func (p *Pipeline) publishUnchanged(f vision.Frame, now, began time.Time) {
+	tracked := p.track.repeat(capturedAt(f, now), f.Seq)
 	p.own = tracked.Tracks
-	p.stock.rest(p.locate.locator, f, &tracked)
-	fused := p.join(tracked)
+	p.stock.searchInBackground(p.locate.locator, f, &tracked)
+	fused := p.fuseCameras(tracked)
 	fused.Elapsed = time.Since(began)
-	printed(&fused, p.track.rules)
+	addPrintedArcs(&fused, p.track.rules)
 	if len(p.fuse.cameras) > 0 {
 		if scene := fused.Standing(); !p.measure.measured(&scene) {
 			p.publishMeasured(f, now, fused, p.track.rules)
@@ -332,19 +335,19 @@ func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
 	p.publishSeen(f, now, fused)
 }
 
-// calm reports whether nothing but the picture asks for a search: the markers lie where
-// they were, nothing failed, and the rules are those that were measured by.
-func (p *Pipeline) calm() bool {
-	return p.placing.Load() == nil && !p.stock.ready(p.locate.locator) && !p.doubtful() &&
+// maySkip reports whether an unchanged picture need not be searched: no one places a ship, the
+// registration is trusted, nothing failed, and the rules are the same.
+func (p *Pipeline) maySkip() bool {
+	return p.placing.Load() == nil && !p.stock.searchDone(p.locate.locator) && !p.doubtful() &&
 		p.locate.problem == "" && p.measure.problem == "" && p.track.rules == p.o.Game.Rules()
 }
 
-// doubtful reports whether the picture may not show the table as the registration has it.
+// doubtful reports whether the picture may not show the table where the registration puts it.
 func (p *Pipeline) doubtful() bool {
 	return p.picture != pictureGood || p.pictures.empty || !p.registration.Trusted()
 }
 
-// capturedAt returns when a picture was taken, or else when it came in.
+// capturedAt returns when a picture was taken, or when it arrived if that is not known.
 func capturedAt(f vision.Frame, now time.Time) time.Time {
 	if f.Captured.IsZero() {
 		return now
@@ -352,10 +355,10 @@ func capturedAt(f vision.Frame, now time.Time) time.Time {
 	return f.Captured
 }
 
-// note tells people something with what is published next.
+// note adds a note to what is published next.
 func (p *Pipeline) note(text string) { p.notes = append(p.notes, text) }
 
-// publish hands what the stages know to the game.
+// publish passes the state of the stages to the game.
 func (p *Pipeline) publish(change func(*game.Seen)) {
 	health, dropped, notes := p.health(), p.dropped, p.notes
 	p.dropped, p.notes = false, nil
@@ -369,19 +372,19 @@ func (p *Pipeline) publish(change func(*game.Seen)) {
 	}, notes...)
 }
 
-// publishFrame publishes a picture in which nothing was searched.
+// publishFrame publishes a picture that was not searched.
 func (p *Pipeline) publishFrame(f vision.Frame, now time.Time) {
 	p.publish(func(s *game.Seen) { s.Frame, s.FrameAt = f, now })
 }
 
-// publishSeen publishes a picture whose ships stand as they were measured.
+// publishSeen publishes a picture whose ships were measured before.
 func (p *Pipeline) publishSeen(f vision.Frame, now time.Time, seen Fused) {
 	p.publish(func(s *game.Seen) {
 		s.Frame, s.FrameAt, s.Located, s.Tracks, s.Cameras = f, now, seen.Located, seen.Tracks, seen.Cameras
 	})
 }
 
-// publishMeasured measures what stands and publishes it.
+// publishMeasured measures the standing ships and publishes them.
 func (p *Pipeline) publishMeasured(f vision.Frame, now time.Time, seen Fused, rules game.Rules) {
 	scene := seen.Standing()
 	result := p.measure.Update(&scene, rules.Touch.Options(&scene, rules.Sigmas))
@@ -390,7 +393,7 @@ func (p *Pipeline) publishMeasured(f vision.Frame, now time.Time, seen Fused, ru
 	})
 }
 
-// health says what of the stages stops the answers.
+// health returns what stops the answers: the picture, a failed stage, or the registration.
 func (p *Pipeline) health() live.Health {
 	problem := cmp.Or(p.locate.problem, p.measure.problem)
 	switch {

@@ -20,16 +20,16 @@ import (
 // RegistrationState says how well the camera's place over the table is known.
 type RegistrationState int
 
-// The states. Only in Trusted are there answers.
+// The states. Only Trusted gives answers.
 const (
-	Unknown      RegistrationState = iota // there is no calibration
-	Confirming                            // a calibration file is in use, and nothing has confirmed yet that it holds
+	Unknown      RegistrationState = iota // no calibration
+	Confirming                            // a calibration file is in use, not confirmed yet
 	Contradicted                          // the same, and the markers contradicted it once
-	Trusted                               // the markers are where the registration has them
+	Trusted                               // the markers are where the registration puts them
 	Moved                                 // the markers moved together and still move
 	Settled                               // they moved together and lie still: time to register again
 	Refocused                             // the picture grew or shrank about its middle: the lens was touched
-	Lost                                  // too few markers are seen to tell
+	Lost                                  // too few markers are seen
 )
 
 // String names the state.
@@ -47,20 +47,20 @@ const (
 	fileConfirmed                           // the markers agree with the file
 	fileUnclear                             // too few markers are seen to compare the file with
 	fileDenied                              // the markers contradict the file
-	markersInPlace                          // what the drift monitor says of a picture
+	markersInPlace                          // this and the following come from the drift monitor
 	markersMoved
 	markersSettled
 	pictureGrew
 	markersGone
 )
 
-// driftEvents are the events for what the drift monitor says.
+// driftEvents maps the drift monitor's verdicts to events.
 var driftEvents = map[watch.State]registrationEvent{
 	watch.OK: markersInPlace, watch.Covered: markersInPlace, watch.Moved: markersMoved,
 	watch.Settled: markersSettled, watch.LensChanged: pictureGrew, watch.Lost: markersGone,
 }
 
-// next returns the state after an event. An event that means nothing in a state leaves it.
+// next returns the state after an event. An event that does not apply leaves the state.
 func (s RegistrationState) next(e registrationEvent) RegistrationState {
 	switch {
 	case e == invalidated:
@@ -103,25 +103,25 @@ const (
 
 // RegistrationOptions are the parts of a Registration.
 type RegistrationOptions struct {
-	Markers  vision.MarkerDetector // nil: no markers can be searched for
+	Markers  vision.MarkerDetector // nil: the program cannot find markers
 	Track    markerTracker         // nil: fiducial.TrackMarkers
 	Layout   calibration.Layout
 	Lens     func() (calibration.Intrinsics, bool) // the lens, once it is known
 	LensName string                                // the lens file and its integrity, for people
 	File     CalibrationFile
-	Record   string // file for each registration, older ones are kept there too; "": none
+	Record   string // file to which each registration is saved; "": none
 	Log      *slog.Logger
 }
 
-// laterStages is what depends on a registration.
+// laterStages are the stages that depend on a registration: the Pipeline.
 type laterStages interface {
 	install(calibration.Table) error // prepares for a table; an error leaves the registration as it was
-	drop()                           // there is no registration any more
-	note(text string)                // tells people what happened
+	drop()                           // discards what was seen through the old registration
+	note(text string)                // reports to people
 }
 
-// Registration is the first stage of a frame: it knows where the camera stands over the
-// table, from a calibration file or from the mat's markers, and notices when that no longer
+// Registration is the stage that knows where the camera stands over the table. It finds the
+// place from a calibration file or from the mat's markers, and notices when it no longer
 // holds. It belongs to the pipeline's goroutine.
 type Registration struct {
 	o     RegistrationOptions
@@ -132,16 +132,16 @@ type Registration struct {
 	table      calibration.Table // in use, unless the state is Unknown
 	drift      DriftMonitor
 	verdict    watch.Verdict   // on the last picture
-	problem    error           // in Unknown: why; nil: the markers are being searched for
-	failed     string          // in Contradicted and Settled: why the place was not found again; "": it was not tried
-	unclear    string          // in Confirming, and for a mat without markers: what is not confirmed; "": nothing was looked at
-	edgesAt    time.Time       // when the edges of a mat without markers were where the calibration puts them
+	problem    error           // in Unknown: why; nil: searching for the markers
+	failed     string          // in Contradicted and Settled: why registering again failed; "": not tried
+	unclear    string          // in Confirming, and for a mat without markers: why it is not confirmed; "": not tried
+	edgesAt    time.Time       // when the edges of a mat without markers were last in place
 	view       live.Register   // for people
-	region     image.Rectangle // of the picture that is worth showing; empty: all of it
-	searchedAt time.Time       // when the markers were searched for last
+	region     image.Rectangle // the part of the picture to show; empty: all of it
+	searchedAt time.Time       // when the whole picture was last searched for markers
 }
 
-// NewRegistration returns a registration in Unknown.
+// NewRegistration returns a registration in state Unknown.
 func NewRegistration(o RegistrationOptions, later laterStages) *Registration {
 	if o.Track == nil {
 		o.Track = fiducial.TrackMarkers
@@ -155,19 +155,19 @@ func NewRegistration(o RegistrationOptions, later laterStages) *Registration {
 // State returns how well the camera's place is known.
 func (r *Registration) State() RegistrationState { return r.state }
 
-// Table returns the table in use. It holds unless the state is Unknown.
+// Table returns the table in use. It is valid unless the state is Unknown.
 func (r *Registration) Table() *calibration.Table { return &r.table }
 
 // Layout returns the layout of the mat and its markers.
 func (r *Registration) Layout() calibration.Layout { return r.o.Layout }
 
-// Trusted reports whether the last picture shows, beyond doubt, the table as the
-// registration has it. Where it does not, new places of ships are not believed.
+// Trusted reports whether the last picture surely shows the table where the registration puts
+// it. If not, new poses of ships are not believed.
 func (r *Registration) Trusted() bool {
 	return r.state != Contradicted && r.state != Confirming && r.state != Lost && r.drift.trusted()
 }
 
-// Update compares a picture with the registration, or finds one.
+// Update checks the registration against a picture, or searches for one.
 func (r *Registration) Update(f vision.Frame, now time.Time) {
 	if r.state == Unknown && r.file.Table != nil && r.problem == nil {
 		r.loadFile(f, now)
@@ -182,10 +182,11 @@ func (r *Registration) Update(f vision.Frame, now time.Time) {
 	}
 }
 
-// step changes the state by an event.
+// step changes the state after an event.
 func (r *Registration) step(e registrationEvent) { r.state = r.state.next(e) }
 
-// Invalidate drops the registration. why is nil when a new one is to be found at once.
+// Invalidate drops the registration and returns to Unknown. With a nil error the next picture
+// searches for a new one.
 func (r *Registration) Invalidate(why error) {
 	r.step(invalidated)
 	r.drift.reset(calibration.Table{}, nil)
@@ -197,8 +198,8 @@ func (r *Registration) Invalidate(why error) {
 	r.later.drop()
 }
 
-// Replace drops the registration in favour of a calibration that was made while the
-// program runs: a table from a file, or nil and the lens that Lens now returns.
+// Replace drops the registration for a calibration saved while the program runs: a table file,
+// a new lens that Lens now returns, or both.
 func (r *Registration) Replace(file CalibrationFile, lensName string) {
 	if file.Table != nil {
 		r.file.CalibrationFile, r.o.Layout = file, file.Table.Layout
@@ -210,7 +211,7 @@ func (r *Registration) Replace(file CalibrationFile, lensName string) {
 	r.view = live.Register{}
 }
 
-// find searches for the camera's place while it is unknown.
+// find registers the camera from the markers while its place is unknown.
 func (r *Registration) find(f vision.Frame, now time.Time) {
 	if r.o.Markers == nil {
 		if r.file.Table == nil {
@@ -230,8 +231,8 @@ func (r *Registration) find(f vision.Frame, now time.Time) {
 	r.setFound(f, table, seen, now, fmt.Sprintf("Registered from %d markers, %.2f px rms.", len(table.Used), table.RMS))
 }
 
-// confirm compares the calibration file with the markers, as soon as they are seen. When
-// they contradict it twice in a row the camera is registered from them.
+// confirm compares the calibration file with the markers once enough are seen. If they
+// contradict it twice in a row, the camera is registered from them.
 func (r *Registration) confirm(f vision.Frame, now time.Time) {
 	if now.Sub(r.searchedAt) < searchEvery && (r.state != Contradicted || r.failed != "") {
 		return
@@ -255,12 +256,12 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 		r.leaveUnclear(reason(err))
 		return
 	}
-	// What the file itself leaves open does not contradict it. With some markers covered, the others' own places weigh more,
-	// and may hide a move that is larger.
+	// A shift within the file's own uncertainty does not contradict it. With some markers covered, the uncertainty of the
+	// others weighs more and may hide a larger move.
 	shift := r.table.Shift(&table)
 	switch agrees, hides := max(calibration.MovedLimit, 3*r.table.PlaceSigma()), 3*table.PlaceSigma(); {
 	case shift <= agrees:
-		r.agree(seen)
+		r.acceptFile(seen)
 	case shift <= hides:
 		r.leaveUnclear(fmt.Sprintf("the %d markers that are seen put the mat's corner %.1f mm from there, which they know to %.1f mm",
 			len(table.Used), shift.Millimeters(), table.PlaceSigma().Millimeters()))
@@ -272,23 +273,24 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 	}
 }
 
-// leaveUnclear keeps waiting for what confirms the calibration file.
+// leaveUnclear records why the calibration file is not confirmed yet.
 func (r *Registration) leaveUnclear(why string) {
 	r.failed, r.unclear = "", why
 	r.step(fileUnclear)
 }
 
-// compare returns the camera's place by the markers in a picture, to compare the file's with.
+// compare registers the camera from the markers in a picture, for comparison with the file.
 func (r *Registration) compare(g *image.Gray) (calibration.Table, []calibration.MarkerSighting, error) {
 	if r.o.Markers != nil {
 		return r.register(g)
 	}
-	seen := r.o.Track(g, watch.NewMonitor(r.table, nil).Expected()) // they can still be seen where the file puts them
+	seen := r.o.Track(g, watch.NewMonitor(r.table, nil).Expected()) // without a detector, only where the file puts them
 	t, err := calibration.Register(r.table.Intrinsics, r.table.Layout, seen)
 	return t, seen, err
 }
 
-// needed is how many markers confirm or contradict the registration in use: markersToTrust, or as many as it was made from.
+// needed returns how many markers can confirm or contradict the registration in use: markersToTrust, or as many as it was made
+// from.
 func (r *Registration) needed() int {
 	if n := len(r.table.Used); n > 0 {
 		return min(n, markersToTrust)
@@ -296,7 +298,7 @@ func (r *Registration) needed() int {
 	return markersToTrust
 }
 
-// tooFew returns what is wrong with a registration from fewer markers; nil: nothing.
+// tooFew returns an error if a registration uses fewer markers than needed.
 func (r *Registration) tooFew(t *calibration.Table) error {
 	if need := r.needed(); len(t.Used) < need {
 		return fmt.Errorf("only %d markers agree, at least %d are needed", len(t.Used), need)
@@ -304,11 +306,11 @@ func (r *Registration) tooFew(t *calibration.Table) error {
 	return nil
 }
 
-// agree begins to monitor the file's registration.
-func (r *Registration) agree(seen []calibration.MarkerSighting) {
+// acceptFile trusts the calibration file and starts monitoring it.
+func (r *Registration) acceptFile(seen []calibration.MarkerSighting) {
 	r.drift.reset(r.table, seen)
 	r.verdict.Seen, r.failed = 0, ""
-	for _, m := range seen { // a check card's are none of the mat's
+	for _, m := range seen { // a check card's markers are not the mat's
 		if slices.ContainsFunc(r.table.Layout.Markers, func(k calibration.Marker) bool { return k.ID == m.ID }) {
 			r.verdict.Seen++
 		}
@@ -317,8 +319,7 @@ func (r *Registration) agree(seen []calibration.MarkerSighting) {
 	r.step(fileConfirmed)
 }
 
-// follow asks the markers whether the registration still holds, and registers again when
-// the camera moved and lies still.
+// follow checks the markers for drift, and registers again once a moved camera rests.
 func (r *Registration) follow(f vision.Frame, now time.Time) {
 	if r.byEdges() {
 		r.followEdges(f, now)
@@ -326,7 +327,7 @@ func (r *Registration) follow(f vision.Frame, now time.Time) {
 	}
 	v, err := r.drift.Update(f.Gray, now)
 	if err != nil {
-		r.o.Log.Warn("the mat's markers cannot be looked for", "err", err)
+		r.o.Log.Warn("searching for the mat's markers failed", "err", err)
 	}
 	before := r.state
 	r.step(driftEvents[v.State])
@@ -345,8 +346,8 @@ func (r *Registration) follow(f vision.Frame, now time.Time) {
 	}
 }
 
-// RenewVerification reads the verification of the calibration file again when it changed:
-// somebody verified the calibration while the program runs. It reports whether it did.
+// RenewVerification reads the calibration file's verification record if it has changed since:
+// people verify the calibration while the program runs. It reports whether it had.
 func (r *Registration) RenewVerification(now time.Time) bool {
 	if r.state == Unknown || !r.file.renew(now) {
 		return false
@@ -355,7 +356,7 @@ func (r *Registration) RenewVerification(now time.Time) bool {
 	return true
 }
 
-// View returns how the camera's place is known and monitored, for people.
+// View returns the registration and its monitoring for people.
 func (r *Registration) View() live.Register {
 	v := r.view
 	switch {
@@ -368,7 +369,7 @@ func (r *Registration) View() live.Register {
 	return v
 }
 
-// Region returns the part of the picture that is worth showing; empty: all of it.
+// Region returns the part of the picture to show; empty: all of it.
 func (r *Registration) Region() image.Rectangle { return r.region }
 
 // loadFile uses the calibration file, scaled to the picture's size.
@@ -390,8 +391,8 @@ func (r *Registration) loadFile(f vision.Frame, now time.Time) {
 	}
 }
 
-// registerAgain finds the camera's new place after a move. When the markers do not fix it,
-// it reports false and the next pictures are tried.
+// registerAgain finds the camera's new place after a move. It reports false if the markers do
+// not suffice; the next pictures try again.
 func (r *Registration) registerAgain(f vision.Frame, now time.Time) bool {
 	table, seen, err := r.register(f.Gray)
 	if err == nil {
@@ -409,12 +410,12 @@ func (r *Registration) registerAgain(f vision.Frame, now time.Time) bool {
 	return r.setFound(f, table, seen, now, note)
 }
 
-// lensDoubt in px: by so much more than twice as before may the markers disagree after a
-// move before the lens is called in question. Registrations of one camera from other
-// places differ by less (docs/accuracy.md: 0.06-0.11 px on photographs).
+// lensDoubt, in px, is how far the markers' rms may exceed twice its old value after a move
+// before the lens is suspected. Registrations of one camera from other places differ by less
+// (docs/accuracy.md: 0.06-0.11 px on photographs).
 const lensDoubt = 0.15
 
-// setFound uses a registration from the markers. It reports whether that can be.
+// setFound uses a registration from the markers. It reports whether that worked.
 func (r *Registration) setFound(f vision.Frame, t calibration.Table, seen []calibration.MarkerSighting, now time.Time, note string) bool {
 	t.Made = f.Captured
 	view := live.Register{From: "the mat's markers", BaseHash: r.view.BaseHash, Times: r.view.Times + 1}
@@ -430,7 +431,7 @@ func (r *Registration) setFound(f vision.Frame, t calibration.Table, seen []cali
 	return true
 }
 
-// set uses a table from now on. It reports whether that can be.
+// set uses a table from now on. It reports whether the later stages accepted it.
 func (r *Registration) set(t calibration.Table, view live.Register, seen []calibration.MarkerSighting, now time.Time) bool {
 	file, hash, err := t.Sealed()
 	if err == nil {
@@ -455,7 +456,7 @@ func (r *Registration) set(t calibration.Table, view live.Register, seen []calib
 	return true
 }
 
-// record keeps a registration in its file. The answers do not depend on it.
+// record saves a registration to its file. Answers do not depend on it.
 func (r *Registration) record(t calibration.Table) {
 	if r.o.Record == "" {
 		return
@@ -465,7 +466,7 @@ func (r *Registration) record(t calibration.Table) {
 	}
 }
 
-// setProblem says why there is no registration.
+// setProblem records why there is no registration, and logs it once.
 func (r *Registration) setProblem(err error) {
 	if r.problem == nil || r.problem.Error() != err.Error() {
 		r.o.Log.Info("no calibration", "why", reason(err))
@@ -473,5 +474,5 @@ func (r *Registration) setProblem(err error) {
 	r.problem = err
 }
 
-// reason is an error of registering, for people.
+// reason returns an error of registering for people.
 func reason(err error) string { return strings.TrimPrefix(err.Error(), "calibration: register: ") }

@@ -9,8 +9,8 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// Health says what of the registration stops the answers, and what to do about it; its
-// code is live.OK when nothing does.
+// Health returns what about the registration stops the answers; its code is live.OK if nothing
+// does.
 func (r *Registration) Health() live.Health {
 	switch r.state {
 	case Unknown:
@@ -32,7 +32,7 @@ func (r *Registration) Health() live.Health {
 		}
 	}
 	h := r.driftHealth()
-	// One picture in which some markers went away may look like a motion of all; the next ones tell.
+	// A single torn picture may look like a motion of all markers; the next pictures decide.
 	if torn := r.drift.torn; r.state == Trusted && len(torn) > 0 {
 		return live.Health{
 			Code: live.Torn, Title: "Broken picture",
@@ -45,7 +45,7 @@ func (r *Registration) Health() live.Health {
 	return h
 }
 
-// notConfirmed says what a calibration file lacks before it is believed.
+// notConfirmed says why a calibration file is not trusted yet.
 func (r *Registration) notConfirmed() live.Health {
 	h := live.Health{
 		Code: live.MarkersLost, Title: "Camera not confirmed",
@@ -64,7 +64,7 @@ func (r *Registration) notConfirmed() live.Health {
 	return h
 }
 
-// noCalibration says what is missing and what to do about it.
+// noCalibration says what is missing.
 func (r *Registration) noCalibration() live.Health {
 	h := live.Health{Code: live.NoCalibration, Title: "No calibration"}
 	switch {
@@ -96,7 +96,7 @@ func (r *Registration) noCalibration() live.Health {
 	return h
 }
 
-// watchView says for people how the registration is watched over.
+// watchView returns the state of monitoring by markers, for people.
 func watchView(v watch.Verdict, watched bool) live.Watch {
 	out := live.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
 	if !watched {
@@ -106,7 +106,7 @@ func watchView(v watch.Verdict, watched bool) live.Watch {
 	}
 	out.State, out.Blind = v.State.String(), v.Blind
 	if v.State != watch.OK && v.State != watch.Covered {
-		return out // the health says it
+		return out // Health says it
 	}
 	out.Text = fmt.Sprintf("%d of %d markers in place", v.Seen, v.Of)
 	var not []string
@@ -122,12 +122,12 @@ func watchView(v watch.Verdict, watched bool) live.Watch {
 	return out
 }
 
-// IDList is "3, 5".
+// IDList returns ids as "3, 5".
 func IDList(ids []int) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
 }
 
-// driftHealth says what the drift monitor found.
+// driftHealth returns the drift monitor's finding.
 func (r *Registration) driftHealth() live.Health {
 	v := &r.verdict
 	switch r.state {
@@ -135,13 +135,13 @@ func (r *Registration) driftHealth() live.Health {
 		return live.Health{
 			Code: live.Moved, Title: "Camera moved",
 			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again when nothing "+
-				"moves any more.", about(v)),
+				"moves any more.", shiftText(v)),
 		}
 	case Settled:
 		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: "+
-			"the camera's place is being found again.", about(v))}
+			"the camera's place is being found again.", shiftText(v))}
 		if r.failed != "" {
-			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found again: %s.", about(v), r.failed)
+			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found again: %s.", shiftText(v), r.failed)
 			h.Advice = "Uncover the mat's markers and lay them where they belong. Retrying automatically."
 		}
 		return h
@@ -171,15 +171,15 @@ func (r *Registration) driftHealth() live.Health {
 	return live.Health{Code: live.OK}
 }
 
-// mayHaveMoved is said of a single picture that does not fit the calibration.
+// mayHaveMoved is the health after a single picture that does not fit the calibration.
 var mayHaveMoved = live.Health{
 	Code: live.Moved, Title: "Camera moved?",
 	Detail: "In the last picture the mat's markers do not lie where the calibration puts them. The next pictures tell whether the " +
 		"camera moved.",
 }
 
-// about says how far, when that is known.
-func about(v *watch.Verdict) string {
+// shiftText returns " by about 3.1 mm", or "" if the shift is not known.
+func shiftText(v *watch.Verdict) string {
 	if v.Shift <= 0 {
 		return ""
 	}

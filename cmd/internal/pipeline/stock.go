@@ -11,37 +11,37 @@ import (
 	"sightline/vision/token"
 )
 
-// stockLocator is a locator that searches the whole table for ships' cards in the background: locate.Locator.
+// stockLocator is a locator that searches the whole table for ships' cards in the background: a locate.Locator.
 type stockLocator interface {
 	Rest(f vision.Frame, tracked *vision.Tracked) bool
 	Ready() bool
 	Found(f vision.Frame) (found []look.Sight, current, ok bool)
 }
 
-// Stock is the stage that puts on the table the ships that were found by their cards where no one said that they stand, and
+// Stock is the stage for ships without our tokens. It adds those that the background search found by their cards, and
 // keeps their names.
 type Stock struct {
 	names naming.Names
-	last  time.Time       // when a picture came last
-	open  map[string]bool // bases without a name that may carry a card which was never shown
+	last  time.Time       // of the last picture
+	open  map[string]bool // unnamed bases that may carry a card that was never shown
 	swaps swaps
 
-	renamed [2]string // two ships that a person named wrongly in this picture
+	renamed [2]string // the wrong and the right name that a person corrected since the last update
 }
 
-// unwatched is how long there are no pictures until a ship may have been moved, and another one put in its place.
+// unwatched is how long pictures may be missing before a ship may have been moved and another put in its place.
 const unwatched = 3 * time.Second
 
-// came takes when a picture was taken, and reports whether the table was not watched before it for a while.
-func (s *Stock) came(at time.Time) bool {
+// gapBefore reports whether the table was unwatched for a while before a picture taken at a time.
+func (s *Stock) gapBefore(at time.Time) bool {
 	gap := at.Sub(s.last)
 	first := s.last.IsZero()
 	s.last = at
 	return !first && (gap > unwatched || gap < -unwatched) && s.names.Any()
 }
 
-// back puts the ships on the table that stand exactly where they stood before it was not watched.
-func (s *Stock) back(e *EdgeSearch, tracks []vision.Track) {
+// restore adds the ships that stand exactly where they stood before the table was unwatched.
+func (s *Stock) restore(e *EdgeSearch, tracks []vision.Track) {
 	find := e.finder()
 	if find == nil {
 		return
@@ -53,27 +53,26 @@ func (s *Stock) back(e *EdgeSearch, tracks []vision.Track) {
 		ship, view, ok := find(vision.Track{Ship: was})
 		if ok && naming.Stays(&was, &ship) && s.standsAlone(&ship, tracks) {
 			ship.Quarters = was.Quarters
-			s.give(e, ship, view)
+			s.add(e, ship, view)
 		}
 	}
 }
 
-// rest shows a picture that rests to the search in the background.
-func (s *Stock) rest(l Locator, f vision.Frame, tracked *vision.Tracked) {
+// searchInBackground passes an unchanged picture to the background search.
+func (s *Stock) searchInBackground(l Locator, f vision.Frame, tracked *vision.Tracked) {
 	if l, ok := l.(stockLocator); ok && !tracked.Doubtful {
 		l.Rest(f, tracked)
 	}
 }
 
-// ready reports whether the search has ended, so that the next picture says what it found.
-func (s *Stock) ready(l Locator) bool {
+// searchDone reports whether the background search has a result for the next picture.
+func (s *Stock) searchDone(l Locator) bool {
 	found, ok := l.(stockLocator)
 	return ok && found.Ready()
 }
 
-// update adds to what a picture shows the ships that the search found and this picture bears out, and returns the ships whose old places
-// do not count any more: numbers that stood for a name which is known now, and ships that were found elsewhere. tracks are the ships of the
-// pictures before.
+// update adds the ships that the background search found and that this picture confirms. It returns the ids whose old poses no longer
+// count: numbers whose name is known now, and ships found elsewhere. tracks are the ships of earlier pictures.
 func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	e.before = tracks
 	s.names.Stand(tracks)
@@ -82,8 +81,8 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		s.renamed = [2]string{}
 	}
 	e.away = s.names.Away(tracks, e.Located.Captured)
-	s.back(e, tracks)
-	s.swaps.seen(tracks)
+	s.restore(e, tracks)
+	s.swaps.update(tracks)
 	e.swaps = &s.swaps
 	named = s.resolve(e, tracks)
 	l, ok := e.Locator.(stockLocator)
@@ -119,18 +118,18 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 			a.Name = dots
 		}
 		if ship.ID = a.Name; a.Name == "" || !s.mayName(sights[i], a.Name) {
-			ship.ID, ship.NameDoubt = s.free(e.Located, tracks), a.May
+			ship.ID, ship.NameDoubt = s.freeNumber(e.Located, tracks), a.May
 			ship.LookDoubt = !sights[i].Told()
 			s.open[ship.ID] = !sights[i].Shown()
 			named = append(named, lostAt(&ship, tracks)...)
 		}
-		s.give(e, ship, views[i])
+		s.add(e, ship, views[i])
 		named = append(named, ship.ID)
 	}
 	return named
 }
 
-// lostAt are the ships that were lost from sight where a base stands now: it may be each of them or another.
+// lostAt returns the ships that went out of sight where a base stands now: it may be any of them, or another.
 func lostAt(base *engine.Ship, tracks []vision.Track) (out []string) {
 	for i := range tracks {
 		k := &tracks[i]
@@ -142,8 +141,8 @@ func lostAt(base *engine.Ship, tracks []vision.Track) (out []string) {
 	return out
 }
 
-// mayName reports whether a base that can be one of the ships only, of those whose cards were shown, gets its name: it stood on the table
-// under that name, or no other card's is as likely.
+// mayName reports whether a base that, of the shown cards, fits one ship only gets that ship's name: it stood on the table under that
+// name before, or no other card is as likely.
 func (s *Stock) mayName(sight *look.Sight, id string) bool {
 	if s.names.Stood(id) {
 		return sight.Dots.Ship == id || sight.Plate != look.PlateDenies || !s.names.Off(id)
@@ -151,7 +150,7 @@ func (s *Stock) mayName(sight *look.Sight, id string) bool {
 	return sight.Dots.Ship == id || sight.Shown() && (len(sight.Ships()) > 1 || sight.Named())
 }
 
-// standsAlone reports whether no ship that is known stands where a base was found.
+// standsAlone reports whether no known ship stands where a base was found.
 func (s *Stock) standsAlone(ship *engine.Ship, tracks []vision.Track) bool {
 	return !slices.ContainsFunc(tracks, func(k vision.Track) bool {
 		return k.Ship.Look != "" && (k.State.Stands() || k.State == vision.Settling) &&
@@ -159,34 +158,34 @@ func (s *Stock) standsAlone(ship *engine.Ship, tracks []vision.Track) bool {
 	}) && namedBaseAt(*ship, tracks) == ""
 }
 
-// give puts a ship among those that the picture shows.
-func (s *Stock) give(e *EdgeSearch, ship engine.Ship, view vision.ShipView) {
+// add adds a ship to those that the picture shows.
+func (s *Stock) add(e *EdgeSearch, ship engine.Ship, view vision.ShipView) {
 	if ship.Player, view.ID = playerOf(ship.ID, ship.NameDoubt), ship.ID; s.open[ship.ID] {
-		ship.Player = 0 // it may be another ship, of the other player
+		ship.Player = 0 // it may be another ship, of either player
 	}
 	e.Located.Scene.Ships, e.Located.Ships = append(e.Located.Scene.Ships, ship), append(e.Located.Ships, view)
 }
 
-// resolve names the bases that can be only one ship since a person named the others.
+// resolve names bases that can be only one ship now that a person named the others.
 func (s *Stock) resolve(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	for i := range tracks {
 		k := &tracks[i]
 		left := naming.Left(k.Ship.NameDoubt, tracks)
-		if len(left) != 1 || len(k.Ship.NameDoubt) < 2 || s.open[k.Ship.ID] || s.doubted(tracks, left[0]) != 1 {
+		if len(left) != 1 || len(k.Ship.NameDoubt) < 2 || s.open[k.Ship.ID] || s.possibleBases(tracks, left[0]) != 1 {
 			continue
 		}
 		hint := look.Hint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Look: k.Ship.Look}
 		ship, view, ok, err := e.byLook(engine.Ship{ID: left[0], Base: k.Ship.Base}, hint)
 		if err == nil && ok {
-			s.give(e, ship, view)
+			s.add(e, ship, view)
 			named = append(named, k.Ship.ID, ship.ID)
 		}
 	}
 	return named
 }
 
-// doubted is how many bases may be a ship.
-func (s *Stock) doubted(tracks []vision.Track, id string) (n int) {
+// possibleBases returns how many bases may be a ship.
+func (s *Stock) possibleBases(tracks []vision.Track, id string) (n int) {
 	for i := range tracks {
 		if slices.Contains(naming.Left(tracks[i].Ship.NameDoubt, tracks), id) {
 			n++
@@ -195,8 +194,8 @@ func (s *Stock) doubted(tracks []vision.Track, id string) (n int) {
 	return n
 }
 
-// free is a number for a base without a name that no ship of the picture, nor of those before, has.
-func (s *Stock) free(l *vision.Located, tracks []vision.Track) string {
+// freeNumber returns an id for an unnamed base that no ship of this or an earlier picture has.
+func (s *Stock) freeNumber(l *vision.Located, tracks []vision.Track) string {
 	for n := 1; ; n++ {
 		id := token.UnidentifiedID(n)
 		if !slices.ContainsFunc(l.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) &&
@@ -206,7 +205,7 @@ func (s *Stock) free(l *vision.Located, tracks []vision.Track) string {
 	}
 }
 
-// playerOf is the player whose ship it is, or all are that it may be; 0: they are not of one.
+// playerOf returns the player of a ship, or of all the ships that it may be; 0: they have no common player.
 func playerOf(id string, may []string) (player int) {
 	if len(may) == 0 {
 		may = []string{id}

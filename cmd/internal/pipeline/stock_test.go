@@ -66,7 +66,7 @@ func (s *stockTable) see(t *testing.T, named ...live.PlacedShip) (out map[string
 		var err error
 		if p.InsteadOf != "" {
 			s.w.o.Game.Update(func(g *game.Seen) { g.Tracks = s.tracks })
-			err = s.w.correct(e, p)
+			err = s.w.correctName(e, p)
 		} else {
 			_, err = e.Place(p, s.tracks)
 		}
@@ -312,7 +312,7 @@ func TestACorrectionThatDoesNotFitIsRefused(t *testing.T) {
 		s.w.o.Game.Update(func(g *game.Seen) { g.Tracks = s.tracks })
 		s.w.o.Renamed = func(string, string) { t.Error("nothing is corrected") }
 		located := vision.Located{}
-		err := s.w.correct(edgesIn(s.w, &located), ask)
+		err := s.w.correctName(edgesIn(s.w, &located), ask)
 		want, _, _ = strings.Cut(want, ": ")
 		assert.EqualError(t, err, want)
 		assert.Empty(t, located.Scene.Ships)

@@ -6,25 +6,25 @@ import (
 	"sightline/vision"
 )
 
-// swaps remembers which ships alike were out of sight together, until all of them were seen again. If all stand exactly where they
-// stood, no one exchanged them. If one stands a little aside, all of them may be another one: a hand that exchanges two sets one of
-// them down within 0.5 mm and 0.5° once in ten times.
+// swaps detects that hands exchanged ships that look alike while they were out of sight together. If all of them stand exactly where
+// they stood, no one exchanged them. If one stands a little aside, each may be another: a hand that exchanges two ships sets one down
+// within 0.5 mm and 0.5° one time in ten.
 type swaps struct {
-	together map[string][]string // by the ship that was seen again, exactly where it stood: those that were not since
-	aside    map[string]int      // in how many pictures a ship was found aside that may be another one
-	open     []string            // ships that may be another one, and had their names again
+	together map[string][]string // by ship seen again exactly where it stood: those still out of sight
+	aside    map[string]int      // in how many pictures a doubtful ship was found aside
+	open     []string            // ships that got their names back but may be another
 }
 
-// asidePictures is in how many pictures a ship must be found aside: the edge of a hand over it moves it as well.
+// asidePictures is in how many pictures a ship must be found aside: the edge of a hand over it also shifts it.
 const asidePictures = 3
 
-// same reports whether a base that was found where a ship was seen last is that ship. others are those that it may be, which are out of
-// sight as well; stays: it stands where it stood; put: to half of what that allows, which is asked once it was found aside.
-func (s *swaps) same(id string, others []string, stays, put bool) bool {
+// isSame reports whether a base found where a ship was last seen is that ship. others are the ships that it may be, out of sight too.
+// stays: it stands where it stood; put: within half that tolerance, which is required once it was found aside.
+func (s *swaps) isSame(id string, others []string, stays, put bool) bool {
 	if s.together == nil {
 		s.together, s.aside = map[string][]string{}, map[string]int{}
 	}
-	var with []string // that were seen again exactly where they stood
+	var with []string // ships seen again exactly where they stood
 	for k, list := range s.together {
 		if slices.Contains(list, id) {
 			with = append(with, k)
@@ -46,8 +46,8 @@ func (s *swaps) same(id string, others []string, stays, put bool) bool {
 	return false
 }
 
-// seen takes what was seen of all ships.
-func (s *swaps) seen(tracks []vision.Track) {
+// update removes ships that are seen again.
+func (s *swaps) update(tracks []vision.Track) {
 	still := func(id string) bool {
 		return slices.ContainsFunc(tracks, func(k vision.Track) bool { return k.Ship.ID == id && k.State == vision.Still })
 	}
@@ -60,7 +60,7 @@ func (s *swaps) seen(tracks []vision.Track) {
 	}
 }
 
-// undecided reports whether a ship was out of sight with another one that was seen again since, and was not seen itself.
+// undecided reports whether a ship is still out of sight while another that vanished with it was seen again.
 func (s *swaps) undecided(id string) bool {
 	for _, list := range s.together {
 		if slices.Contains(list, id) {
@@ -70,7 +70,7 @@ func (s *swaps) undecided(id string) bool {
 	return false
 }
 
-// forget gives up what is open about a ship: a person said which it is.
+// forget drops what is undecided about a ship, because a person named it.
 func (s *swaps) forget(id string) {
 	delete(s.together, id)
 	delete(s.aside, id)
@@ -80,8 +80,8 @@ func (s *swaps) forget(id string) {
 	s.open = slices.DeleteFunc(s.open, func(o string) bool { return o == id })
 }
 
-// take returns the ships that may be another one though they had their names again.
-func (s *swaps) take() []string {
+// takeOpen returns and clears the ships that got their names back but may be another.
+func (s *swaps) takeOpen() []string {
 	open := s.open
 	s.open = nil
 	return open

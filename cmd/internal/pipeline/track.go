@@ -12,43 +12,40 @@ import (
 	"sightline/vision/track"
 )
 
-// Track is the stage that follows ships through the pictures, and tells pictures that
-// show nothing new.
+// Track is the stage that follows ships from picture to picture. It also owns the change
+// detector.
 type Track struct {
-	single    bool // each picture speaks for itself
+	single    bool // the pictures are independent of each other
 	tracker   *track.Tracker
-	looks     *track.AppearanceMemory // how the ships' places look
+	looks     *track.AppearanceMemory // how the places of the ships look
 	newChange func(calibration.Table) (*track.ChangeDetector, error)
 	log       *slog.Logger
 
 	change *track.ChangeDetector // nil: every picture is searched
-	rules  game.Rules            // that the last search was measured by
-	last   pictureName           // of the picture that was searched last
+	rules  game.Rules            // of the last search
+	last   pictureName           // of the last searched picture
 }
 
-// newTrack returns the stage. newChange makes what tells that a picture need not be
-// searched; nil: every picture is.
+// newTrack returns the stage. newChange may be nil: then every picture is searched.
 func newTrack(o track.TrackerOptions, newChange func(calibration.Table) (*track.ChangeDetector, error), log *slog.Logger) *Track {
 	return &Track{single: o.SettleFrames == 1, tracker: track.NewTracker(o), looks: track.NewAppearanceMemory(), newChange: newChange,
 		log: log}
 }
 
-// reset forgets all ships: what was seen through another registration does not count.
+// reset forgets all ships, after a change of the registration.
 func (t *Track) reset() {
 	t.tracker.Reset()
 	t.looks.Reset()
 	t.change = nil
 }
 
-// forget gives up where a ship stood: something else than its code says where it stands now, and what its old place shows is no measure
-// for that.
+// forget drops a ship's pose and the look of its place, when something else than its code says where it stands now.
 func (t *Track) forget(id string) {
 	t.tracker.Forget(id)
 	t.looks.Forget(id)
 }
 
-// detectChange begins to tell pictures that show nothing new from others. Where that
-// cannot be done every picture is searched.
+// detectChange starts change detection for a table. If that fails, every picture is searched.
 func (t *Track) detectChange(table calibration.Table) {
 	if t.newChange == nil {
 		return
@@ -61,25 +58,23 @@ func (t *Track) detectChange(table calibration.Table) {
 	t.change = change
 }
 
-// NewChangeDetector returns what tells pictures that show nothing new, with the usual
-// options.
+// NewChangeDetector returns a change detector with the default options.
 func NewChangeDetector(t calibration.Table) (*track.ChangeDetector, error) {
 	return track.NewChangeDetector(t, track.ChangeOptions{})
 }
 
-// unchanged reports whether a picture shows what the last one showed that was searched.
-// It is asked of every picture, for it counts the quiet ones.
+// unchanged reports whether a picture shows the same as the last searched one. It must see every
+// picture, since it counts the unchanged ones.
 func (t *Track) unchanged(g *image.Gray, at time.Time) bool {
 	return t.change != nil && t.change.Unchanged(g, at)
 }
 
-// rest takes a picture that is unchanged: what was found stands, seen now.
-func (t *Track) rest(captured time.Time, seq uint64) vision.Tracked {
+// repeat returns the ships of the last searched picture as those of an unchanged one.
+func (t *Track) repeat(captured time.Time, seq uint64) vision.Tracked {
 	return t.tracker.Rest(captured, seq)
 }
 
-// Update takes the ships of a picture that was searched together with those of the
-// pictures before.
+// Update adds the ships located in a picture to the tracks.
 func (t *Track) Update(f vision.Frame, located vision.Located, edges track.EdgeFinder) vision.Tracked {
 	g := f.Gray
 	tracked := t.tracker.SeeEdges(located, func(id string) vision.Place { return t.looks.Look(g, id) }, edges)
@@ -102,17 +97,16 @@ func (t *Track) searched(g *image.Gray, at time.Time, tracked *vision.Tracked, r
 	}
 }
 
-// pictureName tells the pictures of a directory from each other.
+// pictureName identifies a picture of a directory.
 type pictureName struct {
 	name     string
 	captured time.Time
 }
 
-// lookAgain resets the tracking when times do not advance. The pictures of a directory
-// come in the order of their names, again and again, and have the times of their files:
-// the tracker would keep what it said of another picture, or of this one by a mat or a
-// catalogue that is gone.
-func (t *Track) lookAgain(name string, captured time.Time) {
+// resetIfOlder resets the tracking when timestamps go backwards. Pictures of a directory come in
+// the order of their names, in a loop, with the times of their files; the tracker must not keep
+// the results of another picture, or of this one with an old mat or catalogue.
+func (t *Track) resetIfOlder(name string, captured time.Time) {
 	before := t.last
 	t.last = pictureName{name, captured}
 	switch {

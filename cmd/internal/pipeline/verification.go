@@ -11,32 +11,32 @@ import (
 
 // CalibrationFile is a table calibration and the file that it was read from.
 type CalibrationFile struct {
-	Table *calibration.Table // nil: there is none, the camera is registered from the markers
+	Table *calibration.Table // nil: no file; the camera is registered from the markers
 	Name  string             // for people
-	Path  string             // "": it was not verified
+	Path  string             // "": not verified
 }
 
-// verifiedFile is a calibration file with its last verification, which is a file in the same folder.
+// verifiedFile is a calibration file with its last verification, a record file in the same folder.
 type verifiedFile struct {
 	CalibrationFile
 	log *slog.Logger
 
 	record    verify.Record
-	verified  bool        // there is a record
-	read      recordStamp // of the record that was read
-	checkedAt time.Time   // when the record's file was looked at
+	verified  bool        // record is valid
+	read      recordStamp // of the record file when it was read
+	checkedAt time.Time   // when the record file was last checked
 }
 
-// verificationEvery is how often the record's file is looked at.
+// verificationEvery is how often the record file is checked.
 const verificationEvery = time.Second
 
-// recordStamp is what changes when a record is written.
+// recordStamp changes when a record is written.
 type recordStamp struct {
 	at   time.Time
 	size int64
 }
 
-// stamp tells one state of the record's file from another; zero when there is none.
+// stamp returns the record file's stamp; zero if there is no file.
 func (v *verifiedFile) stamp() recordStamp {
 	if v.Table == nil || v.Path == "" {
 		return recordStamp{}
@@ -48,20 +48,20 @@ func (v *verifiedFile) stamp() recordStamp {
 	return recordStamp{info.ModTime(), info.Size()}
 }
 
-// load reads the record. A broken one is no verification.
+// load reads the record. A broken one counts as none.
 func (v *verifiedFile) load(now time.Time) {
-	v.read, v.checkedAt = v.stamp(), now // before it is read: what is written meanwhile is read later
+	v.read, v.checkedAt = v.stamp(), now // before reading: what is written meanwhile is read next time
 	v.verified = false
 	if v.Table == nil || v.Path == "" {
 		return
 	}
 	var err error
 	if v.record, v.verified, err = verify.LoadRecord(v.Path); err != nil {
-		v.log.Warn("the verification is left out", "err", err)
+		v.log.Warn("the verification record is ignored", "err", err)
 	}
 }
 
-// renew reads the record again when its file has changed, and reports whether it had.
+// renew reads the record again if its file has changed, and reports whether it had.
 func (v *verifiedFile) renew(now time.Time) bool {
 	if now.Sub(v.checkedAt) < verificationEvery {
 		return false
@@ -74,8 +74,7 @@ func (v *verifiedFile) renew(now time.Time) bool {
 	return true
 }
 
-// answer returns what the last verification of the file says of the table in use; nil:
-// nothing.
+// answer returns the last verification's result for the table in use; nil: none.
 func (v *verifiedFile) answer(inUse *calibration.Table) *verify.AnswerJSON {
 	if !v.verified {
 		return nil
