@@ -7,27 +7,26 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// agreementFile is the file of the agreement on measuring, in the data directory: a
-// program that is started again in the middle of a game must not measure more than the
-// players agreed on. What was declared is not kept: it is about one moment.
+// agreementFile stores the agreement on measuring in the data directory: after a restart during
+// a game the program must not show more than the players agreed on. A declaration is not stored,
+// since it concerns one moment.
 const agreementFile = "agreement.json"
 
-// agreementFor is how long an agreement outlives the program: a day of play. The next
-// begins with what the configuration says.
+// agreementFor is how long a stored agreement is valid: a day of play. After that, the
+// configured one counts again.
 const agreementFor = 12 * time.Hour
 
-// agreement is what the file holds.
+// agreement is the content of the file.
 type agreement struct {
 	Measuring live.Measuring `json:"measuring"`
-	Instead   live.Measuring `json:"instead_of"` // what the configuration said: one that was changed since counts
+	Instead   live.Measuring `json:"instead_of"` // the configured one; if that changed since, it counts
 	At        time.Time      `json:"at"`
 }
 
-// loadAgreement returns what the players agreed on before the program restarted,
-// or else what is configured.
+// loadAgreement returns the stored agreement, or else the configured one.
 func loadAgreement(path string, configured live.Measuring, now time.Time) (live.Measuring, error) {
 	var a agreement
-	found, err := readKept(path, "agreement", &a)
+	found, err := readFile(path, "agreement", &a)
 	if err != nil || !found {
 		return configured, err
 	}
@@ -40,19 +39,19 @@ func loadAgreement(path string, configured live.Measuring, now time.Time) (live.
 	return a.Measuring, nil
 }
 
-// keepAgreement writes down what holds from now on. The caller holds mu.
-func (g *Game) keepAgreement(to live.Measuring) {
+// storeAgreement stores the agreement. The caller holds mu.
+func (g *Game) storeAgreement(to live.Measuring) {
 	if g.o.Dir == "" {
 		return
 	}
-	if err := writeKept(g.file(agreementFile), agreement{to, g.o.Rules.Measuring, g.o.Now()}); err != nil {
-		g.o.Log.Warn("the agreement on measuring is not kept", "err", err)
+	if err := writeFile(g.file(agreementFile), agreement{to, g.o.Rules.Measuring, g.o.Now()}); err != nil {
+		g.o.Log.Warn("the agreement on measuring is not stored", "err", err)
 		g.note("This agreement could not be written down: if the program restarts, " + agreements[g.o.Rules.Measuring] + ".")
 	}
 }
 
-// takeUp puts an agreement of before in force when the program starts.
-func (g *Game) takeUp(m live.Measuring) {
+// restoreAgreement puts a stored agreement into force when the program starts.
+func (g *Game) restoreAgreement(m live.Measuring) {
 	if m == g.policy.Measuring {
 		return
 	}

@@ -1,7 +1,6 @@
-// Package game holds the table as everybody sees it: what the pipeline saw last, and what
-// people chose, agreed on, hold and ruled. It decides what is said when, publishes each
-// change as a live.State, and stores what must outlive the program. It knows no HTTP and
-// looks at no picture.
+// Package game owns the state of the table that everyone sees: what the pipeline saw last, and
+// what people chose, agreed on, held and ruled. It publishes each change as a live.State and
+// stores what must survive a restart. It knows no HTTP and processes no pictures.
 package game
 
 import (
@@ -26,14 +25,14 @@ import (
 // The times of a game.
 const (
 	StaleAfter   = 2 * time.Second        // an older picture gives no answers (Options.StaleAfter)
-	publishEvery = 500 * time.Millisecond // a view is published at least this often
+	publishEvery = 500 * time.Millisecond // a state is published at least this often
 )
 
 // Options are the parts of a Game.
 type Options struct {
 	Name       string                    // of the task; "": "answers"
-	Camera     func() capture.FeedStatus // how the main camera is
-	Mat        calibration.Layout        // before there is a registration
+	Camera     func() capture.FeedStatus // of the main camera
+	Mat        calibration.Layout        // until there is a registration
 	Rules      Rules
 	Judges     bool // there is a judge's secret: only judges change the agreement on measuring
 	Hub        *live.Hub
@@ -41,52 +40,50 @@ type Options struct {
 	Screen     func(*live.State) hardware.Screen // what the panel's menu shows; nil: the answer
 	Labels     [hardware.NumLamps]string         // of the lamps
 	Busy       func() bool                       // a calibration needs the camera: no answers; nil: never
-	StaleAfter time.Duration                     // an older picture gives no answers; 0: staleAfter
-	News       <-chan string                     // what other tasks tell people; nil: nothing
+	StaleAfter time.Duration                     // an older picture gives no answers; 0: the constant
+	News       <-chan string                     // notes from other tasks; nil: none
 	Now        func() time.Time
 	Log        *slog.Logger
 
-	// Dir is where the match, the agreement on measuring, and the chosen pair with what is
-	// held are stored; "": nowhere.
+	// Dir stores the match, the agreement on measuring, and the chosen pair; "": nothing is
+	// stored.
 	Dir string
 }
 
-// Game is the table as everybody sees it: what the pipeline saw, and what people chose,
-// agreed on, hold and ruled. It publishes each change as a View. Its methods are safe for
-// concurrent use.
+// Game is the state of the table. It publishes each change as a live.State. Its methods are
+// safe for concurrent use.
 type Game struct {
 	o    Options
 	Loop Liveness // of Run
 
-	stored session // as it was written last; owned by Run
-	failed bool    // it could not be written
+	stored session // as last written; owned by Run
+	failed bool    // writing it failed
 
-	mu       sync.Mutex // guards what follows: what the next view is made from
+	mu       sync.Mutex // guards what follows: the parts of the next state
 	seen     Seen
 	notebook notebook
-	held     *shown       // a person froze it; nil: live
-	released []released   // what was let go, the newest first
-	holds    uint64       // the number of what was held last
-	restart  time.Time    // until when nothing is held, because the program is about to be restarted
+	held     *shown       // nil: live
+	released []released   // newest first
+	holds    uint64       // the number of the last held picture
+	restart  time.Time    // nothing can be held until then: a restart was announced
 	ruling   *live.Ruling // the last ruling; nil: none yet
 
-	rulingsTrouble string // what stops rulings from being recorded; "": nothing is known
+	rulingsTrouble string // why rulings cannot be recorded; "": they can
 
 	choice live.Choice
+	chosen bool // by a person: the program no longer chooses
 	match  live.Match
-	play   *live.Play // nil: no game is played
+	play   *live.Play // nil: no game
 	policy live.Policy
 
 	direction live.Direction // of the stream
 
-	chosen bool // by a person: the program no longer chooses
+	numbered map[string]engine.Ship // the chosen unidentified bases, as last seen
 
-	numbered map[string]engine.Ship // the chosen bases without a name, where they were seen last
-
-	underway map[string]bool // ships that were seen moving and have not come to rest
+	underway map[string]bool // ships that moved and have not come to rest
 }
 
-// New returns a game that waits for the first picture.
+// New returns a game without a picture, with what Dir has stored.
 func New(o Options) *Game {
 	o.StaleAfter = cmp.Or(o.StaleAfter, StaleAfter)
 	g := &Game{
@@ -102,8 +99,7 @@ func New(o Options) *Game {
 	return g
 }
 
-// load takes up what was stored before the program was started again. What cannot be read
-// is left out.
+// load restores what was stored before a restart. What cannot be read is left out.
 func (g *Game) load() {
 	if g.o.Dir == "" {
 		return
@@ -120,7 +116,7 @@ func (g *Game) load() {
 	if err != nil {
 		g.o.Log.Warn("the agreement on measuring starts over", "err", err)
 	}
-	g.takeUp(agreed)
+	g.restoreAgreement(agreed)
 	before, err := loadSession(g.file(sessionFile), g.o.Now())
 	if err != nil {
 		g.o.Log.Warn("the pair must be chosen again", "err", err)
@@ -128,7 +124,7 @@ func (g *Game) load() {
 	g.resume(before)
 }
 
-// file returns the path of a file in which something is stored; "": it is not.
+// file returns the path of a stored file; "" without Dir.
 func (g *Game) file(name string) string {
 	if g.o.Dir == "" {
 		return ""
@@ -139,7 +135,7 @@ func (g *Game) file(name string) string {
 // String names the task.
 func (g *Game) String() string { return cmp.Or(g.o.Name, "answers") }
 
-// Run publishes now and then until ctx is cancelled, so that people hear even when no
+// Run publishes the state regularly until ctx is cancelled, so that it is current even when no
 // picture comes.
 func (g *Game) Run(ctx context.Context) error {
 	ticker := time.NewTicker(publishEvery)
@@ -159,7 +155,7 @@ func (g *Game) Run(ctx context.Context) error {
 	}
 }
 
-// Update changes what was seen, notes what people should know, and publishes both.
+// Update changes what was seen, adds notes, and publishes both.
 func (g *Game) Update(change func(*Seen), notes ...string) {
 	g.update(func() {
 		change(&g.seen)
@@ -171,48 +167,48 @@ func (g *Game) Update(change func(*Seen), notes ...string) {
 	})
 }
 
-// update changes what is known and publishes it.
+// update changes the state and publishes it.
 func (g *Game) update(change func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	change()
 	now := g.o.Now()
-	g.settle(now)
+	g.expire(now)
 	g.o.Hub.Publish(g.view(now))
 }
 
-// Publish publishes what is known now.
+// Publish publishes the current state.
 func (g *Game) Publish() { g.update(func() {}) }
 
-// note notes something that people should know. The caller holds mu.
+// note adds a note. The caller holds mu.
 func (g *Game) note(text string) { g.notebook.add(text) }
 
-// Note notes something that people should know.
+// Note adds a note and publishes it.
 func (g *Game) Note(text string) { g.update(func() { g.note(text) }) }
 
-// NoteCamera notes that a secondary camera fell out or came back. It is published with
-// what comes next.
+// NoteCamera adds the note that a secondary camera dropped out or came back. The next update
+// publishes it.
 func (g *Game) NoteCamera(c CameraChange) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.notebook.camera(c)
 }
 
-// Rules returns the rules, whose edition may change while the program runs.
+// Rules returns the rules; the edition may change while the program runs.
 func (g *Game) Rules() Rules {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.o.Rules
 }
 
-// Held reports whether somebody holds the picture.
+// Held reports whether a picture is held.
 func (g *Game) Held() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.held != nil
 }
 
-// Tracks returns the ships as they were published last.
+// Tracks returns the ships as last published.
 func (g *Game) Tracks() []vision.Track {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -222,10 +218,10 @@ func (g *Game) Tracks() []vision.Track {
 // Busy reports whether a calibration needs the camera.
 func (g *Game) Busy() bool { return g.o.Busy != nil && g.o.Busy() }
 
-// shown is what is shown and answered from: the newest picture's, or what is held.
+// shown is what is shown and answered from: the newest or the held picture.
 type shown struct {
 	Seen
-	hold *live.Held // nil: it is live
+	hold *live.Held // nil: live
 }
 
 // shown returns what is shown now. The caller holds mu.
@@ -236,17 +232,17 @@ func (g *Game) shown() *shown {
 	return &shown{Seen: g.seen}
 }
 
-// Rules says how answers are made.
+// Rules are what answers depend on apart from the scene.
 type Rules struct {
 	Edition   engine.Rules
 	Profile   string
 	Sigmas    float64
-	Measuring live.Measuring // what the players agreed on, to begin with
-	Touch     *live.Touch    // what touches in the first edition's game; nil: not kept
-	Printed   *live.Printed  // the arcs that its tokens print; nil: none but the front arc
+	Measuring live.Measuring // the configured agreement
+	Touch     *live.Touch    // which ships touch in a first edition game; nil: unknown
+	Printed   *live.Printed  // arcs printed on its tokens; nil: only the front arc
 }
 
-// Choose makes a pair the chosen one.
+// Choose sets the chosen pair.
 func (g *Game) Choose(c live.Choice) {
 	g.update(func() { g.choice, g.chosen = c, true })
 }
@@ -278,8 +274,8 @@ func (g *Game) chooseFirst() {
 	}
 }
 
-// movedLast returns a player's ship that has come to rest since the last picture; "": none
-// has. The caller holds mu.
+// movedLast returns a player's ship that has come to rest since the last picture; "": none.
+// The caller holds mu.
 func (g *Game) movedLast() (id string) {
 	for i := range g.seen.Tracks {
 		k := &g.seen.Tracks[i]
@@ -296,18 +292,18 @@ func (g *Game) movedLast() (id string) {
 	return id
 }
 
-// AskJudge holds the answers and tells everybody that a judge is asked for.
-func (g *Game) AskJudge() { _ = g.AskJudgeFor("") } // everybody is told
+// AskJudge holds the answers and notes that a judge is asked for.
+func (g *Game) AskJudge() { _ = g.AskJudgeFor("") } // a refusal is noted
 
-// AskJudgeFor does the same, and remembers who asked; "": not said. What it refuses is a
-// *live.Refusal, of which everybody is told.
+// AskJudgeFor does the same and records who asked; who may be "". An error is a *live.Refusal,
+// and is also noted.
 func (g *Game) AskJudgeFor(who string) error {
 	if err := g.Hold(live.HoldRequest{Hold: true, AskJudge: true}); err != nil {
 		g.Note(err.Error())
 		return err
 	}
 	g.update(func() {
-		if !g.asked(who) {
+		if !g.addAsker(who) {
 			return
 		}
 		by, what := "", " at this table."
@@ -322,11 +318,11 @@ func (g *Game) AskJudgeFor(who string) error {
 	return nil
 }
 
-// SetEdition changes the edition of the rules; what is on the table is measured again.
+// SetEdition changes the edition of the rules. The table is measured again.
 func (g *Game) SetEdition(r engine.Rules) {
 	g.update(func() {
 		g.o.Rules.Edition = r
-		g.ruled(r)
+		g.closeWindow(r)
 		g.seen.Located.Scene.Rules = r
 		g.seen.Result = engine.Result{} // measured with the next picture
 		if g.held != nil {
@@ -337,7 +333,7 @@ func (g *Game) SetEdition(r engine.Rules) {
 			if result, err := engine.Measure(&standing, g.o.Rules.Touch.Options(&standing, g.o.Rules.Sigmas)); err == nil {
 				held.Result = result
 			}
-			held.hold = g.renamed(held.hold, &held)
+			held.hold = g.renumbered(held.hold, &held)
 			g.held = &held
 		}
 		g.note(fmt.Sprintf("The rules are now those of %v.", r))
@@ -347,18 +343,18 @@ func (g *Game) SetEdition(r engine.Rules) {
 // Seen is what the pipeline knows after a picture. It is a plain value.
 type Seen struct {
 	Frame   vision.Frame
-	FrameAt time.Time // when it came in; zero before the first one
+	FrameAt time.Time // when it arrived; zero before the first one
 	Ended   bool      // no more pictures will come
 
-	Health   live.Health // what of the pictures or of the registration stops the answers
+	Health   live.Health // of the pictures and the registration
 	Register live.Register
 	Mat      calibration.Layout
-	Region   image.Rectangle // of the picture that is worth showing; empty: all of it
+	Region   image.Rectangle // the part of the picture to show; empty: all of it
 	Light    live.Light
 
 	Located vision.Located
-	Tracks  []vision.Track // of Located's ships, in their order
-	Result  engine.Result  // of the ships that stand
+	Tracks  []vision.Track // of Located's ships, in the same order
+	Result  engine.Result  // of the standing ships
 	Cameras []live.Camera
 }
 

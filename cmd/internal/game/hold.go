@@ -9,45 +9,45 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// What is let go is kept in memory for a while: one press too many must not destroy what a
-// judge was called for.
+// Released pictures stay in memory for a while: one wrong press must not destroy what a judge
+// was called for.
 const (
 	releasedFor  = time.Hour
-	releasedMost = 2 // of what no judge is waiting for; a picture of 4K in grey and colour is 33 MB
-	awaitedMost  = 4 // of what players let go though a judge was to look at it
+	releasedMost = 2 // pictures that no judge waits for; a 4K picture in grey and colour is 33 MB
+	awaitedMost  = 4 // pictures that players released although a judge was to see them
 )
 
-// askersMost is how many names of who asked for a judge are remembered.
+// askersMost is how many names of people who asked for a judge are kept.
 const askersMost = 8
 
-// released is what was held and let go.
+// released is a released picture.
 type released struct {
 	shown   *shown
 	view    live.Released
-	awaited bool // a judge was called for it, and has neither ruled on it nor let it go
+	awaited bool // a judge was called for it, and has neither ruled on it nor released it
 }
 
-// Hold holds the picture, the ships and the answers as they are, or lets them go. Only what
-// can be answered can be held. What it refuses is a *live.Refusal.
+// Hold holds the picture, the ships and the answers, or releases them. Only what can be answered
+// can be held. An error is a *live.Refusal.
 func (g *Game) Hold(r live.HoldRequest) (err error) {
 	g.update(func() {
 		switch {
 		case r.Restart:
-			err = g.beforeRestart()
+			err = g.announceRestart()
 		case r.Hold && g.restarting():
 			err = live.ErrRestarting
 		case !r.Hold:
 			if err = r.Check(g.holding(), g.ruling); err == nil {
-				err = g.tooMuchAwaited(r)
+				err = g.checkRoom(r)
 			}
 			if err == nil {
-				g.letGo(r)
+				g.release(r)
 			}
 		case r.Held != 0:
-			err = g.takeUpAgain(r)
+			err = g.holdAgain(r)
 		case g.held == nil && g.view(g.o.Now()).Health.Code == live.OK:
 			g.held = g.shown()
-			g.held.hold = g.newHold("")
+			g.held.hold = g.newHold()
 			g.held.hold.Judge = r.Judge
 			who := "someone releases"
 			if r.Judge || r.AskJudge {
@@ -59,9 +59,9 @@ func (g *Game) Hold(r live.HoldRequest) (err error) {
 	return err
 }
 
-// beforeRestart lets nothing be held until the restart, unless it would lose what a judge is to
-// look at. The caller holds mu.
-func (g *Game) beforeRestart() error {
+// announceRestart forbids holding until the restart. It refuses if the restart would lose a
+// picture that a judge is to see. The caller holds mu.
+func (g *Game) announceRestart() error {
 	if g.held != nil {
 		return live.ErrHeld
 	}
@@ -74,10 +74,10 @@ func (g *Game) beforeRestart() error {
 	return nil
 }
 
-// restarting reports whether someone is about to restart the program. The caller holds mu.
+// restarting reports whether a restart was announced. The caller holds mu.
 func (g *Game) restarting() bool { return g.o.Now().Before(g.restart) }
 
-// holding returns what is held; nil: nothing. The caller holds mu.
+// holding returns the held picture; nil: none. The caller holds mu.
 func (g *Game) holding() *live.Held {
 	if g.held == nil {
 		return nil
@@ -85,9 +85,9 @@ func (g *Game) holding() *live.Held {
 	return g.held.hold
 }
 
-// tooMuchAwaited refuses a player who lets go what waits for a judge while so much of it is
-// kept already that some had to be dropped. The caller holds mu.
-func (g *Game) tooMuchAwaited(r live.HoldRequest) error {
+// checkRoom refuses a player's release of a picture that awaits a judge if another such picture
+// would have to be dropped. The caller holds mu.
+func (g *Game) checkRoom(r live.HoldRequest) error {
 	if r.Judge || !g.holding().AwaitsJudge(g.ruling) {
 		return nil
 	}
@@ -100,10 +100,10 @@ func (g *Game) tooMuchAwaited(r live.HoldRequest) error {
 		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
 }
 
-// awaited counts what was released though a judge was to look at it, and says until when the
-// first and the last of it are kept. The caller holds mu.
+// awaited counts the released pictures that a judge was to see, and returns when the first and
+// the last of them expire. The caller holds mu.
 func (g *Game) awaited() (n int, first, last time.Time) {
-	for _, k := range g.released { // the newest comes first
+	for _, k := range g.released { // newest first
 		if until := k.view.ReleasedAt.Add(releasedFor); k.awaited && g.o.Now().Before(until) {
 			if n++; n == 1 {
 				last = until
@@ -114,17 +114,19 @@ func (g *Game) awaited() (n int, first, last time.Time) {
 	return n, first, last
 }
 
-// letGo continues live, and keeps what was held for a judge who wants it after all. The
+// release returns to live, and keeps the held picture for a judge who wants it after all. The
 // caller holds mu.
-func (g *Game) letGo(r live.HoldRequest) {
+func (g *Game) release(r live.HoldRequest) {
 	h := g.holding()
 	if g.held == nil {
 		return
 	}
 	if h != nil {
 		guarded := h.AwaitsJudge(g.ruling)
-		view := live.Released{Number: h.Number, At: h.At, AskedBy: h.AskedBy, From: g.choice.From, To: g.choice.To, ReleasedAt: g.o.Now(), By: r.By}
-		// Who holds something else again has not let this go.
+		view := live.Released{
+			Number: h.Number, At: h.At, AskedBy: h.AskedBy, From: g.choice.From, To: g.choice.To, ReleasedAt: g.o.Now(), By: r.By,
+		}
+		// A judge who holds another picture again has not released this one.
 		g.released = append([]released{{g.held, view, guarded && (!r.Judge || r.Hold)}}, g.released...)
 		if guarded {
 			g.note("What was held for a judge was released by " + r.By + ". The judge's page can hold it again for an hour.")
@@ -132,14 +134,14 @@ func (g *Game) letGo(r live.HoldRequest) {
 	}
 	g.held = nil
 	g.dropOldest(false, releasedMost)
-	// Only a judge who holds one thing again in place of another gets here.
+	// Only a judge who holds one picture again in place of another gets here.
 	if gone := g.dropOldest(true, awaitedMost); gone != nil {
 		g.note("What was held for a judge at " + gone.view.At.Local().Format("15:04:05") + " is no longer kept: there is no room for more.")
 	}
 }
 
-// dropOldest drops the oldest of what is kept, awaited or not, when there are more than
-// most, and returns it. The caller holds mu.
+// dropOldest drops the oldest released picture, of those awaited or not, if there are more than
+// most, and returns it; nil: none. The caller holds mu.
 func (g *Game) dropOldest(awaited bool, most int) *released {
 	n, oldest := 0, 0
 	for i := range g.released {
@@ -155,9 +157,9 @@ func (g *Game) dropOldest(awaited bool, most int) *released {
 	return &gone
 }
 
-// takeUpAgain holds again what was let go, under its own number: nothing about it has
+// holdAgain holds a released picture again, under its old number, since nothing about it has
 // changed. The caller holds mu.
-func (g *Game) takeUpAgain(r live.HoldRequest) error {
+func (g *Game) holdAgain(r live.HoldRequest) error {
 	if h := g.holding(); h != nil && h.Number == r.Held {
 		return nil
 	}
@@ -167,14 +169,14 @@ func (g *Game) takeUpAgain(r live.HoldRequest) error {
 	}
 	again := g.released[i]
 	g.released = slices.Delete(g.released, i, i+1)
-	g.letGo(r)
+	g.release(r)
 	g.held = again.shown
 	g.choice.From, g.choice.To, g.chosen = again.view.From, again.view.To, true
 	g.note("The judge holds again what was held at " + again.view.At.Local().Format("15:04:05") + ".")
 	return nil
 }
 
-// releasedViews lists what can be held again. The caller holds mu.
+// releasedViews lists the pictures that can be held again. The caller holds mu.
 func (g *Game) releasedViews() (out []live.Released) {
 	for _, r := range g.released {
 		out = append(out, r.view)
@@ -182,15 +184,19 @@ func (g *Game) releasedViews() (out []live.Released) {
 	return out
 }
 
-// newHold names what is held from now on and remembers what it was seen through. The
-// numbers rise from one program to the next, so that a page that was open before a
-// restart cannot mean what is held now. The caller holds mu.
-func (g *Game) newHold(asked string) *live.Held {
-	at := g.o.Now()
+// nextHold returns a new number for a held picture. Numbers also rise across restarts, so that a
+// page that was open before cannot mean what is held now. The caller holds mu.
+func (g *Game) nextHold(at time.Time) uint64 {
 	g.holds = max(g.holds+1, uint64(max(0, at.UnixMilli())))
-	now := g.shown()
+	return g.holds
+}
+
+// newHold returns what is shown now, with its calibration, as a held picture. The caller holds
+// mu.
+func (g *Game) newHold() *live.Held {
+	at, now := g.o.Now(), g.shown()
 	h := &live.Held{
-		Number: g.holds, At: at, AskedBy: asked, Register: g.seen.Register, Source: g.o.Camera().Source,
+		Number: g.nextHold(at), At: at, Register: g.seen.Register, Source: g.o.Camera().Source,
 		Frame: now.Frame, Region: now.Region, Located: now.Located, Tracks: now.Tracks, Sigmas: g.o.Rules.Sigmas, Touch: g.o.Rules.Touch,
 		Play:             g.play,
 		Result:           now.Result,
@@ -204,21 +210,20 @@ func (g *Game) newHold(asked string) *live.Held {
 	return h
 }
 
-// renamed returns what is held under another number: something about it has changed, and
-// whoever looked at it before has not seen that. The caller holds mu.
-func (g *Game) renamed(h *live.Held, now *shown) *live.Held {
+// renumbered returns a held picture whose measurement changed, with a new number: a judge who saw
+// the old one has not seen the change. The caller holds mu.
+func (g *Game) renumbered(h *live.Held, now *shown) *live.Held {
 	if h == nil {
 		return nil
 	}
 	next := *h
-	g.holds = max(g.holds+1, uint64(max(0, g.o.Now().UnixMilli())))
-	next.Number, next.Located, next.Result = g.holds, now.Located, now.Result
+	next.Number, next.Located, next.Result = g.nextHold(g.o.Now()), now.Located, now.Result
 	return &next
 }
 
-// asked remembers who asked for a judge, the first before the others, and reports whether
-// that is news. "": no one said. The caller holds mu.
-func (g *Game) asked(who string) bool {
+// addAsker records who asked for a judge, in order, and reports whether that is news. who may be
+// "". The caller holds mu.
+func (g *Game) addAsker(who string) bool {
 	if g.held == nil || g.held.hold == nil {
 		return true
 	}
@@ -233,4 +238,32 @@ func (g *Game) asked(who string) bool {
 	held.hold = &hold
 	g.held = &held
 	return true
+}
+
+// HoldMarked holds a picture in which a person marked ships, in place of the camera's: a photograph needs no camera. It
+// returns the held picture's number. It refuses, with a *live.Refusal, while a picture that awaits a judge is held.
+func (g *Game) HoldMarked(h live.Held, c live.Choice) (number uint64, err error) {
+	g.update(func() {
+		if g.restarting() {
+			err = live.ErrRestarting
+			return
+		}
+		if now := g.holding(); now.AwaitsJudge(g.ruling) {
+			release := live.HoldRequest{}
+			if err = release.Check(now, g.ruling); err != nil {
+				return
+			}
+		}
+		g.release(live.HoldRequest{Hold: true, By: "who marked ships in a picture"})
+		h.At = g.o.Now()
+		number = g.nextHold(h.At)
+		h.Number = number
+		seen := g.seen
+		seen.Frame, seen.Region, seen.Register = h.Frame, h.Region, h.Register
+		seen.Mat, seen.Located, seen.Tracks, seen.Result = h.Table.Layout, h.Located, h.Tracks, h.Result
+		g.held = &shown{Seen: seen, hold: &h}
+		g.choice, g.chosen = c, true
+		g.note("Ships were marked by hand in " + h.Source + ": the answers are those of that picture until someone releases them.")
+	})
+	return number, err
 }

@@ -6,13 +6,13 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// matchFile is the file of the match line, in the data directory: a program that is
-// started again in the middle of a game continues showing the score.
+// matchFile stores the match in the data directory, so that a restart during a game keeps the
+// score.
 const matchFile = "match.json"
 
-// loadMatch reads a match. A file that is not there is an empty match.
+// loadMatch reads a match. Without a file it is empty.
 func loadMatch(path string) (m live.Match, err error) {
-	found, err := readKept(path, "match", &m)
+	found, err := readFile(path, "match", &m)
 	if err != nil || !found {
 		return live.Match{}, err
 	}
@@ -22,21 +22,11 @@ func loadMatch(path string) (m live.Match, err error) {
 	return m, nil
 }
 
-// saveMatch writes a match so that after a failure either the old or the new one is
-// there, whole.
-func saveMatch(path string, m live.Match) error {
-	if err := writeKept(path, m); err != nil {
-		return fmt.Errorf("match: %w", err)
-	}
-	return nil
-}
-
-// SetMatch makes a match the present one and keeps it. When it cannot be kept, it
-// is not shown either, and the error says why.
+// SetMatch stores and shows a match. If it cannot be stored it is not shown either.
 func (g *Game) SetMatch(m live.Match) error {
 	if g.o.Dir != "" {
-		if err := saveMatch(g.file(matchFile), m); err != nil {
-			return err
+		if err := writeFile(g.file(matchFile), m); err != nil {
+			return fmt.Errorf("match: %w", err)
 		}
 	}
 	g.update(func() { g.match = m })

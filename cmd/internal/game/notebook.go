@@ -13,7 +13,7 @@ import (
 // notesToKeep is how many notes are shown.
 const notesToKeep = 4
 
-// notebook holds what people should know that stops no answers, the newest first.
+// notebook has the notes for people, newest first.
 type notebook struct {
 	now   func() time.Time
 	log   *slog.Logger
@@ -21,29 +21,29 @@ type notebook struct {
 	falls map[string]cameraFalls // by secondary camera, while notes of it are shown
 }
 
-// add notes something.
+// add adds a note, and drops the oldest.
 func (n *notebook) add(text string) {
 	n.log.Info(text)
 	n.notes = append([]live.Note{{At: n.now(), Text: text}}, n.notes...)
 	n.notes = n.notes[:min(len(n.notes), notesToKeep)]
 }
 
-// cameraFalls counts how often a secondary camera fell out while notes of it were shown.
+// cameraFalls counts how often a secondary camera dropped out while notes about it were shown.
 type cameraFalls struct {
 	count int
 	since time.Time
 	why   string // of the last time
 }
 
-// CameraChange is a secondary camera that fell out or came back.
+// CameraChange is a secondary camera that dropped out or came back.
 type CameraChange struct {
 	Name   string
-	Why    string // it fell out; "": it came back
+	Why    string // why it dropped out; "": it came back
 	Detail string
 }
 
-// camera notes a change of a secondary camera. One that falls out again while that is
-// still shown has one note, with a count, so that it drives out no others.
+// camera notes a change of a secondary camera. A camera that drops out again while its note is
+// still shown keeps one note, with a count, so that it does not displace others.
 func (n *notebook) camera(c CameraChange) {
 	out, in := c.Name+" is left out", c.Name+" is back"
 	of := func(note live.Note) bool {

@@ -9,11 +9,11 @@ import (
 	"sightline/vision/token"
 )
 
-// numberStays is how far a base without a name may be from where it was seen last to be the one that was chosen.
+// numberStays is how far an unidentified base may be from where it was last seen to count as the same.
 const numberStays = 10 * geom.Millimeter
 
-// followNumbers keeps the chosen pair's bases without a name the ones that were chosen: where such a base has a name by now, that is
-// chosen, and where another base has its number, nothing is. The caller holds mu.
+// followNumbers keeps the choice on the same unidentified bases. If such a base has got a name, that is chosen; if another base has
+// its number now, nothing is chosen. The caller holds mu.
 func (g *Game) followNumbers() {
 	if g.held != nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// SetPlay makes a game the present one, with what its round lets measure; nil: none is
-// played. What was declared ends with the phase.
+// SetPlay sets the game on the table and what its turn order lets players measure; nil: no game.
+// A declaration ends when the Planning phase begins.
 func (g *Game) SetPlay(p *live.Play, turn []live.Declaration) {
 	g.update(func() {
 		if p != nil && p.Planning && g.policy.Window != nil {
@@ -20,7 +20,7 @@ func (g *Game) SetPlay(p *live.Play, turn []live.Declaration) {
 		if p != nil {
 			touch, printed = p.Touch, p.Printed
 		}
-		if !reflect.DeepEqual(touch, g.o.Rules.Touch) { // else what stands is measured already
+		if !reflect.DeepEqual(touch, g.o.Rules.Touch) { // an equal value must not cause another measurement
 			g.o.Rules.Touch = touch
 		}
 		if !reflect.DeepEqual(printed, g.o.Rules.Printed) {

@@ -12,8 +12,8 @@ import (
 
 // The times of the agreement on measuring.
 const (
-	windowFor = 60 * time.Second // how long a declaration lets measure; declaring again restarts it
-	objectFor = 15 * time.Second // how long anybody may object to another agreement
+	windowFor = 60 * time.Second // how long a declaration is open; declaring again restarts it
+	objectFor = 15 * time.Second // how long anyone may object to a proposal
 )
 
 var agreements = map[live.Measuring]string{
@@ -22,9 +22,9 @@ var agreements = map[live.Measuring]string{
 	live.MeasuringJudge:   "only the judge measures",
 }
 
-// Agree changes what the players agreed on about measuring. A judge's word holds at
-// once. Where no judge is to be had, players propose: it holds when no one has objected
-// for a while. The empty agreement objects to what is proposed.
+// Agree changes the agreement on measuring. A judge's word counts at once. At a table without
+// judges players propose, and the proposal comes into force if no one objects in time. The empty
+// agreement objects to the proposal.
 func (g *Game) Agree(to live.Measuring, judge bool) {
 	g.update(func() {
 		now := g.policy.Measuring
@@ -36,7 +36,7 @@ func (g *Game) Agree(to live.Measuring, judge bool) {
 		case to == "" || to == now:
 			g.policy.Proposal = nil
 		case judge:
-			g.agreed(to)
+			g.setAgreement(to)
 		case p == nil || p.To != to:
 			g.policy.Proposal = &live.Proposal{To: to, Until: g.o.Now().Add(objectFor)}
 			g.note("It is proposed that " + agreements[to] + ". Anybody may object.")
@@ -44,15 +44,15 @@ func (g *Game) Agree(to live.Measuring, judge bool) {
 	})
 }
 
-// agreed puts an agreement in force. The caller holds mu.
-func (g *Game) agreed(to live.Measuring) {
+// setAgreement puts an agreement into force. The caller holds mu.
+func (g *Game) setAgreement(to live.Measuring) {
 	g.policy.Measuring, g.policy.Window, g.policy.Proposal = to, nil, nil
 	g.note("From now on " + agreements[to] + ".")
-	g.keepAgreement(to)
+	g.storeAgreement(to)
 }
 
-// Declare opens a window for measuring, in place of the one that is open; nil closes it.
-// What it is about becomes the chosen pair's attacker, and target where it names one.
+// Declare opens a window for measuring in place of the open one; nil closes it. The declared ship
+// becomes the chosen attacker, and its target, if it has one, the chosen target.
 func (g *Game) Declare(d *live.Declaration) {
 	g.update(func() {
 		switch {
@@ -64,14 +64,14 @@ func (g *Game) Declare(d *live.Declaration) {
 			now := g.o.Now()
 			g.policy.Window = &live.Window{Declaration: *d, Opened: now, Until: now.Add(windowFor)}
 			g.note("Declared: " + d.Text() + ".")
-			g.choosing(d)
+			g.chooseDeclared(d)
 		}
 	})
 }
 
-// choosing makes a declaration's ships the chosen ones. The caller holds mu.
-func (g *Game) choosing(d *live.Declaration) {
-	if d.Doing == live.DoBlast { // which no ship does
+// chooseDeclared chooses a declaration's ships. The caller holds mu.
+func (g *Game) chooseDeclared(d *live.Declaration) {
+	if d.Doing == live.DoBlast { // has no ship
 		return
 	}
 	g.chosen = true
@@ -85,21 +85,21 @@ func (g *Game) choosing(d *live.Declaration) {
 	}
 }
 
-// settle ends what has run out of time. The caller holds mu.
-func (g *Game) settle(now time.Time) {
+// expire ends what has run out of time. The caller holds mu.
+func (g *Game) expire(now time.Time) {
 	g.released = slices.DeleteFunc(g.released, func(r released) bool { return now.Sub(r.view.ReleasedAt) >= releasedFor })
 	if o := g.policy.Window; o != nil && !now.Before(o.Until) {
 		g.policy.Window = nil
 		g.note(fmt.Sprintf("%s: %.0f s are over; declare again to go on.", o.Text(), windowFor.Seconds()))
 	}
 	if p := g.policy.Proposal; p != nil && !now.Before(p.Until) {
-		g.agreed(p.To)
+		g.setAgreement(p.To)
 	}
 }
 
-// ruled tells the agreement that the edition has changed: what was declared, was
-// declared under another one. The caller holds mu.
-func (g *Game) ruled(r engine.Rules) {
+// closeWindow closes the window after a change of the edition: it was declared under another one.
+// The caller holds mu.
+func (g *Game) closeWindow(r engine.Rules) {
 	if g.policy.Window != nil {
 		g.policy.Window = nil
 		g.note(fmt.Sprintf("Under the rules of %v what is being done must be declared again.", r))

@@ -6,14 +6,14 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// Judged returns what is held, nil when nothing is, and the last ruling.
+// Judged returns the held picture and the last ruling; each may be nil.
 func (g *Game) Judged() (*live.Held, *live.Ruling) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.holding(), g.ruling
 }
 
-// SetRuling makes a ruling the last one.
+// SetRuling sets the last ruling.
 func (g *Game) SetRuling(r *live.Ruling) {
 	g.update(func() {
 		g.ruling, g.rulingsTrouble = r, ""
@@ -21,7 +21,7 @@ func (g *Game) SetRuling(r *live.Ruling) {
 	})
 }
 
-// SetRulingsTrouble says what stops rulings from being recorded.
+// SetRulingsTrouble sets why rulings cannot be recorded; "": they can.
 func (g *Game) SetRulingsTrouble(text string, notes ...string) {
 	g.Update(func(*Seen) { g.rulingsTrouble = text }, notes...)
 }

@@ -10,12 +10,12 @@ import (
 	"sightline/vision/token"
 )
 
-// sessionFile is the file of what the table is busy with, in the data directory: a program
-// that is started again in the middle of a game must not answer about a pair that no one
-// chose, nor lose what was held without a word. It lasts as long as an agreement does.
+// sessionFile stores the chosen pair, and that a picture was held, in the data directory: after a
+// restart during a game the program must not answer about a pair that no one chose, nor lose a
+// held picture silently. It is valid as long as an agreement.
 const sessionFile = "session.json"
 
-// session is what the file holds.
+// session is the content of the file.
 type session struct {
 	From   string    `json:"from"`
 	To     string    `json:"to"`
@@ -27,11 +27,10 @@ type session struct {
 	At     time.Time `json:"at"`    // when it was written
 }
 
-// loadSession returns what the table was busy with before the program restarted;
-// the zero session: nothing that still counts.
+// loadSession returns the stored session; the zero session if there is none that still counts.
 func loadSession(path string, now time.Time) (session, error) {
 	var s session
-	found, err := readKept(path, "session", &s)
+	found, err := readFile(path, "session", &s)
 	if err != nil || !found {
 		return session{}, err
 	}
@@ -50,7 +49,7 @@ func loadSession(path string, now time.Time) (session, error) {
 	return s, nil
 }
 
-// session returns what the table is busy with, without a time. The caller holds mu.
+// session returns the current session, without At. The caller holds mu.
 func (g *Game) session() session {
 	s := session{From: g.choice.From, To: g.choice.To, Arc: g.choice.Arc.String(), Chosen: g.chosen, Held: g.held != nil}
 	if g.held != nil && g.held.hold != nil {
@@ -59,8 +58,8 @@ func (g *Game) session() session {
 	return s
 }
 
-// storeSession writes down what the table is busy with when that has changed. It belongs to
-// the goroutine of Run: no one who chooses waits for the disk.
+// storeSession stores the session if it has changed. Only Run calls it, so that choosing never
+// waits for the disk.
 func (g *Game) storeSession() {
 	if g.o.Dir == "" {
 		return
@@ -68,26 +67,26 @@ func (g *Game) storeSession() {
 	g.mu.Lock()
 	s := g.session()
 	g.mu.Unlock()
-	nothing := g.stored == (session{}) && !s.Chosen && !s.Held // no one has done anything yet: leave no file
+	nothing := g.stored == (session{}) && !s.Chosen && !s.Held // do not create a file before anyone does something
 	if s == g.stored || nothing {
 		return
 	}
 	g.stored = s
 	s.At = g.o.Now()
-	err := writeKept(g.file(sessionFile), s)
+	err := writeFile(g.file(sessionFile), s)
 	if err != nil && !g.failed {
-		g.o.Log.Warn("the chosen pair is not kept", "err", err)
+		g.o.Log.Warn("the chosen pair is not stored", "err", err)
 		g.Note("The chosen pair could not be written down: if the program restarts, choose it again.")
 	}
 	g.failed = err != nil
 }
 
-// resume continues with what the table was busy with when the program starts.
+// resume continues a stored session when the program starts.
 func (g *Game) resume(s session) {
 	if s == (session{}) {
 		return
 	}
-	g.stored = s // what is told here is told once: the file is written again without it
+	g.stored = s // the notes below are made once: the file is then written without what they say
 	g.update(func() {
 		switch arc, _ := engine.ParseArc(s.Arc); {
 		case s.From == "" && s.To == "":

@@ -13,7 +13,7 @@ import (
 	"sightline/vision/capture"
 )
 
-// view puts together what is known at an instant. The caller holds mu.
+// view returns the state at an instant. The caller holds mu.
 func (g *Game) view(now time.Time) live.State {
 	status, shown := g.o.Camera(), g.shown()
 	v := live.State{
@@ -22,10 +22,10 @@ func (g *Game) view(now time.Time) live.State {
 		Register: g.seen.Register, Frame: shown.Frame, Region: shown.Region, Located: shown.Located, Tracks: shown.Tracks, Held: g.held != nil,
 		Hold: shown.hold, Released: g.releasedViews(), Ruling: g.ruling, RulingsTrouble: g.rulingsTrouble,
 		ObstaclesWatched: shown.Located.Obstacles != nil && shown.Located.Obstacles.Unseen == "",
-		Sigmas:           g.o.Rules.Sigmas, Match: g.matched(), Play: g.play, Policy: g.policy, Result: shown.Result,
+		Sigmas:           g.o.Rules.Sigmas, Match: g.matchLine(), Play: g.play, Policy: g.policy, Result: shown.Result,
 		Light: g.seen.Light, Cameras: slices.Clone(g.seen.Cameras), PanelName: g.o.PanelName(), LampLabels: g.o.Labels,
 	}
-	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
+	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing located yet: an empty mat
 		mat := g.seen.Mat
 		v.Located.Scene.Rules = g.o.Rules.Edition
 		v.Located.Scene.MatWidth, v.Located.Scene.MatHeight = mat.Width, mat.Height
@@ -43,9 +43,9 @@ func (g *Game) view(now time.Time) live.State {
 	return v
 }
 
-// matched is what a stream says of the game: the round, the names and the score are those of
-// the game that is played. The caller holds mu.
-func (g *Game) matched() live.Match {
+// matchLine returns the match with the round, names and score of the game on the table, if there
+// is one. The caller holds mu.
+func (g *Game) matchLine() live.Match {
 	m := g.match
 	if g.play == nil {
 		return m
@@ -57,7 +57,7 @@ func (g *Game) matched() live.Match {
 	return m
 }
 
-// health says how the program is. The caller holds mu.
+// health returns what stops the answers. The caller holds mu.
 func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 	age := now.Sub(g.seen.FrameAt)
 	switch {
