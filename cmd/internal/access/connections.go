@@ -16,7 +16,7 @@ import (
 type fewListener struct {
 	net.Listener
 	here   func(netip.Addr) bool
-	refuse func() // told of each connection that is closed for want of room
+	refuse func() // called for each connection closed for lack of room
 
 	mu           sync.Mutex // guards what follows, and what changes of the connections
 	machine, net map[*fewConn]struct{}
@@ -27,7 +27,7 @@ type fewListener struct {
 type fewConn struct {
 	net.Conn
 	l     *fewListener
-	peer  netip.Addr // as peerKey tells it apart
+	peer  netip.Addr // by peerKey
 	among map[*fewConn]struct{}
 
 	turn    uint64 // rises with each connection and each request
@@ -117,7 +117,7 @@ func (c *fewConn) Close() error {
 	return c.Conn.Close()
 }
 
-// asked says that a request came on the connection.
+// asked records that a request came on the connection.
 func (c *fewConn) asked() {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
@@ -134,7 +134,7 @@ const streamBuffer = 16 << 10
 // answer is still to be written.
 func (c *fewConn) stream(n int) {
 	if b, ok := c.Conn.(interface{ SetWriteBuffer(bytes int) error }); ok && n > 0 {
-		_ = b.SetWriteBuffer(streamBuffer) // without it the page still tells what is late
+		_ = b.SetWriteBuffer(streamBuffer) // without it the page still notices late data
 	}
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()

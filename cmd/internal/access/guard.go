@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Role is what somebody may do. A higher one may do everything that a lower one may.
+// Role is what a client may do. A higher role may do everything that a lower one may.
 type Role int
 
 // The roles.
@@ -45,7 +45,7 @@ func (r Role) String() string {
 type Options struct {
 	// PairToRead closes the table to those who are not paired.
 	PairToRead bool
-	// Key signs the sessions: whoever knows it can be anybody. nil: a random one that is
+	// Key signs the sessions: whoever knows it can be anyone. nil: a random one that is
 	// forgotten at the end, and with it every pairing.
 	Key []byte
 	// JudgeSecret makes a judge of whoever knows it; "": there is none.
@@ -74,7 +74,7 @@ type Session struct {
 // Paired reports whether the session comes from a pairing.
 func (s Session) Paired() bool { return !s.Expires.IsZero() }
 
-// forwarding are the headers by which a proxy says that it asks for somebody else.
+// forwarding are the headers by which a proxy announces another client.
 var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
 
 // forwarded reports whether a request came by way of a proxy, which is then the peer:
@@ -127,7 +127,7 @@ type Figures struct {
 	ConnectionsRefused uint64
 }
 
-// Figures returns what was counted.
+// Figures returns the counters.
 func (g *Guard) Figures() Figures {
 	return Figures{
 		Limited: g.counts.limited.Load(), WrongCodes: g.counts.wrongCodes.Load(), Streams: g.streams.held() + g.ownStreams.held(),
@@ -176,12 +176,12 @@ func (g *Guard) here(r *http.Request) bool {
 type sessionKey struct{}
 
 // WithSession returns a context whose requests are those of a session, whatever they carry: the
-// program asks its own server for somebody whom it knows already. No connection can set it.
+// program asks its own server for someone whom it knows already. No connection can set it.
 func WithSession(ctx context.Context, s Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// Session says who asks. It never fails: what is no valid pairing is none.
+// Session returns who asks. It never fails: an invalid pairing counts as none.
 func (g *Guard) Session(r *http.Request) Session {
 	if s, ok := r.Context().Value(sessionKey{}).(Session); ok {
 		return s
@@ -233,7 +233,7 @@ func (g *Guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next(w, r)
 }
 
-// refusals say what is missing for each role.
+// refusals word what is missing for each role.
 var refusals = [...]string{
 	Reader: "This table is shown to paired devices only. Open /pair and type the table's code: whoever runs the table sees it on that page.",
 	Player: "This needs a paired device. Open /pair and type the table's code: whoever runs the table sees it on that page.",

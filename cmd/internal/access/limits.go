@@ -24,7 +24,7 @@ var requestRate = allowance{PerSecond: 100, Burst: 400} // of a client on the ne
 
 const (
 	costlyTakes = 20   // tokens for what takes the processor long: five a second
-	peersMost   = 4096 // clients that are told apart; what comes beyond shares one bucket
+	peersMost   = 4096 // clients with a bucket of their own; all others share one
 
 	streamsOfNetwork = 512 // event streams in all
 	streamsOfPeer    = 32  // of one client
@@ -36,7 +36,7 @@ const (
 
 )
 
-// allowance is how much somebody may do at once, and how much a second from then on.
+// allowance is a client's burst, and its rate per second.
 type allowance struct {
 	PerSecond rate.Limit
 	Burst     int
@@ -204,7 +204,7 @@ func (g *Guard) Costly(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// tooMany refuses for now, and says when to try again.
+// tooMany refuses a request and says when to try again.
 func tooMany(w http.ResponseWriter, wait time.Duration, text string) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	http.Error(w, text, http.StatusTooManyRequests)

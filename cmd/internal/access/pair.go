@@ -25,11 +25,11 @@ const (
 	codeLetters = "BCDFGHJKMPQRTVWXY2346789"
 	codeLength  = 6
 	codeLife    = 5 * time.Minute
-	codeGrace   = time.Minute // for which the code before stays good: somebody is typing it
+	codeGrace   = time.Minute // for which the last code stays valid: someone may be typing it
 	codesKept   = 16          // used codes that are remembered, to say so to who comes second
 )
 
-// How often somebody may be wrong: a code or a judge's secret. A device has up to four
+// How often someone may be wrong: a code or a judge's secret. A device has up to four
 // addresses that are told apart (IPv4, two networks of IPv6, link-local), and with all
 // four it cannot use up what all have together: 4 × 5 at once, 4 × 20 an hour.
 var (
@@ -82,7 +82,7 @@ type trier struct {
 	pairing string // of a device that was paired before: its number; "": it was not
 }
 
-// trier says who tries with a request.
+// trier returns who tries with a request.
 func (g *Guard) trier(r *http.Request) trier {
 	if id, ok := g.sessions.known(r, g.now()); ok {
 		return trier{pairing: id}
@@ -111,7 +111,7 @@ func newTries() *tries {
 	return &tries{strangers: newBuckets[trier](triesOfPeer), known: newBuckets[trier](triesOfPeer), all: triesOfAll.limiter()}
 }
 
-// take takes one try, which back gives back to somebody who was right; wait says how long
+// take takes one try, which back gives back to someone who was right; wait says how long
 // until there is one.
 func (t *tries) take(who trier, now time.Time) (back func(), wait time.Duration, ok bool) {
 	if who.here || who.pairing != "" {
@@ -136,7 +136,7 @@ type Pairing struct {
 	made   time.Time
 	before string    // the code before, good until
 	until  time.Time // then
-	used   []string  // the last ones that paired somebody, newest first
+	used   []string  // the last codes that paired a device, newest first
 }
 
 // Code returns the code that pairs a device now: for the box's display.
@@ -163,7 +163,7 @@ func (p *Pairing) renew(now time.Time) {
 	p.code, p.made = newCode(), now
 }
 
-// verdict is what becomes of a code that somebody typed.
+// verdict is the result of checking a typed code.
 type verdict int
 
 const (
@@ -276,7 +276,7 @@ func (g *Guard) isHere(w http.ResponseWriter, r *http.Request, typed string) boo
 	return false
 }
 
-// isJudge checks the judge's secret; what is wrong is answered.
+// isJudge checks the judge's secret, and answers the request if it is wrong.
 func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) bool {
 	if g.o.JudgeSecret == "" {
 		http.Error(w, "This table has no judge's secret; its log says why.", http.StatusForbidden)

@@ -50,7 +50,7 @@ func newSessions(key []byte, judgeSecret string, hall bool) *sessions {
 	return s
 }
 
-// cookieJSON is what a cookie says.
+// cookieJSON is the content of a cookie.
 type cookieJSON struct {
 	ID      string `json:"i"` // of the pairing
 	Role    Role   `json:"r"`
@@ -59,7 +59,7 @@ type cookieJSON struct {
 	Judge   string `json:"j,omitempty"` // the tag of the judge's secret
 }
 
-// mac signs data for one purpose: what was signed for one is worth nothing for another.
+// mac signs data for one purpose; the signature is invalid for any other.
 func (s *sessions) mac(purpose string, data []byte) []byte {
 	h := hmac.New(sha256.New, s.key)
 	h.Write([]byte(purpose))

@@ -20,10 +20,10 @@ import (
 
 // The files of the program's state directory, and what a secret must have.
 const (
-	keyFile     = "session.key"  // signs the pairings: who reads it can be anybody
+	keyFile     = "session.key"  // signs the pairings: whoever reads it can pose as anyone
 	secretFile  = "judge.secret" // when the configuration names no other
 	keyLength   = 32             // bytes
-	secretLeast = 12             // characters of a judge's secret that somebody thought of
+	secretLeast = 12             // characters of a judge's secret that a person chose
 	secretMost  = 256            // bytes
 	privateMost = 4 << 10        // bytes of a private file
 	pemMost     = 1 << 20        // bytes of a certificate or its key

@@ -15,7 +15,7 @@ type pageAddress struct {
 	listening  net.Addr
 	interfaces func() ([]net.Addr, error)
 	now        func() time.Time
-	changed    func(address string) // told of each other one but ""; may be nil
+	changed    func(address string) // called with each new address; may be nil
 
 	mu    sync.Mutex // guards what follows
 	asked time.Time
@@ -30,7 +30,7 @@ func newPageAddress(scheme string, listening net.Addr, changed func(address stri
 	return &pageAddress{scheme: scheme, listening: listening, interfaces: net.InterfaceAddrs, now: time.Now, changed: changed}
 }
 
-// get returns the machine's own address where the page is served to everybody; "" where it is
+// get returns the machine's own address where the page is served to everyone; "" where it is
 // served to no other machine, or while there is no network.
 func (p *pageAddress) get() string {
 	p.mu.Lock()
@@ -74,7 +74,7 @@ func (p *pageAddress) own() net.IP {
 	return nil
 }
 
-// tellPairing tells the log how phones pair, where phones reach the page: a box may have
+// tellPairing logs how phones pair, where phones reach the page: a box may have
 // no display.
 func tellPairing(log *slog.Logger, address, code string) {
 	log.Info("phones pair at this address with this code, good once and for five minutes; "+

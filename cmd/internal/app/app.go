@@ -46,12 +46,12 @@ type Options struct {
 	Panel      hardware.Panel                                   // nil: the one of the configuration
 	Input      Inputs                                           // nil: the controls of the configuration
 	Open       func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
-	Ready      func(address string)                             // told where the page is
+	Ready      func(address string)                             // called with the page's address
 	Guide      lens.GuideOptions                                // of the guided calibration; zero: its defaults
 	Log        *slog.Logger                                     // nil: slog.Default()
 	Version    string                                           // the program's, for the record
-	StaleAfter time.Duration                                    // of a picture and of a camera, for a slow machine; 0: as it should be
-	StateDir   string                                           // for what is remembered; "": StateDir()
+	StaleAfter time.Duration                                    // of a picture and of a camera, for a slow machine; 0: the default
+	StateDir   string                                           // stores state; "": StateDir()
 
 	tail *status.Tail // of Log
 }
@@ -125,7 +125,7 @@ func runWith(ctx context.Context, c Config, kept first.Kept, o Options, listener
 	return nil, err
 }
 
-// program is what was built: its tasks, and what is closed at the end.
+// program has the tasks that run and the resources to close at the end.
 type program struct {
 	tasks   []Task
 	closers []func() error
@@ -136,14 +136,14 @@ type program struct {
 	restart context.CancelCauseFunc // begins again, with another camera as the cause
 }
 
-// learnt tells all pipelines that something was learnt.
+// learnt makes all pipelines use what was just learnt.
 func (p *program) learnt() {
 	for _, relearn := range p.relearn {
 		relearn()
 	}
 }
 
-// close closes what was opened, the last first.
+// close closes the resources in reverse order.
 func (p *program) close() {
 	for _, c := range slices.Backward(p.closers) {
 		_ = c()

@@ -44,7 +44,7 @@ type CalibratorOptions struct {
 	// table that was verified, so that the program works with them from now on.
 	NewLens  func(lens calibration.Intrinsics, file string)
 	NewTable func(file string)
-	// NewPrint, when set, is told of what was measured of the printer.
+	// NewPrint, when set, receives the measured scale of the printer.
 	NewPrint func(setup.PrintState)
 	Log      *slog.Logger
 
@@ -96,14 +96,14 @@ func (c *Calibrator) String() string { return "calibration" }
 // Busy reports whether the camera is needed for a calibration.
 func (c *Calibrator) Busy() bool { return c.busy.Load() }
 
-// publish shows everybody the present state. The caller holds mu (or is the only one).
+// publish publishes the current state. The caller holds mu (or is the only one).
 func (c *Calibrator) publish() {
 	s := c.machine.State()
 	c.busy.Store(s.Busy())
 	c.o.Hub.Publish(live.CalibrationState{State: s, Frame: c.frame})
 }
 
-// Do does what somebody at the page wants; its errors are sentences for people.
+// Do carries out an intent of the page; errors are sentences for people.
 func (c *Calibrator) Do(in setup.Intent) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *Calibrator) Do(in setup.Intent) error {
 	return err
 }
 
-// work does what the machine asks for. The caller holds mu.
+// work carries out the machine's requests. The caller holds mu.
 func (c *Calibrator) work(w setup.Work) {
 	switch w := w.(type) {
 	case setup.SolveLens:
@@ -181,7 +181,7 @@ func (c *Calibrator) solve(w setup.SolveLens) {
 	c.publish()
 }
 
-// cameraPatience is how long a picture may take before people are told.
+// cameraPatience is how long a picture may take before it is reported.
 const cameraPatience = 3 * time.Second
 
 // Run shows pictures to the calibration until ctx is cancelled.
@@ -340,7 +340,7 @@ func withSavedCalibration(c Config, kept *first.Kept, log *slog.Logger) Config {
 	return c
 }
 
-// tellLens says what makes a lens where a camera has none.
+// tellLens logs how to make a lens for a camera that has none.
 func tellLens(c Config, log *slog.Logger) {
 	if c.Camera.Source == "" || strings.HasPrefix(c.Camera.Source, "sim:") || c.Camera.Lens != "" || c.Table.Calibration != "" {
 		return

@@ -33,7 +33,7 @@ import (
 	"sightline/vision/token"
 )
 
-// newcomer is somebody who has just unpacked a camera: the whole program runs in an
+// newcomer is someone who has just unpacked a camera: the whole program runs in an
 // empty directory, on a simulated camera whose lens no one has told it.
 type newcomer struct {
 	t       *testing.T

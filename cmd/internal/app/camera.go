@@ -19,7 +19,7 @@ const settleFor = 4 * time.Second
 // cameraHolder holds a camera's exposure, gain, white balance and focus as the
 // configuration wishes, again each time that the camera was opened. The zero value works.
 type cameraHolder struct {
-	tell  func(text string)                                // told what people should know; nil: no one
+	tell  func(text string)                                // reports to people; may be nil
 	open  func(path string) (capture.ControlDevice, error) // nil: capture.OpenControls
 	after func(time.Duration, func())                      // nil: time.AfterFunc
 
@@ -74,7 +74,7 @@ func (h *cameraHolder) opened(c Camera, source vision.Source) {
 	h.mu.Lock()
 	h.round++
 	round, settings, settled := h.round, c.Settings, false
-	if h.locked != nil { // the device was away: as it was
+	if h.locked != nil { // the device came back: restore its settings
 		settings, settled = *h.locked, true
 	}
 	h.mu.Unlock()
@@ -117,7 +117,7 @@ func (h *cameraHolder) apply(s capture.Settings, settled bool, round int) {
 }
 
 // light shows the holder a measurement of the light, a second after the one before. Where it is
-// wished, the exposure is set by it; while busy, when somebody rests on the picture as it is,
+// wished, the exposure is set by it; while busy, when someone rests on the picture as it is,
 // it is not. It returns how the exposure stands.
 func (h *cameraHolder) light(l exposure.Light, busy bool) exposure.State {
 	h.mu.Lock()
@@ -155,7 +155,7 @@ func (h *cameraHolder) set(change exposure.Change) (int32, error) {
 	return capture.SetExposureControl(d, h.knobs[change.Control], change.Value)
 }
 
-// say tells people, each thing once.
+// say reports to people, each message once.
 func (h *cameraHolder) say(texts []string) {
 	for _, text := range texts {
 		h.mu.Lock()

@@ -50,7 +50,7 @@ type Config struct {
 	Cameras []FurtherCamera // in addition to Camera
 }
 
-// Camera says where the pictures come from.
+// Camera is the source of the pictures.
 type Camera struct {
 	Source        string  // as --source: "sim:", "/dev/video0", …; "": the page asks for one
 	Named         string  // who named it: "--source", "camera.source"; "": the page, or no one
@@ -61,7 +61,7 @@ type Camera struct {
 	Settings capture.Settings // of its exposure and the like; zero: as they are
 }
 
-// Table says what lies on the table.
+// Table is the layout of the table and the rules.
 type Table struct {
 	Calibration string // table file; "": the program registers itself from the markers
 	Record      string // file for each registration that is used; "": none
@@ -72,7 +72,7 @@ type Table struct {
 	Layout      calibration.Layout
 }
 
-// Web says where the page is and who may see it.
+// Web is the page's address, and who may see it.
 type Web struct {
 	Listen          string
 	Names           []string // further host names that the page answers to
@@ -82,7 +82,7 @@ type Web struct {
 	TLSKey          string   // PEM file
 }
 
-// Panel says what hardware there is.
+// Panel is the hardware.
 type Panel struct {
 	Enabled bool
 	Board   string // board file; "": the shipped one
@@ -100,7 +100,7 @@ type FurtherCamera struct {
 	EmptyMat    string // picture of the empty mat that this camera took; "": it watches no obstacles
 }
 
-// rawConfig is the file as it is spelt.
+// rawConfig is the file before it is checked.
 type rawConfig struct {
 	Camera struct {
 		Source string  `toml:"source"`
@@ -287,7 +287,7 @@ func describe(text string, e toml.ParseError) string {
 	return where + e.Message
 }
 
-// otherTypes is what the decoder says of a value that is of another type than its key's.
+// otherTypes matches the decoder's errors about values of a wrong type.
 var otherTypes = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "([^"]+)"\): (?:` +
 	`incompatible types: TOML value has type (\S+); destination has type (\S+)|type mismatch for .*: expected (table) but found (\S+))$`)
 
@@ -478,7 +478,7 @@ func checkCamera(table string, c Camera) *badValue {
 	return nil
 }
 
-// settings reads what is wished of the camera's exposure and the like.
+// settings reads the camera's exposure and similar settings.
 func (raw rawConfig) settings() (s capture.Settings, problem *badValue) {
 	for _, k := range []struct {
 		key   string
@@ -547,7 +547,7 @@ func checkListen(address string) *badValue {
 	return bad("web.listen", "expected host:port such as \"localhost:8080\", got %q", address)
 }
 
-// checkWeb checks what says who may see the page.
+// checkWeb checks who may see the page.
 func (raw rawConfig) checkWeb() *badValue {
 	for _, name := range raw.Web.Names {
 		if _, ok := access.CanonicalName(name); !ok {

@@ -35,7 +35,7 @@ func (m *panelMenu) screen(v *live.State) hardware.Screen {
 	return m.menu.Screen(m.world(v), m.now())
 }
 
-// handle takes one input and returns what it asks for.
+// handle processes one input and returns the requested action.
 func (m *panelMenu) handle(in hardware.Input, v *live.State) (commands []hardware.Command) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *controlsTask) String() string { return "controls" }
 // Run implements Task.
 func (t *controlsTask) Run(ctx context.Context) error { return t.inputs.Run(ctx, t.did) }
 
-// did takes one input: the menu says what it means.
+// did passes one input to the menu.
 func (t *controlsTask) did(d hardware.Did) {
 	v := t.hub.Newest()
 	for _, c := range t.menu.handle(d.Input, &v) {
@@ -107,7 +107,7 @@ func (t *controlsTask) did(d hardware.Did) {
 	t.game.Publish() // the new screen
 }
 
-// obey does what the menu asks.
+// obey carries out the menu's action.
 func (t *controlsTask) obey(c hardware.Command) {
 	switch c.Kind {
 	case hardware.CommandChoose:
@@ -129,7 +129,7 @@ func (t *controlsTask) obey(c hardware.Command) {
 	}
 }
 
-// hold holds or lets go for who stands at the panel.
+// hold holds or releases the picture for the person at the panel.
 func (t *controlsTask) hold(r live.HoldRequest) {
 	r.By = "who stands at the box"
 	if err := t.game.Hold(r); err != nil {

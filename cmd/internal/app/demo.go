@@ -27,7 +27,7 @@ type demo struct {
 }
 
 // newDemo returns the demo of a configuration and its files' names in it; nil where there
-// is none: with a camera, with files that somebody named, or with a simulated table from
+// is none: with a camera, with files that someone named, or with a simulated table from
 // which something is to be learnt.
 func newDemo(c *Config, log *slog.Logger) (*demo, error) {
 	if !strings.HasPrefix(c.Camera.Source, "sim:") || c.Table.Catalogue != "" {

@@ -14,7 +14,7 @@ import (
 	"sightline/cmd/internal/rulings"
 )
 
-// Event says which hall the table belongs to.
+// Event is the hall that the table belongs to.
 type Event struct {
 	Invitation string // file with what sightline hall invite printed; "": none
 }

@@ -21,7 +21,7 @@ func figures(version string, record *judges, dataDir string) []func(io.Writer) {
 	}
 }
 
-// figures tells how many rulings the record has.
+// figures counts the rulings in the record.
 func (j *judges) figures(w io.Writer) {
 	head, err := j.head(context.Background())
 	if err == nil {

@@ -29,7 +29,7 @@ const DefaultFirstPath = "calibration/first-table.json"
 // firstBoard is the board that the page offers to print.
 const firstBoard = "chessboard:9x6:25mm"
 
-// errNoCamera is what a program without a camera says in place of a picture.
+// errNoCamera is the error of a program that has no camera yet.
 var errNoCamera = errors.New("no camera is chosen yet: choose one on the page /first")
 
 // keptFirst reads what the page kept. A file that cannot be read is told, and stops nothing.
@@ -81,7 +81,7 @@ type another struct{ camera first.Camera }
 
 func (a *another) Error() string { return "begin again with " + a.camera.Source }
 
-// printState is what is known of the printer when a calibration begins.
+// printState returns the printer's scale when a calibration begins.
 func printState(c Print, kept *first.Kept) setup.PrintState {
 	p := setup.PrintState{Phase: setup.Waiting, ScaleX: cmp.Or(c.ScaleX, 1), ScaleY: cmp.Or(c.ScaleY, 1)}
 	if k := kept.Print; k != nil {
@@ -112,7 +112,7 @@ type guide struct {
 	table   *calibration.Table
 }
 
-// newGuide returns the page of the first table, but for what is built after it.
+// newGuide returns the page of the first table; some parts are built after it.
 func newGuide(c Config, kept first.Kept, hub *live.Hub, feed pipeline.Frames, known *learnt, lens func() (calibration.Intrinsics, bool),
 	restart context.CancelCauseFunc, log *slog.Logger) *guide {
 	g := &guide{config: c, hub: hub, feed: feed, known: known, lens: lens, restart: restart, log: log,
@@ -151,7 +151,7 @@ func takeOne(ctx context.Context, source string) (f vision.Frame, err error) {
 	return f, nil
 }
 
-// facts are what is known of the table now.
+// facts returns the current state of the table for the steps.
 func (g *guide) facts() first.Facts {
 	v, status := g.hub.Newest(), g.feed.Status()
 	f := first.Facts{

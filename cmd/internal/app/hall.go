@@ -11,7 +11,7 @@ import (
 
 // HallOptions say where a hall listens and what it keeps.
 type HallOptions struct {
-	Hall  hall.Options // but Access, which Web says
+	Hall  hall.Options // Access comes from Web
 	Web   Web
 	State string // folder; "": hall below the state directory
 	Log   *slog.Logger

@@ -74,7 +74,7 @@ func Held(ctx context.Context, c Web, restart bool) (why string, err error) {
 // answerMost is how much of the program's answer is read, in bytes.
 const answerMost = 64 << 10
 
-// askProgram asks the program for something; status is 0 when it does not answer.
+// askProgram sends a request to the running program; status is 0 when it does not answer.
 func askProgram(ctx context.Context, method, url, body string) (status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {

@@ -32,7 +32,7 @@ type Learner struct {
 	frames pipeline.Frames
 	hub    *live.Hub
 	known  *learnt
-	told   func() // somebody uses what was learnt, from now on
+	told   func() // called when newly learnt data may be used
 	log    *slog.Logger
 	now    func() time.Time
 	wake   chan struct{}
@@ -40,8 +40,8 @@ type Learner struct {
 	saving sync.Mutex // held while the catalogue's file is changed
 
 	mu     sync.Mutex // guards what follows
-	asked  time.Time  // when somebody looked last
-	way    []string   // what is in the way of learning
+	asked  time.Time  // when someone last had the page open
+	way    []string   // why nothing can be learnt now
 	matWay []string   // what else is in the way of learning the mat
 	paper  bool       // a sheet of white paper lies on the mat
 	task   learnTask
@@ -49,13 +49,13 @@ type Learner struct {
 	trace  *live.TokenTrace
 	stale  bool                // the catalogue has changed since it was compared
 	saved  map[int]string      // under which name each of its tokens was saved
-	twins  map[string][]string // entries of the catalogue that cannot be told from others
+	twins  map[string][]string // entries of the catalogue that look the same as others
 	view   live.State          // that the trace was made from: frame, region
 }
 
 var _ web.Learning = (*Learner)(nil)
 
-// learnTask is what is under way, and how the last one ended.
+// learnTask is a running or ended task.
 type learnTask struct {
 	do            live.LearnAction // "": none is running
 	wanted        bool             // it has not begun
@@ -66,7 +66,7 @@ type learnTask struct {
 	done, problem string // how it ended
 }
 
-// newLearner returns the learner of a program. told is called when somebody may use what
+// newLearner returns the learner of a program. told is called when someone may use what
 // was learnt.
 func newLearner(frames pipeline.Frames, hub *live.Hub, known *learnt, told func(), now func() time.Time, log *slog.Logger) *Learner {
 	return &Learner{frames: frames, hub: hub, known: known, told: told, log: log, now: now, wake: make(chan struct{}, 1)}
@@ -76,13 +76,13 @@ func newLearner(frames pipeline.Frames, hub *live.Hub, known *learnt, told func(
 func (l *Learner) String() string { return "obstacles" }
 
 const (
-	learnEvery  = 500 * time.Millisecond // how often it is looked what is in the way, while somebody looks
-	learnWatch  = 5 * time.Second        // how long after somebody looked
+	learnEvery  = 500 * time.Millisecond // how often it is checked what prevents learning, while the page is open
+	learnWatch  = 5 * time.Second        // how long the page counts as open
 	learnFrames = 10                     // that are averaged, as the commands do
 	learnMost   = 3 * time.Minute        // for all of them: a slow machine takes a picture in seconds
 )
 
-// Run looks at the pictures while somebody learns, and does what takes long, until ctx is
+// Run looks at the pictures while someone learns, and does what takes long, until ctx is
 // cancelled. Files that others change are noticed all the time.
 func (l *Learner) Run(ctx context.Context) error {
 	ticker := time.NewTicker(learnEvery)
@@ -109,7 +109,7 @@ func (l *Learner) Run(ctx context.Context) error {
 	}
 }
 
-// begin returns the task that somebody wants.
+// begin returns the requested task.
 func (l *Learner) begin() (learnTask, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +142,7 @@ func (l *Learner) work(ctx context.Context, task learnTask) (string, error) {
 	return l.traceTokens(ctx, task.top)
 }
 
-// look says what is in the way, while somebody looks. It returns the picture, to compare
+// look says what is in the way, while someone looks. It returns the picture, to compare
 // the next one with.
 func (l *Learner) look(before *image.Gray) *image.Gray {
 	l.mu.Lock()
@@ -169,7 +169,7 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 	return v.Frame.Gray
 }
 
-// inTheWay says what of a view keeps anything from being learnt.
+// inTheWay returns what in a state prevents learning.
 func inTheWay(v *live.State) (out []string) {
 	if v.Health.Code != live.OK {
 		return []string{v.Health.Line()}
@@ -448,12 +448,12 @@ func compare(trace *live.TokenTrace, known []catalogue.Entry, saved map[int]stri
 	}
 }
 
-// twinsMost is how many entries are compared with each other: more than anybody lays on a
+// twinsMost is how many entries are compared with each other: more than anyone lays on a
 // table. The publisher's 20 take 0.3 s (BenchmarkTwins, 2026-11-21), and the time grows with
 // the square.
 const twinsMost = 40
 
-// twinsOf lists, for each entry that cannot be told from others, the others' names.
+// twinsOf lists, for each entry that looks the same as others, the others' names.
 func twinsOf(entries []catalogue.Entry) map[string][]string {
 	out := map[string][]string{}
 	if len(entries) > twinsMost {

@@ -90,7 +90,7 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	if l.known.renew() { // somebody may have changed the file by the command, a moment ago
+	if l.known.renew() { // someone may have changed the file by the command, a moment ago
 		l.told()
 		l.compareSoon()
 	}

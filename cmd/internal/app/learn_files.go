@@ -63,13 +63,13 @@ type learnt struct {
 	unusable  string // why nothing is found with them on this table; "": it is
 }
 
-// learntFile is one of the two files, as it was read last.
+// learntFile is one of the two files, as last read.
 type learntFile[T any] struct {
 	value   *T     // nil: nothing has been learnt
 	version string // of the file's content; "": there is no file
 	at      time.Time
 	problem string    // why the file cannot be read; "": it can
-	stamp   fileStamp // of what was read
+	stamp   fileStamp // of the file that was read
 }
 
 // fileStamp is what changes when a file is written.
@@ -78,7 +78,7 @@ type fileStamp struct {
 	size int64
 }
 
-// newLearnt reads both files, those that are there. Its error names a file that somebody
+// newLearnt reads both files, those that are there. Its error names a file that someone
 // named, that is there, and that cannot be read; matKey is the empty mat's key.
 func newLearnt(t Table, matKey string, log *slog.Logger) (*learnt, error) {
 	k := &learnt{catalogueFile: t.Catalogue, matFile: t.EmptyMat, log: log}
@@ -150,13 +150,13 @@ func bare(err error) error {
 	return err
 }
 
-// versionOf tells one content of a file from another.
+// versionOf returns the version of a file's content.
 func versionOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:8])
 }
 
-// soFar says what has been learnt: the empty mat, and how many tokens.
+// soFar words what has been learnt: the empty mat, and how many tokens.
 func (k *learnt) soFar() (mat bool, tokens int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

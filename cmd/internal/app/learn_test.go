@@ -242,7 +242,7 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	assert.EqualValues(t, 1, done.Load())
 	assert.EqualValues(t, 7, refused.Load())
 
-	// Somebody learns by the command meanwhile.
+	// Someone learns by the command meanwhile.
 	saw = s.Learning().Catalogue.Version
 	require.NoError(t, os.WriteFile(s.table().Catalogue, rocks("c", "d", "e"), 0o644))
 	assert.ErrorContains(t, s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: saw, Name: "b"}), "someone has changed the catalogue")
@@ -285,7 +285,7 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	err := s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: now.Catalogue.Version, Name: "a"})
 	assert.ErrorContains(t, err, "the catalogue's file is damaged")
 
-	// At a start: what somebody named is an error, what the page left there is told.
+	// At a start: what someone named is an error, what the page left there is told.
 	_, err = newLearnt(table, "table.empty_mat", quiet)
 	assert.ErrorContains(t, err, "table.catalogue: "+table.Catalogue+": not a catalogue")
 	table.Adopted = true

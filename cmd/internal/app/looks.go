@@ -44,7 +44,7 @@ type knownLooks struct {
 	last *look.Library // nil: none are known
 }
 
-// newKnownLooks reads the folder of a table's looks. Its error says why somebody's cannot be read.
+// newKnownLooks reads the folder of a table's looks. Its error says why someone's cannot be read.
 func newKnownLooks(c Config, log *slog.Logger) (*knownLooks, error) {
 	k := &knownLooks{dir: looksDir(c), log: log}
 	b, err := look.Load(k.dir)
@@ -58,7 +58,7 @@ func newKnownLooks(c Config, log *slog.Logger) (*knownLooks, error) {
 	return k, nil
 }
 
-// now reads the folder as it is.
+// now reads the folder.
 func (k *knownLooks) now() *look.Library {
 	b, err := look.Load(k.dir)
 	k.mu.Lock()

@@ -23,7 +23,7 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// newTeacher is somebody whose table is calibrated and who has taught no obstacles: the
+// newTeacher is someone whose table is calibrated and who has taught no obstacles: the
 // whole program runs on a simulated camera under which tokens are laid out.
 func newTeacher(t *testing.T) *newcomer {
 	t.Helper()

@@ -27,7 +27,7 @@ func newHub() *live.Hub {
 func logCamera(log *slog.Logger) func(capture.FeedStatus) {
 	return func(s capture.FeedStatus) {
 		if s.Source == "" {
-			return // nobody has chosen one, which the program's first line says
+			return // no camera was chosen: the program's first line says so
 		}
 		if s.Err != "" {
 			log.Warn("camera", "source", s.Source, "state", string(s.State), "err", s.Err)

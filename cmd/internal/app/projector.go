@@ -11,7 +11,7 @@ import (
 	"sightline/cmd/internal/projector"
 )
 
-// projectorFile keeps what was set up of a projector over the mat.
+// projectorFile stores the set-up of the projector.
 const projectorFile = "projector.json"
 
 // projected builds what commands a projector over the mat, and returns the main camera's pictures

@@ -122,7 +122,7 @@ func (j *judges) recordToSign() (*rulings.Log, error) {
 	return l, nil
 }
 
-// noteOtherKey tells that a log continues with another key than its last entry's.
+// noteOtherKey reports that a log continues with another key than its last entry's.
 func (j *judges) noteOtherKey(l *rulings.Log) {
 	last, err := l.Last(context.Background(), 1)
 	if err == nil && len(last) > 0 && last[0].Key != "" && last[0].Key != rulings.PublicOf(l.Key()) {
@@ -132,7 +132,7 @@ func (j *judges) noteOtherKey(l *rulings.Log) {
 	}
 }
 
-// prune lets go of pictures that are older than the configuration keeps them.
+// prune deletes pictures that are older than the configuration allows.
 func (j *judges) prune(l *rulings.Log) {
 	switch n, err := l.Prune(context.Background(), j.now()); {
 	case err != nil:
@@ -142,7 +142,7 @@ func (j *judges) prune(l *rulings.Log) {
 	}
 }
 
-// tell says on the page and in the log what happened to the record.
+// tell reports on the page and in the log what happened to the record.
 func (j *judges) tell(text string) {
 	j.log.Warn(text)
 	j.game.Note(text)
@@ -172,10 +172,10 @@ func (j *judges) check(ctx context.Context) {
 	j.game.SetRulingsTrouble(trouble, trouble)
 }
 
-// newerRemedy says what to do about a record of a newer program.
+// newerRemedy is what to do about a record of a newer program.
 const newerRemedy = "Install the newer program, or move the folder away to begin a new record."
 
-// rulingsTrouble says for people what stops rulings.
+// rulingsTrouble words for people why rulings cannot be recorded.
 func rulingsTrouble(err error, dir string) string {
 	switch {
 	case errors.Is(err, errKey):
@@ -203,7 +203,7 @@ func (j *judges) Close() error {
 	return err
 }
 
-// problem says in words what is wrong with the record, and what to do about it.
+// problem words what is wrong with the record, and what to do about it.
 func (j *judges) problem(err error) error {
 	kind, text := live.ErrUnwritten, ""
 	const kept = " What you wrote still stands in the form."
@@ -243,7 +243,7 @@ func (j *judges) problem(err error) error {
 	return &live.Refusal{Kind: kind, Text: text}
 }
 
-// Rule implements web.Rulings: what is recorded is what is held, and nothing else.
+// Rule implements web.Rulings. It records the held picture and nothing else.
 func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	j.ruling.Lock()
 	defer j.ruling.Unlock()
@@ -298,7 +298,7 @@ func (j *judges) entry(h *live.Held, v *live.Ruling) rulings.Ruling {
 	return e
 }
 
-// ruledOf is what is ruled otherwise, as the entry keeps it: the keys of the page.
+// ruledOf returns what the judge ruled, as the entry stores it, with the page's keys.
 func ruledOf(r live.Ruled) map[string]string {
 	out := map[string]string{}
 	for key, value := range map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack} {

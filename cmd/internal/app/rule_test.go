@@ -138,7 +138,7 @@ func simulatedCourt(t *testing.T) (*court, func()) {
 	}
 }
 
-// From somebody asking for a judge to the entry worked out again from its own picture.
+// From someone asking for a judge to the entry worked out again from its own picture.
 func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	c, next := simulatedCourt(t)
 	var v live.State
@@ -155,7 +155,9 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	next() // the table continues
 
 	choice := c.hub.Newest().Choice
-	ruling, err := c.judges.Rule(live.RuleRequest{Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.AskedBy, Judge: "Jo"})
+	ruling, err := c.judges.Rule(live.RuleRequest{
+		Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.AskedBy, Judge: "Jo",
+	})
 	require.NoError(t, err)
 	assert.Equal(t, uint64(1), ruling.Number)
 	assert.Equal(t, ruling.Number, c.hub.Newest().Ruling.Number, "everybody sees it")

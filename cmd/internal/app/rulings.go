@@ -22,7 +22,7 @@ const (
 	rulingsKey    = "rulings.key" // signs rulings: who reads it can sign as this machine
 )
 
-// Rulings says where the judges' rulings are kept.
+// Rulings is where the judges' rulings are stored.
 type Rulings struct {
 	Dir  string        // "": see Folder
 	Keep time.Duration // how long pictures are kept; 0: for ever
@@ -57,7 +57,7 @@ func userData() string {
 	return ""
 }
 
-// Found says where rulings were looked for.
+// Found is a folder of rulings and where it was searched for.
 type Found struct {
 	Dir    string   // the log's folder; where none has a log, Folder
 	Looked []string // in their order, with why a place could not be looked at
@@ -106,7 +106,7 @@ func (r Rulings) Earlier() string {
 	return dir
 }
 
-// hasLog reports whether a folder has a log, or what is left of one.
+// hasLog reports whether a folder has a log, or remains of one.
 func hasLog(dir string) (bool, error) {
 	for _, name := range []string{"rulings.db", "files"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -211,7 +211,7 @@ func parseKey(path string, raw []byte) (ed25519.PrivateKey, error) {
 	return nil, fmt.Errorf("%w: %s: expected an Ed25519 private key as PEM; the program makes a new one when there is none", errKey, path)
 }
 
-// checkKey says what would keep rulings from being signed. It makes no key.
+// checkKey returns what would prevent signing. It makes no key.
 func (r Rulings) checkKey() error {
 	path, err := r.keyFile()
 	if err != nil {

@@ -62,7 +62,7 @@ func (s notifySocket) tell(message string) error {
 type serviceTask struct {
 	socket  notifySocket
 	loops   map[string]*game.Liveness   // by the loop's name
-	answers func(context.Context) error // asks the page, by no connection: a crowd at the door is no hang
+	answers func(context.Context) error // asks the page without a connection, since many clients are no hang
 	hub     *live.Hub
 	log     *slog.Logger
 }
@@ -112,7 +112,7 @@ func (t *serviceTask) Run(ctx context.Context) error {
 	}
 }
 
-// waitReady waits until everything answers; false: told to stop before that.
+// waitReady waits until everything answers; false: ctx was cancelled first.
 func (t *serviceTask) waitReady(ctx context.Context) bool {
 	ticker := time.NewTicker(readyEvery)
 	defer ticker.Stop()

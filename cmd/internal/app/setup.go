@@ -15,7 +15,7 @@ import (
 	"sightline/vision/opencv"
 )
 
-// Wiring returns what the configuration's board file says is wired.
+// Wiring returns the wiring in the configuration's board file.
 func (c Config) Wiring() (hardware.Wiring, error) { return wiringOf(c) }
 
 // Setup returns what the configuration says should be there, and what the pages saved next to

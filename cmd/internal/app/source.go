@@ -30,13 +30,13 @@ type ownLens interface {
 type opener struct {
 	camera  Camera
 	lens    atomic.Pointer[calibration.Intrinsics]
-	skipped func(path string, err error) // told of pictures that cannot be read; may be nil
+	skipped func(path string, err error) // called with pictures that cannot be read; may be nil
 	opened  func(vision.Source)          // shown each source before its first picture; may be nil
 
 	holding cameraHolder
 }
 
-// newOpener returns what opens a camera. tell is told what people should know; nil: no one.
+// newOpener returns a function that opens a camera. tell reports to people; it may be nil.
 func newOpener(c Camera, log *slog.Logger, tell func(text string)) *opener {
 	return &opener{camera: c, skipped: logSkipped(log), holding: cameraHolder{tell: tell}}
 }

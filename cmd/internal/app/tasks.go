@@ -29,7 +29,7 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// shownAddress is the address for people: the host as they wrote it, the port as it is.
+// shownAddress returns the address for people: the host as they wrote it, the actual port.
 func shownAddress(wanted string, l net.Listener) string {
 	host, _, _ := net.SplitHostPort(wanted)
 	_, port, err := net.SplitHostPort(l.Addr().String())

@@ -161,7 +161,7 @@ func TestVMCameraControls(t *testing.T) {
 		require.Error(t, err)
 		assert.Contains(t, err.Error(), vmCamera)
 
-		require.NoError(t, d.Close()) // as long as somebody has it open, its name is taken
+		require.NoError(t, d.Close()) // as long as someone has it open, its name is taken
 		plug("bind")
 		again := vmControls(t)
 		_, says = capture.ApplySettings(again, wish, true)

@@ -10,7 +10,7 @@ import (
 	"sightline/hardware"
 )
 
-// wiringOf returns what the board file says is wired, as package hardware wants it.
+// wiringOf returns the board file's wiring for package hardware.
 func wiringOf(c Config) (hardware.Wiring, error) {
 	if !c.Panel.Enabled {
 		return hardware.Wiring{Name: "panel off"}, nil

@@ -42,7 +42,7 @@ func (p *Page) Routes() []web.Route {
 
 const bodyMost = 4 << 10 // bytes of a change
 
-// direct changes what the overlays show: what is left out of the JSON stays as it is.
+// direct changes the parts of the direction that the JSON has.
 func (p *Page) direct(w http.ResponseWriter, r *http.Request) {
 	var change live.DirectionChange
 	if !web.ReadBody(w, r, &change, bodyMost, `{"hidden":{"table":true}}`) {

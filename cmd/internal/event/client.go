@@ -20,7 +20,7 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// Options say what a client tells the hall.
+// Options are the parts of a client.
 type Options struct {
 	Invitation Invitation
 	Newest     func() live.State
@@ -30,7 +30,7 @@ type Options struct {
 	Cursor  string            // file that keeps how far the record was handed on; "": it is forgotten at the end
 	Version string            // of the program
 	Log     *slog.Logger      // nil: slog.Default()
-	Notice  func(text string) // tells the people at the table; nil: nothing is told
+	Notice  func(text string) // reports to the people at the table; may be nil
 
 	dial func() nats.CustomDialer // of tests; nil: the net package's
 }
@@ -39,7 +39,7 @@ type Options struct {
 const (
 	healthEvery = 500 * time.Millisecond // at most
 	healthLeast = time.Second            // at least
-	stateEvery  = 200 * time.Millisecond // while somebody watches
+	stateEvery  = 200 * time.Millisecond // while someone watches
 	pingEvery   = time.Second
 	dialWithin  = 2 * time.Second
 	ackWithin   = 10 * time.Second
@@ -57,7 +57,7 @@ type Client struct {
 	began    time.Time
 	outbox   outbox
 
-	watched atomic.Int64 // until when somebody watches, ms of the steady clock
+	watched atomic.Int64 // until when someone watches, ms of the steady clock
 	wake    chan struct{}
 	status  status
 }
@@ -191,7 +191,7 @@ func (c *Client) wakeOutbox() {
 	}
 }
 
-// message makes a message of a body that says what was so at a time.
+// message returns a message with a body and its time.
 func (c *Client) message(subject, kind, id string, at time.Time, body []byte) *nats.Msg {
 	m := nats.NewMsg(subject)
 	i := c.o.Invitation
@@ -206,7 +206,7 @@ func (c *Client) message(subject, kind, id string, at time.Time, body []byte) *n
 	return m
 }
 
-// tellHealth says how the table is: on change, twice a second at most, once at least.
+// tellHealth sends the table's health: on change, at most twice a second, at least once.
 func (c *Client) tellHealth(ctx context.Context, conn *nats.Conn) {
 	ticker := time.NewTicker(healthEvery)
 	defer ticker.Stop()
@@ -244,7 +244,7 @@ func (c *Client) tellHealth(ctx context.Context, conn *nats.Conn) {
 	}
 }
 
-// tellState sends the whole state while somebody watches: the newest only.
+// tellState sends the newest whole state while someone watches.
 func (c *Client) tellState(ctx context.Context, conn *nats.Conn) {
 	ticker := time.NewTicker(stateEvery)
 	defer ticker.Stop()
@@ -279,7 +279,7 @@ func (c *Client) tellState(ctx context.Context, conn *nats.Conn) {
 	}
 }
 
-// status tells people once when the hall is found and when it is lost.
+// status reports once when the hall is found and once when it is lost.
 type status struct {
 	mu   sync.Mutex // guards what follows
 	here bool

@@ -34,7 +34,7 @@ const (
 // names are those of events and tables: each is one token of a subject.
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,15}$`)
 
-// CheckName says what is wrong with the name of a table or an event; nil: nothing.
+// CheckName returns an error if the name of a table or an event is invalid.
 func CheckName(what, name string) error {
 	if !names.MatchString(name) || name == program {
 		return fmt.Errorf("%s: expected 1 to 16 letters, digits or hyphens, such as \"7\", got %q", what, name)
@@ -113,7 +113,7 @@ func (i *Invitation) validate() error {
 	return nil
 }
 
-// errOtherHall says that a broker's certificate is another one than the invitation names.
+// errOtherHall is the error when a broker's certificate differs from the invitation's.
 var errOtherHall = errors.New("event: the hall's certificate is not the one of the invitation")
 
 // TLSConfig returns how the broker is recognised: TLS 1.3, and by its certificate's fingerprint

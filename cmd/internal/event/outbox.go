@@ -95,7 +95,7 @@ func (b *outbox) set(number int64, hash string) {
 // headEvery is how often the record is asked for its head at most.
 const headEvery = 400 * time.Millisecond
 
-// standing says how far the record is.
+// standing returns how far the record is.
 func (b *outbox) standing(ctx context.Context) Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,7 @@ func (b *outbox) behind(r Record) bool {
 	return r.Error == "" && (r.Number != b.cursor.Number || r.Number > 0 && r.Hash != b.cursor.Hash)
 }
 
-// run hands on what is new whenever it is woken, until ctx is cancelled.
+// run forwards new entries whenever it is woken, until ctx is cancelled.
 func (b *outbox) run(ctx context.Context, conn *nats.Conn) {
 	said := "" // what the log was told last
 	for {

@@ -32,7 +32,7 @@ func (s Subjects) All() string { return s.prefix + ">" }
 // Health is where the table says how it is.
 func (s Subjects) Health() string { return s.prefix + "health" }
 
-// State is where the table's whole state goes while somebody watches.
+// State is where the table's whole state goes while someone watches.
 func (s Subjects) State() string { return s.prefix + "state" }
 
 // Ruling is the place of one entry of the record. Each has its own, so that a broker keeps each

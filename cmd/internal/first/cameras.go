@@ -27,8 +27,8 @@ type Look struct {
 }
 
 const (
-	lookEvery  = 4 * time.Second // between two rounds, while somebody looks
-	lookWatch  = 8 * time.Second // how long after somebody looked
+	lookEvery  = 4 * time.Second // between two rounds, while the page is open
+	lookWatch  = 8 * time.Second // how long the page counts as open
 	takeWithin = 6 * time.Second
 	thumbWide  = 480 // px
 )
@@ -41,7 +41,7 @@ type seen struct {
 	problem string // why there is no new one
 }
 
-// cameras looks through the machine's cameras while somebody looks at the list. A camera
+// cameras looks through the machine's cameras while someone looks at the list. A camera
 // that the program uses is left alone: nothing else may open it.
 type cameras struct {
 	look Look
@@ -211,7 +211,7 @@ func best(modes []capture.Mode) capture.Mode {
 	})
 }
 
-// modesText says in a line what a camera gives: "1920×1080 at 30 a second (MJPG), …".
+// modesText lists a camera's modes in a line: "1920×1080 at 30 a second (MJPG), …".
 func modesText(modes []capture.Mode) string {
 	const most = 4
 	var out []string

@@ -54,7 +54,7 @@ type Desk struct {
 	kept Kept
 }
 
-// New returns the page with what was kept.
+// New returns the page with what was stored.
 func New(o Options, kept Kept) *Desk {
 	return &Desk{o: o, kept: kept, cameras: cameras{look: o.Look}}
 }
@@ -197,7 +197,7 @@ func (d *Desk) picture(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(picture)
 }
 
-// intentJSON is what somebody wants, as the page writes it.
+// intentJSON is an intent as the page writes it.
 type intentJSON struct {
 	Do     string  `json:"do"` // camera, bars, way, sheets
 	Source string  `json:"source"`
@@ -225,7 +225,7 @@ func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, map[string]string{"says": says})
 }
 
-// do does what somebody wants, and says in a sentence what came of it.
+// do carries out an intent, and returns the result in a sentence.
 func (d *Desk) do(in intentJSON) (says string, err error) {
 	switch in.Do {
 	case "camera":
@@ -277,7 +277,7 @@ func (d *Desk) useCamera(source string) (string, error) {
 	}
 	err := d.Keep(func(k *Kept) error {
 		if was := d.o.InUse; k.Calibrated == nil && was.Source != chosen.Source && !simulated(was.Source) {
-			k.Calibrated = &was // what was saved until now is of that camera
+			k.Calibrated = &was // earlier files are of that camera
 		}
 		k.Camera = &chosen
 		return nil
@@ -304,7 +304,7 @@ func (d *Desk) sheetsAddress(k *Kept) string {
 	return fmt.Sprintf("/api/first/sheets.pdf?paper=%s&quick=%t&scale=%.5f,%.5f", k.Paper, k.Quick, s.X, s.Y)
 }
 
-// scale returns what is known of the printer.
+// scale returns the printer's scale.
 func (d *Desk) scale(k *Kept) sheet.PrinterScale {
 	if k.Print != nil {
 		return sheet.PrinterScale{X: k.Print.ScaleX, Y: k.Print.ScaleY}

@@ -239,7 +239,7 @@ func TestWhatWasCalibratedBeforeIsOfTheFormerCamera(t *testing.T) {
 	}
 }
 
-// Looking opens every camera, so that it happens while somebody looks only.
+// Looking opens every camera, so that it happens while someone looks only.
 func TestCamerasAreLeftAloneWhileNobodyLooks(t *testing.T) {
 	r := newRig(t)
 	r.cameras.running = false

@@ -50,7 +50,7 @@ const (
 	defaultShips = "A1-A4,B1-B4"
 )
 
-// LoadKept reads what was kept; a file that is not there holds nothing yet.
+// LoadKept reads what was stored. Without a file nothing is.
 func LoadKept(path string) (Kept, error) {
 	// The quick way is where everyone begins: it takes nothing that the exact way does not take too, and
 	// what it gives says how sure it is.
@@ -95,7 +95,7 @@ func (k *Kept) Known(source string) Camera {
 	return Camera{Source: source}
 }
 
-// save writes what is kept, as a whole or not at all.
+// save writes the file atomically.
 func (k Kept) save(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

@@ -37,7 +37,7 @@ type Facts struct {
 	WorstError float64
 }
 
-// State says how far a step is.
+// State is the progress of a step.
 type State string
 
 // The states of a step.
@@ -54,7 +54,7 @@ type Step struct {
 	ID    string
 	Title string
 	State State
-	Now   string // what is known of it
+	Now   string // the current state in words
 	Gain  string // what it buys, in millimetres where it does
 	Does  string // what its button does; "": it has none
 	Href  string // where the button leads; "": the page itself does it

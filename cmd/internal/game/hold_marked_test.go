@@ -20,7 +20,7 @@ func markedPicture() live.Held {
 	return live.Held{Marked: true, Source: "photograph x.jpg", Located: vision.Located{Scene: scene}, Result: result, Sigmas: 3}
 }
 
-// What a person marked is held in place of the camera's picture, and everybody is answered from it; what waits for a judge
+// What a person marked is held in place of the camera's picture, and everyone is answered from it; what waits for a judge
 // is not put aside for it.
 func TestWhatAPersonMarkedIsHeld(t *testing.T) {
 	h := newHoldBench(t)

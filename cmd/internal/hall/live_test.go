@@ -402,7 +402,7 @@ func TestATableIsAskedAsWhoAsksTheHall(t *testing.T) {
 
 	q, err := http.NewRequest(http.MethodPost, r.page+"/t/7/api/rulings", strings.NewReader(`{}`))
 	require.NoError(t, err)
-	q.Header.Set("X-Forwarded-For", "192.168.7.9") // asks for somebody else: a reader
+	q.Header.Set("X-Forwarded-For", "192.168.7.9") // asks for someone else: a reader
 	answer, err = http.DefaultClient.Do(q)
 	require.NoError(t, err)
 	answer.Body.Close()

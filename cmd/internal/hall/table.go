@@ -218,7 +218,7 @@ func (h *Hall) tableClock(name string) (unixMS int64, ok bool) {
 	return t.clock.table(newest, h.up())
 }
 
-// watchEvery is how often the hall says that somebody watches: in time for event.Lease.
+// watchEvery is how often the hall says that someone watches: in time for event.Lease.
 const watchEvery = 4 * time.Second
 
 // watch lets a table send its whole state until stop is called.
@@ -239,7 +239,7 @@ func (h *Hall) askWatch(name string) {
 	_ = h.conn.Publish(event.SubjectsOf(h.event, name).Ask(event.AskWatch), nil) // it is said again
 }
 
-// renewWatches says again and again which tables somebody watches, until ctx is cancelled.
+// renewWatches says again and again which tables someone watches, until ctx is cancelled.
 func (h *Hall) renewWatches(ctx context.Context) {
 	every(ctx, watchEvery, func() {
 		h.mu.Lock()

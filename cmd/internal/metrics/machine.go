@@ -72,7 +72,7 @@ var Throttles = [...]string{"undervoltage", "capped", "throttled", "near_tempera
 
 var throttledHex = regexp.MustCompile(`^(?:throttled=)?(?:0x)?([0-9a-fA-F]{1,8})$`)
 
-// ParseThrottled reads what get_throttled says, as the kernel or vcgencmd writes it.
+// ParseThrottled parses get_throttled's value, as the kernel or vcgencmd writes it.
 func ParseThrottled(text string) (bits uint64, ok bool) {
 	m := throttledHex.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {

@@ -71,7 +71,7 @@ func Process(w io.Writer) {
 // started is when the program did.
 var started = time.Now()
 
-// processorTime returns what getrusage(2) says of this process.
+// processorTime returns the processor time of this process, by getrusage(2).
 func processorTime() (time.Duration, bool) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -48,7 +48,7 @@ type Rules struct {
 
 var errNoCalibration = errors.New("this picture is not calibrated yet: say where the mat's corners are")
 
-// answered is what was marked in a picture, measured.
+// answered is a marked picture with its measurements.
 type answered struct {
 	held   live.Held
 	choice live.Choice

@@ -35,7 +35,7 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// visitor is somebody with a photograph, at a program whose camera is not there.
+// visitor is someone with a photograph, at a program whose camera is not there.
 type visitor struct {
 	t       *testing.T
 	browser context.Context

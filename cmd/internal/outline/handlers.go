@@ -37,11 +37,11 @@ type Options struct {
 	Layout  calibration.Layout    // of the mat and its markers
 	Markers vision.MarkerDetector // nil: only the mat's corners calibrate a photograph
 	Rules   func() Rules
-	// Hold holds what was marked for everybody, and returns its number; its errors are for people.
+	// Hold holds what was marked for everyone, and returns its number; its errors are for people.
 	Hold func(live.Held, live.Choice) (uint64, error)
 	Now  func() time.Time
 	Log  *slog.Logger
-	File string // what was marked last in a picture of the camera is kept there; "": nowhere
+	File string // stores the last marks in a picture of the camera; "": nothing is stored
 }
 
 // Desk keeps the pictures on which bases are marked and answers the page.
@@ -168,7 +168,7 @@ func (d *Desk) byMarkers(f vision.Frame) (calibration.Table, bool) {
 	return s.Table, true
 }
 
-// ofCamera takes the newest picture, or what is held.
+// ofCamera returns the newest or the held picture.
 func (d *Desk) ofCamera(from string) (*picture, error) {
 	state := d.o.Hub.Newest()
 	p := &picture{live: true}
@@ -213,10 +213,10 @@ type pictureJSON struct {
 	Markers    bool              `json:"finds_markers"`
 	Rules      string            `json:"rules"`
 	HeldNumber uint64            `json:"held"`
-	Kept       *keptJSON         `json:"kept"` // what was marked in an earlier picture of the camera; nil: nothing
+	Kept       *keptJSON         `json:"kept"` // marks in an earlier picture of the camera; nil: none
 }
 
-// describe says what a picture is.
+// describe returns a picture as JSON.
 func (d *Desk) describe(w http.ResponseWriter, _ *http.Request, p *picture) {
 	table, _, from := p.calibration()
 	rules := d.o.Rules()
@@ -317,7 +317,7 @@ func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 // tapMost, in px, is rougher than any finger on a picture that one can see.
 const tapMost = 50
 
-// plain says for people why corners do not calibrate a picture.
+// plain words for people why corners do not calibrate a picture.
 func plain(err error) error {
 	if errors.Is(err, quick.ErrMarkers) {
 		return errors.New("no usual lens shows the mat's corners so: tap them in their order, near left, near right, far right, far left as " +
@@ -326,14 +326,14 @@ func plain(err error) error {
 	return err
 }
 
-// answer measures what was marked.
+// answer measures the marked ships.
 func (d *Desk) answer(w http.ResponseWriter, r *http.Request, p *picture) {
 	if a, ok := d.measured(w, r, p); ok {
 		web.WriteJSON(w, http.StatusOK, a.json())
 	}
 }
 
-// measured reads what was marked and measures it, or answers why it cannot.
+// measured reads and measures the marks, or answers with an error.
 func (d *Desk) measured(w http.ResponseWriter, r *http.Request, p *picture) (a answered, ok bool) {
 	var in request
 	if !web.ReadBody(w, r, &in, bodyMost, `{"ships":[{"id":"A1","base":"small","tries":[{"x_mm":300,"y_mm":200,"heading_deg":90}]}]}`) {
@@ -350,7 +350,7 @@ func (d *Desk) measured(w http.ResponseWriter, r *http.Request, p *picture) (a a
 	return a, true
 }
 
-// hold holds what was marked: every page answers from it, and a judge rules on it.
+// hold holds the marked picture: every page answers from it, and a judge can rule on it.
 func (d *Desk) hold(w http.ResponseWriter, r *http.Request, p *picture) {
 	a, ok := d.measured(w, r, p)
 	if !ok {

@@ -51,7 +51,7 @@ type memory struct {
 	last *keptMarks // nil: nothing is kept
 }
 
-// openMemory reads what is kept; the error says why it cannot be read.
+// openMemory reads what is stored.
 func openMemory(path string, now time.Time) (*memory, error) {
 	m := &memory{path: path}
 	if path == "" {
@@ -111,7 +111,7 @@ func (m *memory) keep(p *picture, r *request, now time.Time) error {
 		now = p.frame.Captured
 	}
 	k := &keptMarks{Version: keptVersion, At: now, Width: width, Height: height, Marks: *r}
-	k.Marks.Obstacles, k.Marks.AllObstacles = nil, false // nothing tells whether they lie where they lay
+	k.Marks.Obstacles, k.Marks.AllObstacles = nil, false // they may have moved since
 	for i := range r.Ships {
 		s, err := r.Ships[i].read(table)
 		if err != nil {
@@ -141,7 +141,7 @@ func corners(s *placed, t *calibration.Table) (out [4][2]float64) {
 	return out
 }
 
-// keptJSON is what was marked before, for the page.
+// keptJSON are earlier marks, for the page.
 type keptJSON struct {
 	AtMS  int64      `json:"at_unix_ms"`
 	Ships []keptShip `json:"ships"`
@@ -156,7 +156,7 @@ type keptShip struct {
 	Why    string `json:"why"`    // why not
 }
 
-// in says which of the kept marks a picture bears out; nil: nothing is kept.
+// in returns which of the stored marks a picture confirms; nil: none are stored.
 func (m *memory) in(p *picture, now time.Time) *keptJSON {
 	m.mu.Lock()
 	k := m.last
@@ -232,7 +232,7 @@ const (
 	lookReach                   = 1.3
 	lookLeast, lookMost         = 24, 200
 	lookEdge                    = 2 // samples at the border, which have no neighbours to tell a shift by
-	lookContrast        float64 = 3 // grey levels, standard deviation: with less nothing is told
+	lookContrast        float64 = 3 // grey levels, standard deviation: with less nothing can be recognised
 )
 
 // lookAt samples a picture over a base and around it.

@@ -16,7 +16,7 @@ import (
 	"sightline/vision/token"
 )
 
-// person is somebody who marks bases: steady to so many px at each corner of a base, with an eye that sees each base's
+// person is someone who marks bases: steady to so many px at each corner of a base, with an eye that sees each base's
 // corners a little off, the same way in every try.
 type person struct {
 	steady, eye float64

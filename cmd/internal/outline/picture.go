@@ -30,7 +30,7 @@ const (
 	keptFor  = time.Hour
 )
 
-// picture is what somebody marks bases on. Its table changes when it is calibrated; all else is fixed.
+// picture is what someone marks bases on. Its table changes when it is calibrated; all else is fixed.
 type picture struct {
 	id     string
 	source string // for people: "photo.jpg", "/dev/video0"

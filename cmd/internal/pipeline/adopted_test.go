@@ -45,7 +45,7 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	assert.True(t, v.Register.Verified.Holds)
 	require.NotNil(t, v.Pair)
 
-	// Somebody verifies it while the program runs, and it fails.
+	// Someone verifies it while the program runs, and it fails.
 	require.NoError(t, verify.SaveRecord(path, verify.Result{Outcome: verify.Fail, Places: 5}.Record(time.Unix(1700000100, 0), table.Hash)))
 	v = b.picture(2 * verificationEvery)
 	require.NotNil(t, v.Register.Verified)

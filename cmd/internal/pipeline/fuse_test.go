@@ -263,7 +263,7 @@ func TestTwoSimulatedCamerasWatchOneTable(t *testing.T) {
 	assert.True(t, v.Cameras[0].Used)
 	right(v, 4)
 
-	// Somebody nudges it: it is left out until it is registered again.
+	// Someone nudges it: it is left out until it is registered again.
 	moved := tablesim.Turned(eye.source.Camera(), 0.3, -0.2, 0)
 	eye.source.Disturb(func(s *tablesim.Table) { s.Camera = moved })
 	left := false

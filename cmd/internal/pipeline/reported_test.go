@@ -13,7 +13,7 @@ import (
 	"sightline/vision"
 )
 
-// A ship whose code is seen twice is missing, and everybody is told why, once.
+// A ship whose code is seen twice is missing, and everyone is told why, once.
 func TestACodeSeenTwiceIsTold(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) {
 		b.ships = []engine.Ship{ship("B1", 300, 487), ship("A2", 100, 100)}
@@ -48,7 +48,7 @@ func TestACodeSeenTwiceIsTold(t *testing.T) {
 	assert.Equal(t, 2, told(), "and this is another")
 }
 
-// A token that stays above the mat is missing, and everybody is told why, once; a hand that carries a ship is no news.
+// A token that stays above the mat is missing, and everyone is told why, once; a hand that carries a ship is no news.
 func TestATokenAboveTheMatIsTold(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) {
 		b.ships = []engine.Ship{ship("B1", 300, 487)}

@@ -26,13 +26,13 @@ type Options struct {
 	Hub     *live.Hub
 	Frames  Frames                // of the main camera, not kept back
 	Markers vision.MarkerDetector // of its own; nil: no tags can be seen
-	Path    string                // of the file that keeps what was set up
+	Path    string                // of the file that stores the set-up
 	Stale   time.Duration         // how old a picture may be that answers rest on
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// What a page in front of the projector is told to show.
+// What the page in front of the projector shows.
 const (
 	showDark    = "dark"
 	showPattern = "pattern"
@@ -86,7 +86,7 @@ type progress struct {
 	failed string // a sentence
 }
 
-// New returns a desk with what was set up before.
+// New returns a desk with the stored set-up.
 func New(o Options) *Desk {
 	first := uint64(o.Now().UnixMilli()) // no page shows a command of a program before by this number
 	d := &Desk{o: o, changed: make(chan struct{}), now: command{seq: first, show: showDark},
@@ -110,7 +110,7 @@ const (
 	litLeast   = 250 * time.Millisecond // shorter is a flash
 	spare      = 300 * time.Millisecond // of the time that a picture may take until answers are stale
 	delayLeast = 150 * time.Millisecond // from the page to the camera's picture
-	delayMost  = 10 * time.Second       // later than answers may be by far: it is told, and nothing is lit
+	delayMost  = 10 * time.Second       // much later than answers may be: it is reported, and nothing is lit
 	delayKept  = time.Minute            // and with pictures that may be as old
 )
 
@@ -229,7 +229,7 @@ func (d *Desk) wanted(state *live.State, now time.Time) (lines []Line, until tim
 	return lines, until, ""
 }
 
-// hindrance says in a few words why nothing may be lit, whatever there is to show. The caller holds mu.
+// hindrance returns in a few words why nothing may be lit. The caller holds mu.
 func (d *Desk) hindrance(state *live.State, now time.Time) string {
 	k := d.kept
 	switch {
@@ -276,7 +276,7 @@ func (d *Desk) compare(state *live.State) {
 	}
 }
 
-// keep writes what is set up. The caller holds mu.
+// keep stores the set-up. The caller holds mu.
 func (d *Desk) keep() {
 	d.trouble = ""
 	if err := d.kept.save(d.o.Path); err != nil {

@@ -101,7 +101,7 @@ const (
 
 var errNoMap = errors.New("the tags that were read do not fix where the screen falls")
 
-// fit finds the map from what was read of a pattern. It leaves out a few tags that fit badly.
+// fit finds the map from the tags read of a pattern. It leaves out a few that fit badly.
 func fit(width, height int, read []reading) (Map, []reading, error) {
 	used := slices.Clone(read)
 	for {
@@ -196,7 +196,7 @@ func fitAll(width, height int, read []reading) (Map, error) {
 	return m, nil
 }
 
-// Errors are how far the light of a pattern that was not fitted misses what the map says.
+// Errors are how far the light of a pattern that was not fitted misses the map's prediction.
 type Errors struct {
 	RMS   float64    `json:"rms_mm"`
 	Worst float64    `json:"worst_mm"`
@@ -204,7 +204,7 @@ type Errors struct {
 	Tags  int        `json:"tags"`
 }
 
-// verify compares a map with what was read of a second pattern.
+// verify compares a map with the tags read of a second pattern.
 func (m *Map) verify(read []reading) (e Errors) {
 	sum := 0.0
 	for i := range read {
@@ -235,7 +235,7 @@ const (
 	verifiedShare  = 0.5 // of the fitted area, that the second pattern covers
 )
 
-// accept says why a map is not used: "" when it is.
+// accept returns why a map is not used; "" when it is.
 func (m *Map) accept(read []reading, e Errors) string {
 	var corners []geom.Point
 	for i := range read {

@@ -11,7 +11,7 @@ import (
 	"sightline/calibration/strictjson"
 )
 
-// kept is what was set up, as its file holds it.
+// kept is the set-up as its file stores it.
 type kept struct {
 	Version int             `json:"version"`
 	Map     Map             `json:"map"`
@@ -31,7 +31,7 @@ const (
 	keptMost    = 256 << 10
 )
 
-// load reads what was kept; nil when nothing was.
+// load reads the stored set-up; nil if there is none.
 func load(path string) (*kept, error) {
 	var k kept
 	found, err := strictjson.Load(path, keptMost, &k)
@@ -65,7 +65,7 @@ func (k *kept) check() (err error) {
 	return err
 }
 
-// save writes what is kept, as a whole or not at all.
+// save writes the file atomically.
 func (k *kept) save(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (k *kept) save(path string) error {
 // own stand next to it, moves it by more.
 const shiftMost = 0.5 // mm
 
-// voided says why the map does not hold for the camera as it is registered now; "": it does.
+// voided returns why the map is not valid for the present registration; "": it is.
 func (k *kept) voided(now *calibration.Table) string {
 	if k.table.Layout.Width != now.Layout.Width || k.table.Layout.Height != now.Layout.Height {
 		return "The mat has another size than the one that the projector was set up with. Set it up again."

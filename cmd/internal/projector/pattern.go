@@ -191,7 +191,7 @@ func linear(n int) []float32 {
 }
 
 const (
-	blackLight = 0.004 // what is darker, of full scale, is noise: level 13 of 255
+	blackLight = 0.004 // share of full scale below which is noise: level 13 of 255
 	topShare   = 0.01  // of the pixels, that become white
 )
 

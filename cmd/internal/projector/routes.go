@@ -82,7 +82,7 @@ func (d *Desk) state() stateJSON {
 	return out
 }
 
-// post does what somebody at the page wants, and answers how the projector is then.
+// post carries out an action of the page, and answers with the projector's state.
 func (d *Desk) post(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Do string `json:"do"`
@@ -112,7 +112,7 @@ func (d *Desk) post(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, d.state())
 }
 
-// screenRequest is what the page in front of the projector says of itself.
+// screenRequest describes the page in front of the projector.
 type screenRequest struct {
 	ID     string `json:"id"` // its own, chosen by chance
 	Width  int    `json:"width_px"`

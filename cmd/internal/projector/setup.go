@@ -19,7 +19,7 @@ const (
 	settle        = 400 * time.Millisecond // more than the delay, for a camera that sets its exposure
 	readWithin    = 30 * time.Second
 	readPictures  = 5 // whose mean is read
-	readTries     = 3 // somebody may reach over the mat meanwhile
+	readTries     = 3 // someone may reach over the mat meanwhile
 	fewestFound   = 6 // tags that find the screen
 	frameLost     = 10 * time.Second
 	cancelledText = "The set-up was cancelled."
@@ -63,7 +63,7 @@ func (d *Desk) Start() error {
 	return nil
 }
 
-// Cancel ends a set-up; what was set up before holds on.
+// Cancel ends setting up; the earlier set-up stays.
 func (d *Desk) Cancel() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,12 +72,12 @@ func (d *Desk) Cancel() {
 	}
 }
 
-// Forget drops what was set up.
+// Forget deletes the set-up.
 func (d *Desk) Forget() error {
 	return d.change(func(k *kept) { k.Void = "It was set aside on its page. Set it up again." })
 }
 
-// Switch says whether lines are to be lit at all.
+// Switch switches the lines on or off.
 func (d *Desk) Switch(on bool) error { return d.change(func(k *kept) { k.Off = !on }) }
 
 func (d *Desk) change(how func(*kept)) error {
@@ -103,7 +103,7 @@ type job struct {
 	delay         time.Duration
 }
 
-// run sets the projector up and says how it ended.
+// run sets the projector up and records how it ended.
 func (j *job) run(ctx context.Context) {
 	defer j.cancel()
 	k, err := j.work(ctx)
@@ -249,7 +249,7 @@ func (j *job) next(ctx context.Context) (vision.Frame, error) {
 	return f, nil
 }
 
-// unread says that a pattern cannot be read.
+// unread is the problem of a pattern that cannot be read.
 func (j *job) unread(most, least, shown int) error {
 	if most == 0 {
 		return refusal("The camera reads no tag of the pattern. Does the projector light the mat, in focus and not mirrored? Dim the room's " +

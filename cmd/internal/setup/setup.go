@@ -33,7 +33,7 @@ const (
 // Steps are all steps in their order.
 var Steps = [...]Step{Print, Lens, Table, Verify}
 
-// Phase says how far a step has come.
+// Phase is the progress of a step.
 type Phase string
 
 // The phases. Not every step has all of them.
@@ -71,7 +71,7 @@ type Options struct {
 	// when the calibration begins; 0 means 1.
 	ScaleX, ScaleY float64
 
-	// Print, when set, says in their place what is known of the printer.
+	// Print, when set, returns the printer's scale in their place.
 	Print func() PrintState
 
 	// Lens is the lens in use, once it is known: with it the table can be calibrated
@@ -89,7 +89,7 @@ type Options struct {
 // State is everything that people see of a calibration. It is a plain value; the
 // machine never changes what a state points to.
 type State struct {
-	Active bool // somebody is calibrating
+	Active bool // a calibration is under way
 	Step   Step
 	Camera Camera
 	Print  PrintState
@@ -115,13 +115,13 @@ func (s *State) Phase(step Step) Phase {
 	return s.Verify.Phase
 }
 
-// Camera says whether pictures come in.
+// Camera is the state of the camera.
 type Camera struct {
 	Lost          string // why there are none; "" while there are
 	Width, Height int    // of the pictures, px; 0 before the first one
 }
 
-// Want says what is to be looked for in the next picture.
+// Want is what to search the next picture for.
 type Want int
 
 // What may be wanted.
@@ -132,7 +132,7 @@ const (
 	Card         // the check card's markers
 )
 
-// Sighting is what a picture showed of what was wanted.
+// Sighting is what was found in a picture.
 type Sighting struct {
 	At            time.Time
 	Width, Height int // px
@@ -180,7 +180,7 @@ type Action string
 // The actions.
 const (
 	Start   Action = "start"   // begin a calibration, or join the one that runs
-	Cancel  Action = "cancel"  // end it; what is not saved is forgotten
+	Cancel  Action = "cancel"  // end it; unsaved results are lost
 	Finish  Action = "finish"  // end it, all being saved
 	Go      Action = "go"      // to a step
 	Bars    Action = "bars"    // the measured bars of a sheet
@@ -194,7 +194,7 @@ const (
 	Again   Action = "again"   // the present step from its beginning
 )
 
-// Intent is what somebody wants.
+// Intent is a request of the page.
 type Intent struct {
 	Do         Action
 	Step       Step        // of Go
@@ -253,7 +253,7 @@ func (m *Machine) reset() {
 // State returns what people see.
 func (m *Machine) State() State { return m.state }
 
-// Wants returns what is to be looked for in the next picture.
+// Wants returns what to search the next picture for.
 func (m *Machine) Wants() Want {
 	switch s := &m.state; {
 	case !s.Active:
@@ -268,10 +268,10 @@ func (m *Machine) Wants() Want {
 	return Nothing
 }
 
-// actions are all that there are: what is none makes no sense at any time.
+// actions are all actions; any other is invalid.
 var actions = [...]Action{Start, Cancel, Finish, Go, Quick, Bars, Capture, Solve, More, Rule, Measure, Save, Again}
 
-// Do does what somebody wants, or says in a sentence why it cannot be done now (an
+// Do does what someone wants, or says in a sentence why it cannot be done now (an
 // error that wraps ErrOrder) or at all. The work that it returns is to be done.
 func (m *Machine) Do(in Intent) (Work, error) {
 	if in.Do == Start {

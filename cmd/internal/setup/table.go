@@ -157,7 +157,7 @@ func middleSigma(t calibration.Table) geom.Length {
 	return sigma
 }
 
-// markers says how the markers of the layout are seen and how they fit the table.
+// markers returns how the markers of the layout are seen and how they fit the table.
 func (m *Machine) markers(seen []calibration.MarkerSighting, t *calibration.Table) []Marker {
 	here := map[int]calibration.MarkerSighting{}
 	for _, s := range calibration.TurnSightings(m.o.Layout, seen) {
@@ -237,7 +237,7 @@ func meanSightings(seen []Sighting) []calibration.MarkerSighting {
 	return out
 }
 
-// markerAdvice says what would make the table better.
+// markerAdvice returns what would improve the table.
 func (m *Machine) markerAdvice(seen []calibration.MarkerSighting, t *calibration.Table) string {
 	here := map[int]bool{}
 	for _, s := range seen {

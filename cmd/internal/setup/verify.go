@@ -170,7 +170,7 @@ func (m *Machine) measurePlace() {
 	v.Now = m.whereNext()
 }
 
-// whereNext says where the card is to be laid next.
+// whereNext returns where to lay the card next.
 func (m *Machine) whereNext() string {
 	switch n := len(m.places); {
 	case n == 0:

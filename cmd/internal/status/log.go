@@ -75,7 +75,7 @@ func (t *Tail) WithGroup(name string) slog.Handler {
 	return &out
 }
 
-// Records returns what is kept, the oldest first.
+// Records returns the kept records, oldest first.
 func (t *Tail) Records() []Record {
 	t.kept.mu.Lock()
 	defer t.kept.mu.Unlock()

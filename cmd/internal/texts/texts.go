@@ -168,7 +168,7 @@ func (c Catalogue) Page(in []byte, name string) []byte {
 		kind := z.Next()
 		raw := bytes.Clone(z.Raw())
 		if kind == html.ErrorToken {
-			if z.Err() != io.EOF { // what is no HTML stays as it is
+			if z.Err() != io.EOF { // leave invalid HTML as it is
 				return in
 			}
 			return out.Bytes()

@@ -305,7 +305,7 @@ func TestAPeerHoldsSoManyConnectionsAndNoMore(t *testing.T) {
 }
 
 // What another site's page may make a browser send changes nothing, though the browser
-// is a player's on the machine itself; nor does a name that somebody pointed here.
+// is a player's on the machine itself; nor does a name that someone pointed here.
 func TestOtherSitesGetNothingDone(t *testing.T) {
 	_, s := everything(t)
 	for _, r := range s.Routes() {

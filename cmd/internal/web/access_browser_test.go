@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A phone: nothing it clicks is chosen until somebody types the code of the display.
+// A phone: nothing it clicks is chosen until someone types the code of the display.
 func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 	t.Parallel()
 	f, s, address := served(t, stranger)

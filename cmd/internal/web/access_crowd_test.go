@@ -99,7 +99,7 @@ const (
 	someMachine = "127.0.0.1:40000"
 )
 
-// However many connections somebody opens, and whatever little they say on them, the
+// However many connections someone opens, and whatever little they say on them, the
 // machine itself, another phone and the watchdog are answered.
 func TestNoCrowdAtTheDoorKeepsOthersOut(t *testing.T) {
 	const many = 1200

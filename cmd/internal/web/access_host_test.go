@@ -24,7 +24,7 @@ var hosts = map[string]bool{
 	"table": true, "Table:8080": true, "table.": true, "table.local": true,
 	"TABLE.LOCAL.:8080": true, "table.fritz.box": true, "table.fritz.box.:80": true,
 
-	// Names that somebody else may own, or another machine of the network.
+	// Names that someone else may own, or another machine of the network.
 	"attacker.box": false, "fritz.box": false, "attacker.fritz.box": false,
 	"x.home.arpa": false, "table.home.arpa": false, "7.1.168.192.in-addr.arpa": false,
 	"attacker.lan": false, "table.lan": false, "attacker.home": false,

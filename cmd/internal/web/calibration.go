@@ -20,7 +20,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// calibrationEvery is how often the state is told again when nothing has changed, so
+// calibrationEvery is how often the state is sent again when nothing has changed, so
 // that a page can tell silence from a lost connection.
 const calibrationEvery = time.Second
 
@@ -51,7 +51,7 @@ func (s *Server) calibrationEvents(w http.ResponseWriter, r *http.Request) {
 	stream(s, w, r, s.o.Calibration.Listen, event, calibrationEvery, again)
 }
 
-// calibrate takes what somebody wants: {"do":"capture","board":"chessboard:9x6:25mm"}.
+// calibrate takes an intent: {"do":"capture","board":"chessboard:9x6:25mm"}.
 // What makes sense at another time is refused with 409, what makes none with 400.
 func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
 	in, confirmed, problem := readIntent(http.MaxBytesReader(w, r.Body, bodyMost))
@@ -112,10 +112,10 @@ func takesCamera(in setup.Intent) bool {
 	return in.Do == setup.Go && in.Step != setup.Print || in.Do == setup.Quick
 }
 
-// intentJSON is what somebody wants, as the page writes it.
+// intentJSON is an intent as the page writes it.
 type intentJSON struct {
 	Do    setup.Action `json:"do"`
-	Sure  bool         `json:"confirm"` // that the answers stop for everybody
+	Sure  bool         `json:"confirm"` // accepts that answers stop for everyone
 	Step  setup.Step   `json:"step"`
 	Board string       `json:"board"`
 	BarX  float64      `json:"bar_x_mm"`
@@ -138,7 +138,7 @@ type distanceJSON struct {
 	Length float64 `json:"length_mm"`
 }
 
-// readIntent reads what somebody wants; problem is a sentence for people.
+// readIntent reads an intent; problem is a sentence for people.
 func readIntent(body io.Reader) (in setup.Intent, confirmed bool, problem string) {
 	var raw intentJSON
 	if problem = readJSON(body, &raw, `{"do":"start"}`); problem != "" {

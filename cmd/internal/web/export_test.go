@@ -22,7 +22,7 @@ var RulesInWords = rulesInWords
 // DemoTable is the table of the overlay's demo.
 func DemoTable() engine.Scene { return demoTable() }
 
-// ReadLearnIntent reads what somebody wants who teaches obstacles.
+// ReadLearnIntent reads what someone wants who teaches obstacles.
 var ReadLearnIntent = readLearnIntent
 
 // PairingCode returns the code that pairs a device now.

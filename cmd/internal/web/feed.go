@@ -21,10 +21,10 @@ const (
 	liveEvery   = 90 * time.Millisecond  // between two states that differ in figures and places only
 	quietEvery  = 200 * time.Millisecond // the same to those who asked for quiet
 	urgentEvery = 40 * time.Millisecond  // between states with urgent news
-	heardEvery  = 900 * time.Millisecond // a state that says nothing new: whoever listens knows that we live
+	heardEvery  = 900 * time.Millisecond // how often an unchanged state is sent, as a sign of life
 )
 
-// event is one state as it is sent. What is in it does not change.
+// event is one state as it is sent. It does not change.
 type event struct {
 	seq    uint64
 	json   []byte

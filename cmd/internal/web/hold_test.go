@@ -49,7 +49,7 @@ func TestWhoLetsGoWhatWaitsForAJudge(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, gone.Code)
 	assert.Contains(t, gone.Body.String(), "no longer kept")
 
-	// What no one was called for is anybody's.
+	// What no one was called for is anyone's.
 	require.Equal(t, 200, ask(c.server, "POST", "/api/freeze", `{"hold":true}`, loopback, player).Code)
 	status, _ = asPlayer(`{"hold":false}`)
 	assert.Equal(t, http.StatusOK, status)

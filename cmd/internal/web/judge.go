@@ -32,7 +32,7 @@ type judgementJSON struct {
 	Unknown     int             `json:"unknown_things"`
 	Choice      choiceJSON      `json:"choice"`
 	Arcs        []string        `json:"arcs"`
-	Measured    string          `json:"measured"` // in a few words, as it would be recorded
+	Measured    string          `json:"measured"` // in a few words, as recorded
 	Reason      string          `json:"reason"`   // why nothing was measured; "" when it was
 	Open        []openJSON      `json:"open"`     // what the measurement does not decide, with what a judge may choose
 	Reasons     []string        `json:"reasons"`  // that may be given for a choice among it
@@ -40,7 +40,7 @@ type judgementJSON struct {
 	Shapes      []outlineJSON   `json:"shapes"`
 }
 
-// judgeShipJSON is what is to be known of a ship before one trusts its place.
+// judgeShipJSON is a ship with the details that a judge needs to trust its pose.
 type judgeShipJSON struct {
 	ID         string   `json:"id"`
 	Player     int      `json:"player"`
@@ -120,7 +120,7 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusOK, judgementOf(state.Hold, c))
 }
 
-// judgementOf says all that a judge sees of a pair in what is held.
+// judgementOf returns what a judge sees of a pair in the held picture.
 func judgementOf(h *live.Held, c live.Choice) judgementJSON {
 	state := h.State(c)
 	scene := &h.Located.Scene
@@ -173,7 +173,7 @@ func judgeShips(h *live.Held) []judgeShipJSON {
 	return out
 }
 
-// verdictsOf lists what was measured of the chosen pair.
+// verdictsOf returns the verdicts on the chosen pair.
 func verdictsOf(state *live.State) []verdictJSON {
 	out := []verdictJSON{}
 	for _, d := range state.Verdicts() {
@@ -208,7 +208,7 @@ func fine(x float64) float64 {
 	return math.Round(x*1e9) / 1e9
 }
 
-// shapesOf lists what is drawn over the picture and on the table from above.
+// shapesOf returns the shapes drawn over the picture and on the table from above.
 func shapesOf(h *live.Held, state *live.State) []outlineJSON {
 	p := heldProjector{h}
 	scene := &h.Located.Scene

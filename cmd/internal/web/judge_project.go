@@ -19,7 +19,7 @@ type heldProjector struct{ h *live.Held }
 const pieceMost = 10 * geom.Millimeter
 
 // path returns where a line from point to point lies in the picture at a height over
-// the mat; nothing where part of it is out of the camera's sight.
+// the mat; nothing where part of it is outside the picture.
 func (p heldProjector) path(points []geom.Point, closed bool, z geom.Length) [][2]float64 {
 	out := [][2]float64{}
 	if len(points) == 0 {

@@ -41,7 +41,7 @@ func (w *countedWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets an http.ResponseController reach what is below.
+// Unwrap returns the wrapped writer for http.ResponseController.
 func (w *countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // codes lists every state, so that a monitor sees those too that are not now.
@@ -62,7 +62,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// tableMetrics is what is known of the camera and the table.
+// tableMetrics writes the metrics of the camera and the table.
 func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 	metrics.Write(w, "sightline_frames_total", "counter", "Pictures that the camera gave.", float64(state.Figures.Frames))
 	metrics.Write(w, "sightline_frames_dropped_total", "counter", "Pictures that came while another was looked at, and were left out.",

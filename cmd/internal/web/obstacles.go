@@ -29,7 +29,7 @@ type Learning interface {
 	Traced() (live.State, bool)
 }
 
-// learnEvery is how often the state is told: a person watches.
+// learnEvery is how often the state is sent.
 const learnEvery = 500 * time.Millisecond
 
 // learnPath is the address of the catalogue's file, and the one request that has a large
@@ -37,7 +37,7 @@ const learnEvery = 500 * time.Millisecond
 const (
 	learnPath     = "/api/obstacles/catalogue.json"
 	catalogueMost = catalogue.MaxFile
-	errorMost     = 500 // bytes of what is said to be wrong with it
+	errorMost     = 500 // bytes of the error text
 )
 
 // obstacleRoutes adds the addresses of the page that learns obstacles.
@@ -89,7 +89,7 @@ func (s *Server) tracedPicture(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// learn takes what somebody wants: {"do":"trace","top_mm":2}. What does not fit what is
+// learn takes what someone wants: {"do":"trace","top_mm":2}. What does not fit what is
 // there by now is refused with 409, what makes no sense with 400, and what cannot be
 // saved with 507.
 func (s *Server) learn(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func (s *Server) doLearn(w http.ResponseWriter, in live.LearnIntent) {
 	http.Error(w, sentence.Upper(strings.TrimSuffix(text, "."))+".", status)
 }
 
-// learnIntentJSON is what somebody wants, as the page writes it.
+// learnIntentJSON is an intent as the page writes it.
 type learnIntentJSON struct {
 	Do      live.LearnAction `json:"do"`
 	Version string           `json:"version"`
@@ -147,7 +147,7 @@ const (
 	topMost  = 20.0
 )
 
-// readLearnIntent reads what somebody wants; problem is a sentence for people.
+// readLearnIntent reads an intent; problem is a sentence for people.
 func readLearnIntent(body io.Reader) (in live.LearnIntent, problem string) {
 	var raw learnIntentJSON
 	if problem = readJSON(body, &raw, `{"do":"trace","top_mm":2}`); problem != "" {
@@ -177,7 +177,7 @@ func readLearnIntent(body io.Reader) (in live.LearnIntent, problem string) {
 	return in, ""
 }
 
-// badName says what is wrong with an entry's new name, in a sentence.
+// badName returns what is wrong with an entry's new name, in a sentence.
 func badName(name string) string {
 	switch {
 	case name == "":

@@ -18,7 +18,7 @@ import (
 	"sightline/vision/obstacle/trace"
 )
 
-// fakeLearning is what somebody has taught, without a camera.
+// fakeLearning is what someone has taught, without a camera.
 type fakeLearning struct {
 	mu     sync.Mutex // guards what follows
 	state  live.LearnState

@@ -17,7 +17,7 @@ import (
 	"sightline/vision/catalogue"
 )
 
-// learning is a server with somebody who may teach it.
+// learning is a server with someone who may teach it.
 func learning(t *testing.T) (*fakeLearning, *web.Server) {
 	l := &fakeLearning{state: taught()}
 	_, s := everything(t, func(o *web.Options) { o.Learning = l })

@@ -85,7 +85,7 @@ func parseOverlay(widget string, q url.Values) overlayOptions {
 	return o
 }
 
-// set takes one option; the answer says what was expected in place of the value.
+// set sets one option, or returns what was expected instead of the value.
 func (o *overlayOptions) set(key, value string) (problem string) {
 	switch key {
 	case "pos":
@@ -220,7 +220,7 @@ func allowFraming(w http.ResponseWriter) {
 		"base-uri 'none'; form-action 'none'")
 }
 
-// overlayTemplate writes a page, or says that it cannot.
+// overlayTemplate writes a page, or answers with an error.
 func overlayTemplate(w http.ResponseWriter, name string, data any) {
 	var buf bytes.Buffer
 	if err := overlayPages.ExecuteTemplate(&buf, name, data); err != nil {

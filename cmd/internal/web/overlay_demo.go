@@ -13,7 +13,7 @@ import (
 // The demo: a scripted game that a streamer lays a scene out with. The table is made
 // up; what is said of it is measured and projected as everything else is.
 
-// demoJSON is a round of scenes, told again and again by the time of day.
+// demoJSON is a loop of scenes, played by the time of day.
 type demoJSON struct {
 	LengthMS int64           `json:"length_ms"`
 	Scenes   []demoSceneJSON `json:"scenes"`
@@ -27,7 +27,7 @@ type demoSceneJSON struct {
 
 const demoEach = 7 * time.Second
 
-// demoScene is one scene: a question, and what is the matter with it.
+// demoScene is one scene: a question, and what is special about it.
 type demoScene struct {
 	what     string
 	from, to string
@@ -72,7 +72,7 @@ func demoRuling(r live.Ruling) func(*live.State) {
 }
 
 // demoTable is the made-up table: player 1 comes from below. A2 and B2 stand where
-// range 2 and 3 cannot be told apart.
+// range 2 and 3 cannot be distinguished.
 func demoTable() engine.Scene {
 	cov := geom.Cov3{0.03, 0, 0, 0, 0.03, 0, 0, 0, 8e-6}
 	s := engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide, ScaleSigma: 0.0003}

@@ -28,7 +28,7 @@ func hallPages() []pageCase {
 	}
 }
 
-// hallServer serves the hall's pages with an event that stands still, asked by somebody of a role.
+// hallServer serves the hall's pages with an event that stands still, asked by someone of a role.
 func hallServer(role string) func(t *testing.T) *httptest.Server {
 	health := func(code live.Code, title, answer string) *hallevent.Health {
 		return &hallevent.Health{Code: code, Title: title, From: "A1", To: "B1", Answer: answer}

@@ -34,7 +34,7 @@ type Route struct {
 	Role    access.Role
 	Handler http.HandlerFunc
 	Streams bool  // it answers for as long as the client listens
-	Body    int64 // most bytes of a request; 0: what is usual. Only for patterns without a wildcard
+	Body    int64 // maximum size of a request; 0: the default. Only for patterns without a wildcard
 }
 
 // Static answers with one of a package's embedded files.
@@ -48,7 +48,7 @@ func (t *router) Handle(pattern string, h *access.Guarded) {
 	t.routes = append(t.routes, route{pattern, h.Needs()})
 }
 
-// meJSON is who asks, as the page is told.
+// meJSON tells the page who it is.
 type meJSON struct {
 	Role      string `json:"role"`
 	Name      string `json:"name"`
@@ -59,7 +59,7 @@ type meJSON struct {
 	Open      bool   `json:"reading_open"`    // reading needs no pairing
 }
 
-// me answers with who asks and what they may do.
+// me answers with the requester's role and rights.
 func (s *Server) me(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusOK, s.meOf(s.guard.Session(r)))
 }
@@ -104,7 +104,7 @@ func withoutCode(p hardware.State) hardware.State {
 	return p
 }
 
-// pairJSON is what somebody pairs with.
+// pairJSON is a pairing request.
 type pairJSON struct {
 	Code   string `json:"code"`
 	Secret string `json:"judge_secret"`
@@ -117,7 +117,7 @@ const (
 	secretMost = 256 // bytes
 )
 
-// readPairing reads what somebody pairs with; problem is a sentence for people.
+// readPairing reads a pairing request; problem is a sentence for people.
 func readPairing(body io.Reader) (in pairJSON, problem string) {
 	if problem = readJSON(body, &in, `{"code":"K4MWQX","name":"Anna"}`); problem != "" {
 		return pairJSON{}, problem
@@ -146,7 +146,7 @@ func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Unpair ends the pairing of who asks.
+// Unpair ends the requester's pairing.
 func (s *Server) Unpair(w http.ResponseWriter, r *http.Request) {
 	if !readNothing(w, r) {
 		return

@@ -21,7 +21,7 @@ const (
 // errNoPicture is what a picture is before the first one.
 var errNoPicture = errors.New("web: there is no picture yet")
 
-// pictures encodes the newest picture once for everyone who asks.
+// pictures encodes the newest picture once for all clients.
 type pictures struct {
 	now func() time.Time
 

@@ -168,7 +168,7 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 	assert.Equal(t, [3]int{4, 1, 3}, [3]int{rings, lines, rows})
 	within(t, tab, "done", chromedp.Click(`#declared-done`), chromedp.WaitVisible(`#answer[data-outcome="no_view"]`))
 
-	// A move is declared by trying it, before everybody.
+	// A move is declared by trying it, before everyone.
 	var why string
 	within(t, tab, "a move", chromedp.Click(`#try-grid [data-move="straight 2"]`), chromedp.WaitVisible(`#table .ghost .chosen .base`),
 		chromedp.Text("#try-why", &why))

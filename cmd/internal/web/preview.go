@@ -81,7 +81,7 @@ func previewOf(t *live.MovePreview, sigmas float64) (previewJSON, error) {
 	return j, err
 }
 
-// moveLinesOf says what would come of a move; null where nothing is said.
+// moveLinesOf returns a move's lines as JSON; null for none.
 func moveLinesOf(t *live.MovePreview) (out []moveLineJSON) {
 	for _, l := range t.Lines() {
 		out = append(out, moveLineJSON{l.Outcome.String(), l.Text})

@@ -11,7 +11,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// A base that is known by its edges alone has no nose that anybody saw: nothing that is
+// A base that is known by its edges alone has no nose that anyone saw: nothing that is
 // drawn of it may point anywhere.
 func TestABaseThatIsKnownToQuarterTurnsPointsNowhere(t *testing.T) {
 	profile := engine.Nominal()

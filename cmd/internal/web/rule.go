@@ -70,7 +70,7 @@ func (s *Server) remotePage(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/remote.html")
 }
 
-// askJudge holds what is seen and calls a judge: {"by":"player 2"}.
+// askJudge holds the picture and calls a judge: {"by":"player 2"}.
 func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		By *string `json:"by"`
@@ -97,7 +97,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	s.answerHeld(w, true)
 }
 
-// answerHeld answers with what is held now, or says why nothing is though it was wanted.
+// answerHeld answers with the held picture, or with why holding failed.
 func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
 	state := s.o.Hub.Newest()
 	if wanted && state.Hold == nil {
@@ -172,7 +172,7 @@ func checkText(name, text string, most int) string {
 	return ""
 }
 
-// rule records a ruling on what is held.
+// rule records a ruling on the held picture.
 func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 	request, problem := readRule(http.MaxBytesReader(w, r.Body, ruleBodyMost))
 	if problem != "" {
@@ -191,7 +191,7 @@ func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusCreated, rulingOf(&ruling))
 }
 
-// ruleError says what went wrong with the record.
+// ruleError answers with an error of the record.
 func ruleError(w http.ResponseWriter, err error) {
 	var refusal *live.Refusal
 	switch {

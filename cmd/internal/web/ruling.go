@@ -30,7 +30,7 @@ type rulingJSON struct {
 	EntryHash         string `json:"entry_hash"`
 }
 
-// heldJSON says in the state what is held.
+// heldJSON is the held picture in the state.
 type heldJSON struct {
 	Number uint64 `json:"number"`
 	AtMS   int64  `json:"at_unix_ms"`

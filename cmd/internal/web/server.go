@@ -45,7 +45,7 @@ var static embed.FS
 // Options say where the server gets what it shows.
 type Options struct {
 	Hub *live.Hub
-	// Choose makes a pair the chosen one, for everybody.
+	// Choose sets the chosen pair for everyone.
 	Choose func(live.Choice)
 	// SetMatch makes a match the present one and keeps it; nil: there is none. Its
 	// errors say for people why it cannot be kept.
@@ -189,7 +189,7 @@ func (s *Server) Allow(role access.Role, next http.HandlerFunc) *access.Guarded 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := patient{w, http.NewResponseController(w)}
-	defer p.allow() // for what is still buffered
+	defer p.allow() // for buffered output
 	s.handler.ServeHTTP(p, r)
 }
 
@@ -339,7 +339,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 		"rulings": state.RulingsTrouble, "held": state.Hold != nil})
 }
 
-// livez is for what restarts programs that hang: any answer says that this one does not.
+// livez serves liveness probes: any answer means that the program does not hang.
 func (s *Server) livez(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }

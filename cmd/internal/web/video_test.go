@@ -215,7 +215,7 @@ func TestWithoutACalibrationThereIsNoVideoFromAbove(t *testing.T) {
 }
 
 // What one picture of the video costs. Budget: 40 ms at 640 px, under seven times a
-// second, and only while somebody watches.
+// second, and only while someone watches.
 func BenchmarkVideoPicture(b *testing.B) {
 	for _, size := range [][2]int{{1920, 1080}, {3840, 2160}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {

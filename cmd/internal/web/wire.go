@@ -34,7 +34,7 @@ type stateJSON struct {
 	Answer      answerJSON      `json:"answer"`
 	Panel       panelJSON       `json:"panel"`
 	Held        *heldJSON       `json:"held"`            // null: everything is live
-	Released    []releasedJSON  `json:"released"`        // what was released and can be held again, the newest first
+	Released    []releasedJSON  `json:"released"`        // released pictures that can be held again, newest first
 	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
 	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
 	Match       live.Match      `json:"match"`
@@ -151,7 +151,7 @@ type choiceJSON struct {
 	Arc  string `json:"arc"`
 }
 
-// meaningJSON says what the answer means for an attack with the primary weapon.
+// meaningJSON is what the answer means for an attack with the primary weapon.
 type meaningJSON struct {
 	Outcome string `json:"outcome"`
 	Text    string `json:"text"` // "A1 (Wedge Antilles) can attack B1 at range 1: one more attack die."; "": nothing is said
@@ -175,7 +175,7 @@ type answerJSON struct {
 	InArc       arcJSON          `json:"in_arc"`
 	Obstruction obstructionJSON  `json:"obstruction"`
 	Attack      *attackJSON      `json:"attack"`
-	NoAttack    *restrictionJSON `json:"no_attack"` // the rules forbid it there, or perhaps do; null: they do not, or it may not be told
+	NoAttack    *restrictionJSON `json:"no_attack"` // the rules forbid it there, or may; null: they do not, or the agreement hides it
 	NoLock      *restrictionJSON `json:"no_lock"`
 
 	Doubts []doubtJSON `json:"doubts"` // what is too close to call, and what would decide it
@@ -262,7 +262,7 @@ func choiceOf(c live.Choice) choiceJSON {
 	return choiceJSON{From: c.From, To: c.To, Arc: c.Arc.String()}
 }
 
-// pictureOf says what a state's picture is; nil before the first one.
+// pictureOf returns a state's picture as JSON; nil before the first one.
 func pictureOf(state *live.State) *pictureJSON {
 	width, height := state.Frame.Size()
 	if width == 0 {

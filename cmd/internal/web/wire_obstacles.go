@@ -85,7 +85,7 @@ type learnEntryJSON struct {
 	AreaMM2 float64      `json:"area_mm2"`
 	SigmaMM float64      `json:"sigma_mm"`
 	TopMM   float64      `json:"top_mm"`
-	Alike   []string     `json:"alike"` // entries that it cannot be told from
+	Alike   []string     `json:"alike"` // entries that look the same
 }
 
 // learnKindJSON is a kind that a token may have.
@@ -94,7 +94,7 @@ type learnKindJSON struct {
 	Group string `json:"group"` // obstacle, device, marker
 }
 
-// learnNowJSON is what is recognised on the table now.
+// learnNowJSON is what the camera recognises now.
 type learnNowJSON struct {
 	Watched bool             `json:"watched"`
 	Why     string           `json:"why_not"` // why they are not watched; "" when they are
@@ -198,7 +198,7 @@ func learnKinds() (out []learnKindJSON) {
 
 func learnNowOf(state *live.State, l *live.LearnState) learnNowJSON {
 	j := learnNowJSON{Why: l.UnusedReason(state), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
-	// what was learnt may have changed since the picture was searched
+	// the learnt data may have changed since the picture was searched
 	j.Watched = state.ObstaclesWatched && state.Health.Code == live.OK && j.Why == ""
 	sight := state.Located.Obstacles
 	if sight == nil || state.Health.Code != live.OK {
