@@ -241,7 +241,7 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	var problem *live.Refusal
 	require.ErrorAs(t, err, &problem)
 	assert.ErrorIs(t, problem, live.ErrOvertaken)
-	assert.Contains(t, problem.Text, "number 1: A1 to B1")
+	assert.Contains(t, problem.Text, "ruling 1: A1 to B1")
 
 	c.game.SetEdition(engine.Rules1e)
 	_, err = c.rule(func(r *live.RuleRequest) { r.Held = old })

@@ -27,7 +27,7 @@ var ErrMirrored = errors.New("the picture is mirrored: left and right are exchan
 func FindMarkers(d vision.MarkerDetector, g *image.Gray) ([]calibration.MarkerSighting, error) {
 	found, err := d.DetectMarkers(g)
 	if err != nil {
-		return nil, fmt.Errorf("find markers: %w", err)
+		return nil, fmt.Errorf("look for markers: %w", err)
 	}
 	if len(found) == 0 {
 		if mirrored, err := fiducial.Mirrored(d, g); err == nil && mirrored {

@@ -213,7 +213,7 @@ func TestWhatIsPossibleIsDecidedNotOverruled(t *testing.T) {
 	for _, ruled := range []string{`{"range":"2"}`, `{"range":"3","in_arc":"yes"}`} {
 		answer := c.do("POST", "/api/rulings", c.sending(open+`"overruled","ruled":`+ruled+`}`))
 		assert.Equal(t, http.StatusBadRequest, answer.Code, ruled)
-		assert.Contains(t, answer.Body.String(), "that is to decide what is open, not to overrule")
+		assert.Contains(t, answer.Body.String(), "decide what is open instead of overruling")
 	}
 	answer := c.do("POST", "/api/rulings", c.sending(open+`"decided","ruled":{"range":"3","in_arc":"yes"}}`))
 	assert.Equal(t, http.StatusCreated, answer.Code, answer.Body)

@@ -163,7 +163,7 @@ func TestTwoJudgesAtOnceMakeOneRulingAndOneKnowsOfIt(t *testing.T) {
 	for _, a := range answers {
 		count[a.Code]++
 		if a.Code == http.StatusConflict {
-			assert.Contains(t, a.Body.String(), "number 1: A1 to B1")
+			assert.Contains(t, a.Body.String(), "ruling 1: A1 to B1")
 		}
 	}
 	assert.Equal(t, map[int]int{http.StatusCreated: 1, http.StatusConflict: 7}, count)
