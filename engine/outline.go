@@ -17,7 +17,7 @@ type obstacleOutline struct {
 
 // set places an outline on the table, in the memory that the outline had before.
 func (r *obstacleOutline) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
-	*r = obstacleOutline{id: id, kind: kind, Outline: r.Outline}
+	r.id, r.kind, r.obstacle, r.device = id, kind, false, false
 	r.Place(pose, outline, float64(sigma))
 }
 

@@ -41,6 +41,24 @@ func moreCertain(a, b margin) margin {
 	return a
 }
 
+// anyOf combines the margins of n parts of something, which is overlapped when one of its
+// parts is.
+func anyOf(n int, ask func(i int) margin) margin {
+	over, free := margin{}, farAway
+	for i := range n {
+		v := ask(i)
+		if v.gap < 0 && (over == (margin{}) || v.certainty() > over.certainty()) {
+			over = v
+		} else if v.gap >= 0 {
+			free = lessCertain(free, v)
+		}
+	}
+	if over != (margin{}) {
+		return over
+	}
+	return free
+}
+
 var farAway = margin{gap: math.Inf(1)}
 
 // margins measures the margins between two bodies whose poses are uncertain.

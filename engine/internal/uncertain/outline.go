@@ -21,7 +21,7 @@ type Outline struct {
 // Place puts an outline, given in the pose's own frame, on the table, in the memory that the
 // outline had before.
 func (r *Outline) Place(pose geom.Pose, outline []geom.Point, sigma float64) {
-	*r = Outline{At: pose.Point, Polygon: r.Polygon[:0], Hull: r.Hull, Shape: r.Shape, Sigma: sigma}
+	r.At, r.Polygon, r.Sigma = pose.Point, r.Polygon[:0], sigma
 	f := FrameOf(pose)
 	for _, p := range outline {
 		r.Polygon = append(r.Polygon, f.Table(p))
