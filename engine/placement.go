@@ -212,7 +212,7 @@ func rulesOf(r Rules, first, second string) string {
 // G207). In the first edition a large ship may stick out of that strip as long as
 // it fills it from the edge of the play area on (G208), but never out of the play
 // area (G209). Huge ships are placed by rules of their own, which no source here
-// gives: one that is not within range 1 is only said to be in the play area or not.
+// gives: one that is not within range 1 is only checked for being in the play area.
 func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 	t := &table{}
 	if err := t.prepareMat(s, o); err != nil {

@@ -129,8 +129,8 @@ func (t *table) features(kind string) []*obstacleOutline {
 	return fs
 }
 
-// centred checks that a feature's centre is the play area's. Nothing placed by hand
-// is, exactly; a measured one is too close to call as long as it may be.
+// centred checks that a feature's centre is the play area's. Nothing placed by hand is
+// exactly there; a measured feature that may be is too close to call.
 func (t *table) centred(f *obstacleOutline) Check {
 	mid := geom.Point{X: float64(t.scene.MatWidth) / 2, Y: float64(t.scene.MatHeight) / 2}
 	d := f.At.Sub(mid).Norm()
@@ -165,12 +165,12 @@ func (t *table) byEdge(f *obstacleOutline) (Edge, Check, error) {
 }
 
 // keepsOff checks that an obstacle does not overlap a feature.
-func (t *table) keepsOff(rock, f *obstacleOutline) Check {
-	c := Check{ID: rock.id, Against: f.id, Why: "no obstacle overlaps a scenario feature", Rule: "2.5 G224"}
-	s := t.gapSpan(rock, f)
+func (t *table) keepsOff(obstacle, f *obstacleOutline) Check {
+	c := Check{ID: obstacle.id, Against: f.id, Why: "no obstacle overlaps a scenario feature", Rule: "2.5 G224"}
+	s := t.gapSpan(obstacle, f)
 	if s.Val == 0 {
 		depth := 0.0
-		for _, o := range [2]struct{ a, b geom.Polygon }{{rock.Polygon, f.Polygon}, {f.Polygon, rock.Polygon}} {
+		for _, o := range [2]struct{ a, b geom.Polygon }{{obstacle.Polygon, f.Polygon}, {f.Polygon, obstacle.Polygon}} {
 			for i, p := range o.a {
 				_, d := o.b.Deepest(p, o.a[(i+1)%len(o.a)], 1e-6)
 				depth = max(depth, d)
@@ -270,8 +270,7 @@ func (t *table) count(f *obstacleOutline, c Scenario, reach int, rule string) Co
 	return n
 }
 
-// more returns the player who has more, 0 for a draw, and whether that holds for
-// all counts that may be.
+// more returns the player who has more, 0 for a draw, and whether all possible counts agree.
 func more(least, most [2]int) (int, Outcome) {
 	switch {
 	case least[0] > most[1]:

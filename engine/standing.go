@@ -13,7 +13,7 @@ import (
 // Touching is the first edition's relation between ships that touch: one
 // overlapped the other while executing a maneuver, and their bases have been in
 // contact since (G95–G101). Contact alone does not make it, so that it cannot be
-// seen on the table: whoever keeps the game keeps it from move to move with
+// seen on the table: the caller updates it after each move with
 // [Touching.After].
 type Touching [][2]string
 
@@ -127,13 +127,13 @@ func (r *Result) feature(from, to string) bool {
 	})
 }
 
-// sureness orders what speaks against an act: what is sure comes first.
+// sureness orders what forbids an act: the surest first.
 func sureness(o Outcome) int {
 	return slices.Index([]Outcome{Yes, Indeterminate, NoView, No}, o)
 }
 
-// standing lists the ships about which there is something to say: what each is in contact with, what it overlaps
-// and what it therefore may not do in the scene's edition:
+// standing lists the ships that touch or overlap something, with what each may therefore not
+// do in the scene's edition:
 //
 //   - first edition: no attack while overlapping an asteroid (G175), though over
 //     debris (G176); none against a ship that it touches (G102), which contact
@@ -143,14 +143,14 @@ func sureness(o Outcome) int {
 //   - 2.5: no attack at range 0 of an asteroid, debris or gas (G178), no lock by or
 //     on a ship at range 0 of gas (G179); ships at range 0 may be attacked (G58).
 func (t *table) standing(r *Result) (all []Standing) {
-	s, rocks := t.scene, len(t.outlines)
+	s, outlines := t.scene, len(t.outlines)
 	for i := range s.Ships {
 		st := Standing{ID: s.Ships[i].ID}
 		for j := range s.Ships[1:] {
 			st.ship(t, &r.Pairs[i*(len(s.Ships)-1)+j])
 		}
-		for j := range rocks {
-			st.object(r.Rules, &r.Objects[i*rocks+j])
+		for j := range outlines {
+			st.object(r.Rules, &r.Objects[i*outlines+j])
 		}
 		if what := t.unseenAt(i); what != "" {
 			st.object(r.Rules, &ObjectVerdict{To: what, Contact: NoView, Overlap: NoView, obstacle: true})
@@ -170,8 +170,8 @@ func (t *table) standing(r *Result) (all []Standing) {
 	return all
 }
 
-// unseenAt names what lies so near to a ship that it may be an obstacle at range 0:
-// something unknown, or a place where one would not have been noticed; "" for nothing.
+// unseenAt names what may be an obstacle at range 0 of a ship: something unknown, or a place
+// where an obstacle would not have been noticed; "" for nothing.
 func (t *table) unseenAt(i int) string {
 	s, o := t.scene, &t.ships[i]
 	if len(s.Unknown)+len(s.Blind) == 0 {
@@ -292,8 +292,8 @@ func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, 
 
 // gapSpan measures how far two outlines on the table are apart; 0 when they meet.
 // Each outline's sigma moves it as a whole, so that first order along the shortest
-// line is exact but for the line's turning, which only ever makes the distance
-// larger: the far end of the interval gets that added.
+// line is exact but for the line's turning, which only makes the distance larger: the far end
+// of the interval includes that.
 func (t *table) gapSpan(a, b *obstacleOutline) geom.Interval {
 	d := geom.Gap(a.Polygon, b.Polygon)
 	v := geom.Sq(a.Sigma) + geom.Sq(b.Sigma)

@@ -1,8 +1,8 @@
 // Package alike says which of several ships that look alike is which, after they were out of sight together.
 //
-// Ships whose cards are the same cannot be told by looking. What tells them is where they can have gone: from where each stood,
-// by the maneuvers and actions of its dial. Every way of giving the ships the places where bases are seen now is weighed; a name is
-// given only if all ways that give another one are much worse, and never because a ship is the nearest.
+// No picture distinguishes ships with the same card. Where they can have flown does: from where each stood, by the maneuvers
+// and actions of its dial. Every assignment of the ships to the bases that are seen now is weighed. A base gets a name only if
+// every assignment with another name is much worse, never because a ship is the nearest.
 //
 // Lengths are millimetres, angles radians, the frame is that of package geom.
 package alike
@@ -17,21 +17,21 @@ import (
 	"sightline/engine/geom"
 )
 
-// Most is how many ships are told apart at most; more are not named.
+// Most is the largest number of ships that are assigned; more get no names.
 const Most = 7
 
 // Thresholds of squared distances, in standard deviations (engine/flown).
 const (
 	fits  = 16 // beyond it a ship cannot have flown to a place
-	apart = 25 // by which every other way must be worse for a name
+	apart = 25 // by which every other assignment must be worse for a name
 )
 
-// A hand may also push a ship, or put it where another one stood. Costs in squared standard deviations.
+// A player may also push a ship, or put it where another one stood. Costs are squared standard deviations.
 const (
 	pushedPlace = 4 * geom.Millimeter // standard deviations of a push
 	pushedTurn  = 5 * geom.Degree
 	pushedCost  = 6
-	swappedAt   = 15 * geom.Millimeter // how near to where another ship stood a ship is put that is exchanged for it
+	swappedAt   = 15 * geom.Millimeter // how near an exchanged ship is put to where the other one stood
 	swappedCost = 9
 )
 
@@ -41,7 +41,7 @@ type Question struct {
 	Missing []string      // ships of Before that do not stand where they stood
 	Found   []engine.Ship // bases where none of the look stood; their names do not count
 	Others  []engine.Ship // the other ships of the table as they stand now, which may be in the way
-	Mixed   []string      // ships that were off the table together: by no way they flew can they be told
+	Mixed   []string      // ships that were off the table together: where they flew cannot distinguish them
 
 	Moves func(ship string) flown.Candidates // what a ship may have flown
 	Slop  flown.Slop
@@ -53,8 +53,8 @@ type Answer struct {
 	May  []string // the ships that may stand there, in the order of Missing
 }
 
-// Tell answers a question, for each of the found bases.
-func Tell(q *Question) ([]Answer, error) {
+// Identify answers a question, for each of the found bases.
+func Identify(q *Question) ([]Answer, error) {
 	out := make([]Answer, len(q.Found))
 	if len(q.Found) > len(q.Missing) || len(q.Missing) > Most {
 		for i := range out {
@@ -79,7 +79,7 @@ func Tell(q *Question) ([]Answer, error) {
 	return out, nil
 }
 
-// name decides on one base. costs are those of the best way in which each of the missing ships stands there.
+// name decides on one base. costs are, for each missing ship, those of the best assignment that puts it there.
 func (q *Question) name(costs []float64) (a Answer) {
 	least := slices.Min(costs)
 	for k, id := range q.Missing {
@@ -93,7 +93,7 @@ func (q *Question) name(costs []float64) (a Answer) {
 	return a
 }
 
-// weigh returns, for each base and each ship, the cost of the best way of giving all bases ships in which this base has this ship.
+// weigh returns, for each base and each ship, the cost of the best assignment that gives this base this ship.
 func weigh(costs [][]float64, ships int) [][]float64 {
 	out := make([][]float64, len(costs))
 	for i := range out {
@@ -154,7 +154,7 @@ func (q *Question) cost(id string, found int) (float64, error) {
 	return least, nil
 }
 
-// meanwhile is the table as a ship may have found it that moved last: the others stand where they stand now.
+// meanwhile returns the table as the ship that moved last found it: the others stand where they stand now.
 func (q *Question) meanwhile(ship *engine.Ship, found int) engine.Scene {
 	s := *q.Before
 	s.Ships = append(slices.Clone(q.Others), *ship)
@@ -167,14 +167,14 @@ func (q *Question) meanwhile(ship *engine.Ship, found int) engine.Scene {
 	return s
 }
 
-// pushed is how far a base stands from a ship, in standard deviations of a push by a sleeve.
+// pushed returns how far a base stands from a ship, in standard deviations of an accidental push.
 func pushed(from, to *engine.Ship) float64 {
 	d := to.Pose.Distance(from.Pose.Point)
 	turn := (to.Pose.Heading - from.Pose.Heading).Signed()
 	return pushedCost + float64(d*d/(pushedPlace*pushedPlace)) + float64(turn*turn/(pushedTurn*pushedTurn))
 }
 
-// Swap exchanges what m has for two ships, of which a person said that each is the other. m may have nothing for one, or for both.
+// Swap exchanges the entries of two ships that a person said are each other. m may lack either.
 func Swap[T any](m map[string]T, a, b string) {
 	was, hadA := m[a]
 	is, hadB := m[b]

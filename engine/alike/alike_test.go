@@ -126,7 +126,7 @@ func (g *game) tell(t *testing.T, moved, mixed []string) (asked, wrong int) {
 			q.Others = append(q.Others, m)
 		}
 	}
-	got, err := alike.Tell(&q)
+	got, err := alike.Identify(&q)
 	require.NoError(t, err)
 	for i, a := range got {
 		switch {
@@ -221,22 +221,22 @@ func TestASingleShipIsNamedWithinItsReach(t *testing.T) {
 	at := g.seen.Ships[0]
 	at.ID, at.Pose = "?1", r.Full
 	q.Found = []engine.Ship{at}
-	got, err := alike.Tell(&q)
+	got, err := alike.Identify(&q)
 	require.NoError(t, err)
 	assert.Equal(t, []alike.Answer{{Name: "A1", May: []string{"A1"}}}, got)
 
 	q.Found[0].Pose.X, q.Found[0].Pose.Y = 800, 800 // it was carried there
-	got, err = alike.Tell(&q)
+	got, err = alike.Identify(&q)
 	require.NoError(t, err)
 	assert.Equal(t, []alike.Answer{{May: []string{"A1"}}}, got)
 
 	q.Found = []engine.Ship{at, at} // one more than is missing
-	got, err = alike.Tell(&q)
+	got, err = alike.Identify(&q)
 	require.NoError(t, err)
 	assert.Equal(t, []alike.Answer{{May: []string{"A1"}}, {May: []string{"A1"}}}, got)
 
 	q.Found, q.Missing = q.Found[:1], []string{"A9"}
-	_, err = alike.Tell(&q)
+	_, err = alike.Identify(&q)
 	assert.ErrorContains(t, err, `"A9": no such ship before`)
 }
 

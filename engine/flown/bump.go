@@ -14,23 +14,23 @@ import (
 
 // mayBeFull reports whether a ship that seems to be in the way may not have been, and the
 // ship stands near where the maneuver ends in full.
-func (g *guesser) mayBeFull(m move.Maneuver, full geom.Pose) (bool, error) {
+func (g *tester) mayBeFull(m move.Maneuver, full geom.Pose) (bool, error) {
 	if g.to.Pose.Sub(full.Point).Norm() > g.near(full)+30 { // a Tallon roll's slide
 		return false, nil
 	}
-	r, err := move.Execute(&g.loose, g.loose.Ships[g.ship].ID, m, engine.Options{Sigmas: surely})
+	r, err := move.Execute(&g.vague, g.vague.Ships[g.ship].ID, m, engine.Options{Sigmas: surely})
 	return r.InFull != engine.No, err
 }
 
 // near returns how far the ship may stand from a place where it ended.
-func (g *guesser) near(end geom.Pose) float64 {
+func (g *tester) near(end geom.Pose) float64 {
 	seen := max(g.to.Covariance[0], g.to.Covariance[4])
 	return wide * (math.Sqrt(g.place*g.place+seen) + end.Sub(g.start.Point).Norm()*g.turn)
 }
 
 // crowded reports whether another ship may be in the way of a pose: whether the circles
 // about the two meet. A Tallon roll may end 30 mm to either side.
-func (g *guesser) crowded(p geom.Pose) bool {
+func (g *tester) crowded(p geom.Pose) bool {
 	reach := func(b engine.Base) float64 {
 		w, l := b.Size()
 		return math.Hypot(float64(w), float64(l))/2 + 3 // guides, and profiles of other sizes
@@ -45,7 +45,7 @@ func (g *guesser) crowded(p geom.Pose) bool {
 // onTheWay reports whether the ship stands anywhere near the way of a maneuver, so that
 // it may have been bumped there: turned no further than the template bends, and no further from
 // the line between the two ends than the template's arc.
-func (g *guesser) onTheWay(m move.Maneuver, full geom.Pose) bool {
+func (g *tester) onTheWay(m move.Maneuver, full geom.Pose) bool {
 	bend, bulge := 0.0, 0.0
 	switch m.Bearing {
 	case move.BankTurn, move.Segnor, move.ReverseBank:
@@ -72,18 +72,18 @@ var laid = [...][3]float64{
 	{0, -1.5, -1.5}, {0, -1.5, 1.5}, {0, 1.5, -1.5}, {0, 1.5, 1.5},
 }
 
-// bump is where a ship stops that cannot execute a maneuver in full.
+// bump is a place where a ship stops that cannot execute a maneuver in full.
 type bump struct {
-	guess
+	hypothesis
 	back float64 // from the full pose, mm
 }
 
 // bumps returns where a ship stops that cannot execute a maneuver in full. How far it
 // backs up depends on how the template is laid, sometimes in leaps: past a corner or against
-// it. So it is laid in many places around the right one. Each end is taken back to the right
-// start, which leaves how far along the template it is; all between two such ends is a
-// place where it may stop.
-func (g *guesser) bumps(m move.Maneuver) ([]guess, error) {
+// it. So the template is laid in many places around the nominal one. Each end is referred back
+// to the nominal start, which leaves its place along the template; the ship may stop anywhere
+// between two such places.
+func (g *tester) bumps(m move.Maneuver) ([]hypothesis, error) {
 	ship := &g.exact.Ships[g.ship]
 	defer func() { ship.Pose = g.start }()
 	var ends []bump
@@ -100,10 +100,10 @@ func (g *guesser) bumps(m move.Maneuver) ([]guess, error) {
 		}
 		final := ship.Pose.Inverse(r.Final.Point)
 		p := geom.Pose{Point: g.start.Transform(final), Heading: (r.Final.Heading - turned).Normalized()}
-		ends = append(ends, bump{guess{a: p, b: p, partial: true, touching: r.Touching}, ship.Pose.Inverse(r.Full.Point).Sub(final).Norm()})
+		ends = append(ends, bump{hypothesis{a: p, b: p, partial: true, touching: r.Touching}, ship.Pose.Inverse(r.Full.Point).Sub(final).Norm()})
 	}
 	slices.SortStableFunc(ends, func(a, b bump) int { return cmp.Compare(a.back, b.back) })
-	var all []guess
+	var all []hypothesis
 	for i, e := range ends {
 		if i > 0 {
 			e.a = ends[i-1].b
@@ -111,7 +111,7 @@ func (g *guesser) bumps(m move.Maneuver) ([]guess, error) {
 				continue
 			}
 		}
-		all = append(all, e.guess)
+		all = append(all, e.hypothesis)
 	}
 	return all, nil
 }

@@ -4,7 +4,7 @@
 // pose, with the other ships where they then stood; where a ship may have bumped, it is backed
 // up along the template. The ends are compared with where the ship stands: the squared
 // distance is weighed with the covariances of both poses, the old one's carried along by the
-// move, and with how people lay templates and set ships down ([Slop]).
+// move, and with the slop of how people lay templates and set ships down ([Slop]).
 //
 // Lengths are millimetres, angles radians, the frame is that of package geom.
 package flown
@@ -44,10 +44,9 @@ const (
 	// fits is the distance within which 99.73 % of poses with three degrees of freedom
 	// lie, as many as within 3 standard deviations with one.
 	fits = 14.16
-	// apart is by how much another candidate must be worse to be ruled out. A candidate
-	// that is the true one is that much worse than some other in at most one of 3.5
-	// million moves, however near the other's end lies: the chance that a normal variable
-	// exceeds 5 standard deviations.
+	// apart is by how much another candidate must be worse to be ruled out. The true candidate
+	// is that much worse than another in at most one of 3.5 million moves, however near the
+	// other's end lies: the chance that a normal variable exceeds 5 standard deviations.
 	apart = 25
 )
 
@@ -74,7 +73,7 @@ type Verdict struct {
 	Ship    string
 	Outcome engine.Outcome // Yes: Best; Indeterminate: Best or one of Others; No: nothing fits
 	Best    Fit            // the likeliest; zero where nothing fits
-	Others  []Fit          // what cannot be told from Best; where nothing fits, the nearest ones
+	Others  []Fit          // those too close to Best to rule out; where nothing fits, the nearest ones
 
 	Moved  geom.Length // from where it stood
 	Turned geom.Angle  // unsigned
@@ -83,8 +82,8 @@ type Verdict struct {
 // nearest is how many candidates are named where none fits.
 const nearest = 3
 
-// Flown says what a ship has flown between two scenes. Only the ship itself is looked at in
-// the second.
+// Flown says what a ship has flown between two scenes. Of the second it uses only the ship
+// itself.
 func Flown(before, after *engine.Scene, ship string, c Candidates, slop Slop) (Verdict, error) {
 	from, to, err := ends(before, after, ship)
 	if err != nil {
@@ -94,7 +93,7 @@ func Flown(before, after *engine.Scene, ship string, c Candidates, slop Slop) (V
 		return Verdict{}, fmt.Errorf("flown: slop: expected 0 or more, got %v and %v", slop.Place, slop.Turn)
 	}
 	slop.Place, slop.Turn = max(slop.Place, leastPlace), max(slop.Turn, leastTurn)
-	all, err := guesses(before, from, to, c, slop)
+	all, err := hypotheses(before, from, to, c, slop)
 	if err != nil {
 		return Verdict{}, err
 	}

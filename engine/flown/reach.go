@@ -25,11 +25,11 @@ func Reach(before *engine.Scene, ship string, to engine.Ship, c Candidates, slop
 		return Near{}, err
 	}
 	slop.Place, slop.Turn = max(slop.Place, leastPlace), max(slop.Turn, leastTurn)
-	all, err := guesses(before, from, target, Candidates{Maneuvers: c.Maneuvers}, slop)
+	all, err := hypotheses(before, from, target, Candidates{Maneuvers: c.Maneuvers}, slop)
 	if err != nil {
 		return Near{}, err
 	}
-	actions, err := guesses(before, from, target, Candidates{Actions: c.Actions}, slop)
+	actions, err := hypotheses(before, from, target, Candidates{Actions: c.Actions}, slop)
 	if err != nil {
 		return Near{}, err
 	}
@@ -44,8 +44,8 @@ func Reach(before *engine.Scene, ship string, to engine.Ship, c Candidates, slop
 	return out, nil
 }
 
-// followed are the actions after each maneuver that was executed in full: who bumped has none. An action moves a ship alike
-// wherever it stands.
+// followed returns the actions after each maneuver that was executed in full: a ship that bumped has none. An action moves a
+// ship in the same way wherever it stands.
 func followed(maneuvers, actions []candidate, start geom.Pose) (out []candidate) {
 	for _, m := range maneuvers {
 		for _, a := range actions {
@@ -53,7 +53,7 @@ func followed(maneuvers, actions []candidate, start geom.Pose) (out []candidate)
 			for _, first := range m.ends {
 				for _, then := range a.ends {
 					if !first.partial {
-						both.ends = append(both.ends, guess{a: carried(first.a, start, then.a), b: carried(first.b, start, then.b)})
+						both.ends = append(both.ends, hypothesis{a: carried(first.a, start, then.a), b: carried(first.b, start, then.b)})
 					}
 				}
 			}
@@ -63,7 +63,7 @@ func followed(maneuvers, actions []candidate, start geom.Pose) (out []candidate)
 	return out
 }
 
-// carried is where a move ends that from one start ends at to, made from another place.
+// carried returns where a move ends that ends at to from one start, made from another place.
 func carried(from, start, to geom.Pose) geom.Pose {
 	return geom.Pose{Point: from.Transform(start.Inverse(to.Point)), Heading: (from.Heading + to.Heading - start.Heading).Normalized()}
 }

@@ -36,9 +36,9 @@ func (s *scorer) best(c *candidate) (f Fit, ok bool) {
 	return f, ok
 }
 
-// distance returns the likeliest pose of a guess, its squared distance from where the ship
+// distance returns the likeliest pose of a hypothesis, its squared distance from where the ship
 // stands in standard deviations, and the score.
-func (s *scorer) distance(e *guess) (at geom.Pose, squared, score float64) {
+func (s *scorer) distance(e *hypothesis) (at geom.Pose, squared, score float64) {
 	inverse, logDet := s.covariance(e.a).inverse()
 	r := difference(s.to.Pose, e.a)
 	at = e.a
@@ -64,8 +64,8 @@ func difference(p, q geom.Pose) vec {
 // is turned by in all.
 const laidAskew = 0.1
 
-// covariance returns how uncertain the difference between where the ship stands and an end
-// is. The old pose carries the end with it: turned by a small angle, the end swings about it.
+// covariance returns the covariance of the difference between where the ship stands and an
+// end. The end moves with the old pose: turning that by a small angle swings the end about it.
 func (s *scorer) covariance(end geom.Pose) matrix {
 	r := end.Sub(s.from.Pose.Point)
 	place, turn := float64(s.slop.Place), float64(s.slop.Turn)
@@ -114,8 +114,8 @@ func (m *matrix) form(a, b vec) (sum float64) {
 	return sum
 }
 
-// residual says how the ship stands from an end.
-func (s *scorer) residual(f *Fit, e *guess, at geom.Pose) {
+// residual returns the ship's pose relative to an end.
+func (s *scorer) residual(f *Fit, e *hypothesis, at geom.Pose) {
 	d := difference(s.to.Pose, at)
 	p := geom.Point{X: d[0], Y: d[1]}
 	f.Distance, f.Clockwise = geom.Length(p.Norm()), geom.Angle(d[2])

@@ -52,8 +52,8 @@ func (f *Fit) misses() string {
 	return "ends " + strings.ReplaceAll(strings.Join(parts, ", "), " °", "°")
 }
 
-// nudged is less than any move is long but for those that another ship stops: a ship nearer to
-// where it stood was perhaps only pushed.
+// nudged is shorter than any move that no other ship stops: a ship nearer to where it stood
+// may only have been pushed.
 const nudged = 30 * geom.Millimeter
 
 // String says what a ship has flown: "bank left 2, 1.3 mm and 0.8° off", several names where

@@ -16,7 +16,7 @@ import (
 // sides: "no" needs every pair to be sure, and "yes" a single one.
 
 // margin is a signed distance, negative by the depth of an overlap, and how many
-// millimetres it may be off at the asked number of standard deviations.
+// millimetres of error it has at the asked number of standard deviations.
 type margin struct{ gap, slack float64 }
 
 // certainty returns by how much a margin is decided; negative when it is not.

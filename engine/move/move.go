@@ -81,7 +81,7 @@ func (m *mover) run(c *path) {
 }
 
 // overlapsAt decides whether the base at a pose overlaps other ships, guides
-// included, and lists those that it does (G103, G118). note: it is an answer.
+// included, and lists those that it does (G103, G118). With note it records the questions.
 func (m *mover) overlapsAt(p geom.Pose, note bool) engine.Outcome {
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
 	all := engine.No
@@ -130,13 +130,12 @@ func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
 
 // retreat moves the base back from the end of the template, both of its marks on
 // the centre line, to the first place where it is free of all other ships (G104,
-// G105): as they seem to lie (sure 0), surely (1) or possibly (-1). It returns the place of the following mark; -l is where it
-// started, behind which it does not go (G111).
+// G105): by their nominal poses (sure 0), surely (1) or possibly (-1). It returns the place of
+// the following mark; -l is where the base started, behind which it does not go (G111).
 //
-// No free place on the way is stepped over: a step is never longer than what it
-// takes the fastest point of the base to get out of the deepest overlap. Only
-// where that is below a tenth of a micrometre a step is longer, so that sliding
-// along an edge comes to an end.
+// It steps over no free place: a step is never longer than the base's fastest point needs
+// to leave the deepest overlap. Only where that is below a tenth of a micrometre is a step
+// longer, so that sliding along an edge ends.
 func (m *mover) retreat(c *path, sure float64) float64 {
 	speed, turn := c.line.rates(c.l)
 	reach := math.Hypot(m.w, m.l)/2 + float64(engine.GuideReach(m.ship.Base))
@@ -189,8 +188,8 @@ func (m *mover) retreat(c *path, sure float64) float64 {
 }
 
 // clearance returns the separation from the other ships with the following mark
-// at s: exact where it is negative, and a lower bound where it is positive. sure
-// asks for what it is at least (1) or, guides being slender, at most (-1).
+// at s: exact where it is negative, and a lower bound where it is positive. sure selects the
+// least possible separation (1) or, with slender guides, the greatest (-1).
 func (m *mover) clearance(c *path, s, sure float64) float64 {
 	p := c.pose(s)
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
@@ -307,7 +306,7 @@ func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
 	return anyOf(len(t.outlines), func(i int) margin { return ask(t.outlines[i]) })
 }
 
-// ask is each for a thing about which perhaps only its reach is known.
+// ask is each for a thing of which only the reach may be known.
 func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) engine.Outcome {
 	if !t.unknown {
 		return m.each(n, what, ask)

@@ -46,7 +46,7 @@ type mover struct {
 	result  Result
 	inexact bool    // some pose on the table, or the scale, is uncertain
 	pulled  bool    // by a tractor beam: obstacles forbid nothing (G160)
-	nearest float64 // how near the question of Margin is to being undecided
+	nearest float64 // by how much the question of Margin is decided
 }
 
 // newMover makes a scene ready for moving one ship.
@@ -140,10 +140,9 @@ func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, p
 	m.things = append(m.things, t)
 }
 
-// slack returns how many millimetres a gap between points of the moving ship and
-// something else may be off at the asked number of standard deviations. The
-// moving ship carries the error of its pose before the move: what is placed by a
-// template is as wrong as the base that the template was laid to.
+// slack returns the error, in mm at k standard deviations, of a gap between points of the
+// moving ship and something else. The moving ship has the error of its pose before the move:
+// a template places it as wrongly as the base that the template was laid to.
 func (m *mover) slack(other uncertain.PointError, at geom.Point, points ...geom.Point) float64 {
 	own := m.own()
 	l := other.And(own.WorstPoint(m.k, points...))
@@ -187,8 +186,7 @@ func (m *mover) doubt(what string) {
 
 func (m *mover) huge() bool { return m.ship.Base.Huge() }
 
-// done hands the result out. Where obstacles were not looked for, none being met
-// says nothing.
+// done returns the result. Where obstacles were not looked for, meeting none means nothing.
 func (m *mover) done() Result {
 	r := m.result
 	if m.scene.ObstaclesUnseen || m.unknownNear(r.Full, r.Final) {

@@ -83,7 +83,7 @@ type roll struct {
 	template   func(a float64) quad // the template at the slide a along the base; nil where it lies still
 	area       *sweptArea           // where it lies still; nil for a Tallon roll
 	reposition bool                 // obstacles and the mat's edge forbid it
-	shrink     float64              // how much smaller than it is everything is taken that forbids an end
+	shrink     float64              // by how much everything that forbids an end is made smaller
 }
 
 // Reposition examines every end of a barrel roll, a boost or a decloaking, and says
@@ -380,8 +380,8 @@ func (m *mover) slide(r *roll) ([]Option, engine.Outcome) {
 	return options, best
 }
 
-// slideMargin states how much the answer "there is a place" can bear: half of the
-// widest legal interval, or nothing when none is.
+// slideMargin states the margin of the answer "there is a place": half of the widest legal
+// interval, or 0 when there is none.
 func (m *mover) slideMargin(best engine.Outcome) {
 	widest := 0.0
 	for _, o := range m.result.Options {
@@ -460,8 +460,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	return append(all, m.noTemplate(r, reach, dir, grow)...)
 }
 
-// growth returns how far the points of a base may be off along its two sides, the
-// largest of all of them.
+// growth returns the largest error of a base's points along its two sides.
 func (m *mover) growth(d margins, p geom.Pose, points []geom.Point) (dx, dy float64) {
 	for _, q := range points {
 		dx = math.Max(dx, d.Along(p.Right(), q))

@@ -94,7 +94,7 @@ func (a *areas) inset(d float64) (lo, hi geom.Point) {
 	return geom.Point{X: d, Y: d}, geom.Point{X: float64(a.s.MatWidth) - d, Y: float64(a.s.MatHeight) - d}
 }
 
-// zone makes a zone about an outline; wider by what its place may be off, or narrower.
+// zone makes a zone about an outline, widened or narrowed by the error of its place.
 func (a *areas) zone(id string, at geom.Pose, outline []geom.Point, sigma geom.Length, reach float64, narrower bool) Zone {
 	doubt := a.k * (float64(sigma) + a.s.ScaleSigma*reach)
 	if narrower {
@@ -126,8 +126,8 @@ func (a *areas) rule(first, second string) string {
 	return a.s.Rules.String() + " " + second
 }
 
-// rocks makes a zone about each obstacle.
-func (a *areas) rocks(reach float64) (out []Zone) {
+// aroundObstacles makes a zone about each obstacle.
+func (a *areas) aroundObstacles(reach float64) (out []Zone) {
 	for i := range a.s.Obstacles {
 		k := &a.s.Obstacles[i]
 		out = append(out, a.zone(k.ID, k.Pose, k.Outline, k.Sigma, reach, false))
@@ -138,7 +138,7 @@ func (a *areas) rocks(reach float64) (out []Zone) {
 // obstacles: beyond range 2 of the edges and range 1 of each other (G204, G205), and not on a
 // scenario's features (G224).
 func (a *areas) obstacles() []Area {
-	out := Area{Of: "obstacles", Rule: a.rule("G204", "G205"), Clear: a.rocks(100)}
+	out := Area{Of: "obstacles", Rule: a.rule("G204", "G205"), Clear: a.aroundObstacles(100)}
 	out.Min, out.Max = a.inset(200)
 	for _, t := range a.lying() {
 		out.Clear = append(out.Clear, a.token(&t, 0, false)...)
@@ -159,7 +159,7 @@ func (a *areas) ships() []Area {
 // markers: beyond range 0 of obstacles, range 1 of the edges (G214), and the second beyond
 // range 3 of the first (G215).
 func (a *areas) markers() []Area {
-	out := Area{Of: "hyperspace markers", Rule: "2.0 G214 G215", Clear: a.rocks(0)}
+	out := Area{Of: "hyperspace markers", Rule: "2.0 G214 G215", Clear: a.aroundObstacles(0)}
 	out.Min, out.Max = a.inset(100)
 	for i := range a.s.Markers {
 		if t := &a.s.Markers[i]; kindOf(t) == "hyperspace_marker" {

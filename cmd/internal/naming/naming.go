@@ -270,7 +270,7 @@ func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tra
 	for _, id := range missing {
 		q.Before.Ships = append(q.Before.Ships, n.stood[id])
 	}
-	answers, err := alike.Tell(&q)
+	answers, err := alike.Identify(&q)
 	if err != nil { // rules that are not known: nothing tells them
 		for i := range out {
 			out[i].May = missing

@@ -9,9 +9,9 @@ import (
 	"sightline/engine/move"
 )
 
-// guess is where a candidate may end: anywhere between two poses, which are the same
+// hypothesis is where a candidate may end: anywhere between two poses, which are the same
 // where only one place is possible.
-type guess struct {
+type hypothesis struct {
 	a, b     geom.Pose
 	place    string
 	partial  bool
@@ -25,7 +25,7 @@ type candidate struct {
 	action bool
 	also   []string
 	full   geom.Pose
-	ends   []guess
+	ends   []hypothesis
 }
 
 // ways returns the way along which a maneuver comes to its end, against the ship's heading
@@ -45,8 +45,8 @@ func ways(m move.Maneuver) (full, partial geom.Angle) {
 	return 0, 0
 }
 
-// guesses executes all candidates from the old pose.
-func guesses(before *engine.Scene, from, to *engine.Ship, c Candidates, slop Slop) ([]candidate, error) {
+// hypotheses executes all candidates from the old pose.
+func hypotheses(before *engine.Scene, from, to *engine.Ship, c Candidates, slop Slop) ([]candidate, error) {
 	g := newGuesser(before, from, to, slop)
 	var all []candidate
 	for _, m := range c.Maneuvers {
@@ -71,8 +71,8 @@ func guesses(before *engine.Scene, from, to *engine.Ship, c Candidates, slop Slo
 	return all, nil
 }
 
-// join takes in an action that moves a ship as the candidate does: a boost like a maneuver along
-// the same template, decloaking like a roll. No pose tells which of the two it was.
+// join adds an action that moves a ship as the candidate does: a boost like a maneuver along
+// the same template, decloaking like a roll. No pose can distinguish the two.
 func (c *candidate) join(a *candidate) {
 	c.also = append(c.also, a.name)
 	if c.action {
@@ -84,10 +84,10 @@ func near(a, b geom.Pose) bool {
 	return a.Sub(b.Point).Norm() < 1e-6 && a.Heading.Distance(b.Heading) < 1e-9
 }
 
-// guesser moves one ship by all candidates.
-type guesser struct {
-	exact engine.Scene // without uncertainty, so that every move has one end, and without what stops no ship
-	loose engine.Scene // as uncertain as the templates are laid, to know whether a ship may be bumped
+// tester moves one ship by all candidates.
+type tester struct {
+	exact engine.Scene // without uncertainty, so that every move has one end, and without things that stop no ship
+	vague engine.Scene // as uncertain as the templates are laid, to know whether a ship may be bumped
 	ship  int          // in both
 	start geom.Pose
 	to    *engine.Ship
@@ -95,12 +95,12 @@ type guesser struct {
 	turn  float64
 }
 
-func newGuesser(before *engine.Scene, from, to *engine.Ship, slop Slop) *guesser {
-	g := &guesser{exact: *before, start: from.Pose, to: to}
+func newGuesser(before *engine.Scene, from, to *engine.Ship, slop Slop) *tester {
+	g := &tester{exact: *before, start: from.Pose, to: to}
 	g.exact.Obstacles, g.exact.Devices, g.exact.Unknown, g.exact.Blind = nil, nil, nil, nil
 	g.exact.ObstaclesUnseen = false
-	g.loose = g.exact
-	g.exact.Ships, g.loose.Ships = slices.Clone(before.Ships), slices.Clone(before.Ships)
+	g.vague = g.exact
+	g.exact.Ships, g.vague.Ships = slices.Clone(before.Ships), slices.Clone(before.Ships)
 	g.exact.ScaleSigma = 0
 	others := 0.0
 	for i := range g.exact.Ships {
@@ -112,7 +112,7 @@ func newGuesser(before *engine.Scene, from, to *engine.Ship, slop Slop) *guesser
 		}
 		s.Covariance = geom.Cov3{}
 	}
-	own := &g.loose.Ships[g.ship].Covariance
+	own := &g.vague.Ships[g.ship].Covariance
 	own[0] += float64(slop.Place * slop.Place)
 	own[4] += float64(slop.Place * slop.Place)
 	own[8] += float64(slop.Turn * slop.Turn)
@@ -128,7 +128,7 @@ const (
 
 // maneuver executes a maneuver: as it is, and, where a ship may be in the way, from all
 // places where the template may have been laid.
-func (g *guesser) maneuver(m move.Maneuver) (candidate, error) {
+func (g *tester) maneuver(m move.Maneuver) (candidate, error) {
 	c := candidate{name: m.String()}
 	r, err := move.Execute(&g.exact, g.exact.Ships[g.ship].ID, m, engine.Options{})
 	if err != nil {
@@ -142,7 +142,7 @@ func (g *guesser) maneuver(m move.Maneuver) (candidate, error) {
 			return c, nil
 		}
 	} else {
-		c.ends = []guess{{a: r.Final, b: r.Final, partial: true, touching: r.Touching, way: partial}}
+		c.ends = []hypothesis{{a: r.Final, b: r.Final, partial: true, touching: r.Touching, way: partial}}
 		may, err := g.mayBeFull(m, r.Full)
 		if err != nil {
 			return c, err
@@ -170,7 +170,7 @@ func (g *guesser) maneuver(m move.Maneuver) (candidate, error) {
 // chosen returns a maneuver at each of the places that the player chooses from: a Tallon roll
 // of 2.0 and 2.5 may be stopped at one of them, though another is free. In the first edition it
 // avoids other ships where it can (G133).
-func (g *guesser) chosen(m move.Maneuver) []move.Maneuver {
+func (g *tester) chosen(m move.Maneuver) []move.Maneuver {
 	all := []move.Maneuver{m}
 	if m.Bearing == move.Tallon && g.exact.Rules != engine.Rules1e {
 		all = nil
@@ -184,13 +184,13 @@ func (g *guesser) chosen(m move.Maneuver) []move.Maneuver {
 
 // fullEnds returns where a move ends that is executed in full: at one place, or where the
 // player chooses.
-func fullEnds(r *move.Result, way geom.Angle) []guess {
+func fullEnds(r *move.Result, way geom.Angle) []hypothesis {
 	if !r.Chosen {
-		return []guess{{a: r.Full, b: r.Full, way: way}}
+		return []hypothesis{{a: r.Full, b: r.Full, way: way}}
 	}
-	var all []guess
+	var all []hypothesis
 	for _, o := range r.Options {
-		e := guess{a: o.Final, b: o.Final, way: way}
+		e := hypothesis{a: o.Final, b: o.Final, way: way}
 		if o.Range {
 			e.b = o.FinalTo
 		} else {
@@ -201,9 +201,9 @@ func fullEnds(r *move.Result, way geom.Angle) []guess {
 	return all
 }
 
-// action performs an action. What forbids its ends is left out of account: the rules may
-// have been broken, and the ship stands there all the same.
-func (g *guesser) action(a move.Action) (candidate, error) {
+// action performs an action. It ignores what forbids an end: players may have broken the
+// rules, and the ship stands there all the same.
+func (g *tester) action(a move.Action) (candidate, error) {
 	c := candidate{name: a.String(), action: true}
 	r, err := move.Reposition(&g.exact, g.exact.Ships[g.ship].ID, a, engine.Options{})
 	if err != nil {
