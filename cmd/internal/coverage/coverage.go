@@ -1,4 +1,4 @@
-// Package coverage shows whoever holds a calibration board how the capture goes.
+// Package coverage shows the progress of a lens calibration to the person who holds the board.
 package coverage
 
 import (
@@ -10,9 +10,8 @@ import (
 	"sightline/calibration/lens"
 )
 
-// Picture draws how far a guided capture has come: the camera's picture with
-// what the boards have covered, and next to it the tilts, the distances and how well
-// the lens would be known.
+// Picture draws the progress of a guided capture: the parts of the picture that boards have
+// covered, and next to it the tilts, the distances and the lens's sigmas.
 //
 //	+----------------+  tilted    left yes, right yes, top no, bottom no
 //	|██████░░░░      |  distance  near no, far yes
@@ -61,13 +60,12 @@ func Picture(s lens.GuideState) []string {
 	return append(grid, "next: "+s.Advice)
 }
 
-// Report tells whoever holds the board how the capture goes: on a terminal
-// the coverage picture, drawn again in its place; else a line for every view taken and
-// for every new reason why none is.
+// Report prints the progress of a capture: on a terminal the coverage picture, redrawn in place;
+// else a line for every view taken and for every new reason why none is.
 type Report struct {
 	out   io.Writer
 	place bool // out is a terminal
-	lines int  // of the picture that stands there
+	lines int  // of the present picture
 	last  string
 }
 
@@ -81,7 +79,7 @@ func NewReport(out io.Writer) *Report {
 	return r
 }
 
-// Step reports what became of a frame.
+// Step reports the result of a frame.
 func (r *Report) Step(name string, step lens.GuideStep, s lens.GuideState) {
 	now := step.Reason
 	if step.Outcome == lens.GuideTaken {
@@ -102,8 +100,8 @@ func (r *Report) Step(name string, step lens.GuideStep, s lens.GuideState) {
 	r.last = now
 }
 
-// draw replaces the lines that stand there. A line that is too long for the
-// terminal would be broken in two, so it is cut.
+// draw replaces the present lines. It cuts lines that are too long for the terminal, which would
+// be wrapped.
 func (r *Report) draw(lines []string) {
 	const width = 79
 	var b strings.Builder
@@ -121,7 +119,7 @@ func (r *Report) draw(lines []string) {
 	_, _ = io.WriteString(r.out, b.String())
 }
 
-// wrapped breaks a line at spaces; what follows is indented.
+// wrapped breaks a line at spaces and indents the rest.
 func wrapped(line string, width int) (out []string) {
 	for {
 		runes := []rune(line)

@@ -10,11 +10,11 @@ import (
 	"sightline/calibration/lens"
 )
 
-// CheckOutput reports a file that cannot be written because its directory is
-// missing, before a command works for a minute.
+// CheckOutput reports a file that cannot be written because its directory is missing, so a
+// command can fail before it works for a minute.
 func CheckOutput(path string) error { return CheckFile("-o", path) }
 
-// CheckFile is CheckOutput for what another option names.
+// CheckFile is CheckOutput for the file of another option.
 func CheckFile(option, path string) error {
 	if path == "" || path == "-" {
 		return fmt.Errorf("%s %q: expected a file's name", option, path)
@@ -33,15 +33,14 @@ func CheckFile(option, path string) error {
 	return nil
 }
 
-// TellKept says under which name the file that was there is kept.
+// TellKept prints the name of the backup of a replaced file.
 func TellKept(progress io.Writer, path, kept string) {
 	if kept != "" {
 		fmt.Fprintf(progress, "%s was there: it is kept as %s\n", path, kept)
 	}
 }
 
-// LoadTable reads a table calibration and warns of one that no longer says what was
-// measured: every command that reads one does it here.
+// LoadTable reads a table calibration for a command, and warns if its figures are unverified.
 func LoadTable(progress io.Writer, path string) (calibration.Table, error) {
 	t, err := calibration.LoadTable(path)
 	if err == nil {
@@ -50,7 +49,7 @@ func LoadTable(progress io.Writer, path string) (calibration.Table, error) {
 	return t, err
 }
 
-// LoadLens is loadTable for a lens file, and returns its state.
+// LoadLens is LoadTable for a lens file, and returns its integrity.
 func LoadLens(progress io.Writer, path string) (calibration.Intrinsics, calibration.Integrity, error) {
 	lens, file, err := lens.Load(path)
 	if err == nil && file.Integrity == calibration.Edited {
@@ -59,7 +58,7 @@ func LoadLens(progress io.Writer, path string) (calibration.Intrinsics, calibrat
 	return lens, file.Integrity, err
 }
 
-// TellDoubts warns of a calibration file for each reason not to trust it.
+// TellDoubts prints a warning for each reason not to trust a calibration file.
 func TellDoubts(progress io.Writer, path string, doubts []string) {
 	for _, d := range doubts {
 		fmt.Fprintf(progress, "warning: %s: %s: its figures, and what follows from them, are unverified\n", path, d)

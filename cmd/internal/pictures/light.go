@@ -9,8 +9,7 @@ import (
 	"sightline/vision/exposure"
 )
 
-// TellLight says what is wrong with the light of a picture, before anything is lost by it, and
-// returns what it measured at the markers that the picture shows.
+// TellLight warns of bad light in a picture, and returns the light measured at its markers.
 func TellLight(warn io.Writer, f vision.Frame, seen []calibration.MarkerSighting, t *calibration.Table) exposure.Light {
 	var g exposure.Gauges
 	l := g.Look(f.Gray, seen, t)

@@ -1,5 +1,5 @@
-// Package pictures reads what commands take their answers from: pictures from files, a source or standard
-// input, and the calibrations that go with them.
+// Package pictures reads the input of commands: pictures from files, a source or standard input, and
+// their calibrations.
 package pictures
 
 import (
@@ -19,10 +19,10 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// LiveFrames is how many frames of a source are averaged.
+// LiveFrames is the number of averaged frames of a source.
 const LiveFrames = 10
 
-// Input is where a calibration's pictures come from: files, or a source.
+// Input names the pictures of a calibration: files, or a source.
 type Input struct {
 	Images []string `arg:"" optional:"" name:"image" help:"Pictures; - is one on standard input."`
 	Source string   `placeholder:"S" help:"Take the pictures from here instead: /dev/video0, a file, a directory, a URL, gst:, csi: or sim:."`
@@ -39,8 +39,7 @@ func (p Input) Check() error {
 	return CheckImages(p.Images)
 }
 
-// CheckImages reports a list of pictures that asks for standard input twice: it can
-// be read once only.
+// CheckImages reports a list of pictures with standard input twice: it can be read only once.
 func CheckImages(names []string) error {
 	n := 0
 	for _, name := range names {
@@ -54,12 +53,10 @@ func CheckImages(names []string) error {
 	return nil
 }
 
-// Live reports whether the pictures come one after the other for as long as
-// somebody asks, so that not every one of them counts.
+// Live reports whether the source is endless, so that not every picture counts.
 func (p Input) Live() bool { return p.Source != "" && !IsDirectory(p.Source) }
 
-// Files returns the picture files: those that were named, or all of a directory's,
-// as if each had been named.
+// Files returns the picture files: those named, or all of a directory.
 func (p Input) Files() ([]string, error) {
 	if p.Source == "" {
 		return p.Images, nil
@@ -86,12 +83,12 @@ func IsDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// idleLimit is how long a live source may show nothing of use before the command
-// works with what it has.
+// idleLimit is how long a live source may show nothing useful before the command proceeds with
+// what it has.
 const idleLimit = 60 * time.Second
 
-// Each calls f with every picture until f says that it has enough or the pictures
-// end. From a source it also stops when f has found nothing of use for idleLimit.
+// Each calls f with every picture until f has enough or the pictures end. From a source it also
+// stops when f has found nothing useful for idleLimit.
 func (p Input) Each(ctx context.Context, f func(vision.Frame) (useful, enough bool, err error)) error {
 	if !p.Live() {
 		images, err := p.Files()
@@ -145,7 +142,7 @@ func (p Input) Each(ctx context.Context, f func(vision.Frame) (useful, enough bo
 	}
 }
 
-// Read reads one picture file, or standard input for "-".
+// Read reads a picture file, or standard input for "-".
 func Read(name string) (vision.Frame, error) {
 	if name != "-" {
 		return opencv.ReadImage(name)
@@ -162,8 +159,8 @@ func Read(name string) (vision.Frame, error) {
 	return f, nil
 }
 
-// Open opens a camera, a recording or the simulated table, at the pace at
-// which frames are asked for where the source allows it.
+// Open opens a camera, a recording or the simulated table. If the source allows it, frames come at
+// the pace at which they are requested.
 func Open(ctx context.Context, spec string) (vision.Source, error) {
 	if !strings.HasPrefix(spec, "sim:") {
 		return opencv.Open(ctx, spec, opencv.OpenOptions{Unpaced: true})
@@ -175,7 +172,7 @@ func Open(ctx context.Context, spec string) (vision.Source, error) {
 	return tablesim.Open(o)
 }
 
-// SameSize checks that all pictures have one size; it remembers the first.
+// SameSize checks that all pictures have the size of the first.
 type SameSize struct {
 	W, H int
 	Name string

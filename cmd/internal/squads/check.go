@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Report is what is known of a squad's ships, in its written form.
+// Report lists what the data know of a squad's ships, in its JSON form.
 type Report struct {
 	Version int        `json:"version"`
 	Edition string     `json:"edition"` // first or second
@@ -19,8 +19,7 @@ type Report struct {
 	Strangers []SquadPilot `json:"-"` // of whom neither the pilot nor the ship is known
 }
 
-// ShipLine is what is known of one ship of a squad. Where the data know the ship but not
-// the pilot, there is no initiative.
+// ShipLine describes a ship of a squad. Without a known pilot it has no initiative.
 type ShipLine struct {
 	ID         string              `json:"id"`
 	Pilot      string              `json:"pilot"` // the name; the id where it is not known
@@ -35,13 +34,13 @@ type ShipLine struct {
 	Points     int                 `json:"points,omitempty"` // as the squad says
 }
 
-// factions are the factions of the second edition; of the first, what each is called in XWS.
+// factions are the factions of the second edition, with their names in the XWS of the first.
 var factions = map[string][]string{
 	"rebelalliance": {"rebel", "rebels", "resistance"}, "galacticempire": {"imperial", "imperials", "empire", "firstorder"},
 	"scumandvillainy": {"scum"}, "resistance": nil, "firstorder": nil, "galacticrepublic": nil, "separatistalliance": nil,
 }
 
-// factionOf returns an id's faction, "" where it is not known.
+// factionOf returns an id's faction; "" when unknown.
 func factionOf(id string) string {
 	id = canonical(id)
 	if _, ok := factions[id]; ok {
@@ -61,7 +60,7 @@ func fliesFor(e Edition, pilot, squad string) bool {
 	return pilot == squad || e == First && (slices.Contains(factions[squad], pilot) || slices.Contains(factions[pilot], squad))
 }
 
-// Check looks the ships of a squad up and names what the data do not know.
+// Check looks up the ships of a squad and names what the data do not know.
 func (d Data) Check(s *Squad) Report {
 	t := d.Second
 	if s.Edition == First {
@@ -96,7 +95,7 @@ func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// choose returns the entry of a pilot that fits the squad best, and notes what does not fit.
+// choose returns the entry of a pilot that best fits the squad, and notes inconsistencies.
 func (r *Report) choose(s *Squad, p *SquadPilot, found []entry) entry {
 	fit := func(e entry) (n int) {
 		if p.Ship == e.ship.ID {
@@ -124,7 +123,7 @@ func (r *Report) choose(s *Squad, p *SquadPilot, found []entry) entry {
 	return best
 }
 
-// shipOnly says of an unknown pilot what is known of the ship.
+// shipOnly adds the ship of an unknown pilot.
 func (r *Report) shipOnly(t *Table, p *SquadPilot) {
 	ships := t.ship(p.Ship)
 	if p.Ship == "" || len(ships) == 0 {
@@ -149,7 +148,7 @@ func (r *Report) add(p *SquadPilot, e entry) {
 	}
 }
 
-// listed returns a list that is written as [] where it is empty.
+// listed returns a list that is encoded as [] when empty.
 func listed(s []string) []string {
 	if s == nil {
 		return []string{}

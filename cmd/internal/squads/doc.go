@@ -1,15 +1,15 @@
-// Package squads knows which ships and pilots there are and reads squads in the XWS
-// format, that of 2.0 and of the first edition.
+// Package squads provides data of ships and pilots, and reads squads in the XWS format of
+// 2.0 and of the first edition.
 //
-// The facts about ships (names, base, dial, arcs, actions, initiative) are a generated
-// table in data/, which ships with the program; [Notice] is its licence. A user's own
-// newer copy of xwing-data2 takes its place ([Load]). There are no ability texts in it.
+// The data of ships (names, base, dial, arcs, actions, initiative) are a generated table in
+// data/, which is built into the program; [Notice] is its licence. [Load] replaces it by a
+// user's own newer copy of xwing-data2. It has no ability texts.
 package squads
 
 import "sightline/engine"
 
-// Edition is an edition as squads tell them apart: XWS has one form for the first edition
-// and one for the second, in which 2.0 and 2.5 are alike.
+// Edition is an edition of squads: XWS has one form for the first edition and one for the
+// second, which covers 2.0 and 2.5.
 type Edition int
 
 // The editions.
@@ -26,7 +26,7 @@ func (e Edition) String() string {
 	return "second"
 }
 
-// Ship is what is known of one ship of one faction.
+// Ship describes a ship of a faction.
 type Ship struct {
 	ID      string // of XWS: "t65xwing"
 	Name    string // "T-65 X-wing"
@@ -38,7 +38,7 @@ type Ship struct {
 	Pilots  []Pilot
 }
 
-// Pilot is what is known of one pilot.
+// Pilot describes a pilot.
 type Pilot struct {
 	ID         string // of XWS: "wedgeantilles"
 	Name       string // "Wedge Antilles"
@@ -46,14 +46,14 @@ type Pilot struct {
 	Initiative *int   // pilot skill in the first edition; nil where the card has none
 }
 
-// Table is what is known of the ships of one edition.
+// Table describes the ships of an edition.
 type Table struct {
 	Edition Edition
 	Source  string // where the facts come from
 	Ships   []Ship
 }
 
-// ship returns the ships of an id: one per faction that flies it.
+// ship returns the ships with an id, one for each faction that flies it.
 func (t *Table) ship(id string) (found []*Ship) {
 	for i := range t.Ships {
 		if t.Ships[i].ID == id {
@@ -69,8 +69,8 @@ type entry struct {
 	pilot *Pilot
 }
 
-// pilots returns the pilots of an id. The second edition has one of each; in the first
-// the same pilot flies several ships, and for several factions.
+// pilots returns the pilots with an id. The second edition has one; in the first, the same
+// pilot may fly several ships, and for several factions.
 func (t *Table) pilots(id string) (found []entry) {
 	for i := range t.Ships {
 		for j := range t.Ships[i].Pilots {

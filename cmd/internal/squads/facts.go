@@ -10,7 +10,7 @@ import (
 	"sightline/engine"
 )
 
-// This file turns the written form of the facts into ships and back.
+// This file converts the file form of the data into ships and back.
 
 // arcOf translates the data's names of arcs to package engine's.
 var arcOf = map[string]string{
@@ -37,7 +37,7 @@ func baseOf(id, size string) (engine.Base, error) {
 	return engine.ParseBase(size)
 }
 
-// canonical returns a name as XWS writes ids: small letters and digits only.
+// canonical returns a name in the form of XWS ids: lower-case letters and digits only.
 func canonical(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -47,7 +47,7 @@ func canonical(name string) string {
 	}, strings.ToLower(name))
 }
 
-// ship checks what is written of a ship.
+// ship checks and converts a ship.
 func (f *shipFacts) ship(e Edition) (Ship, error) {
 	bad := func(key string, err error) (Ship, error) {
 		return Ship{}, fmt.Errorf("ship %q: %s: %w", f.XWS, key, err)
@@ -114,8 +114,8 @@ func dialEntry(s string) bool {
 		strings.IndexByte("BWRPG", s[2]) >= 0
 }
 
-// parseFacts reads a table in its written form. Of the data that it is made from, those
-// of the first edition have a skill in place of an initiative.
+// parseFacts reads a table in its file form. The source data of the first edition have a
+// skill in place of an initiative.
 func parseFacts(data []byte) (*Table, error) {
 	var f factsFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -135,7 +135,7 @@ func parseFacts(data []byte) (*Table, error) {
 	return t, t.check()
 }
 
-// check finds what a table must not hold: the same ship of a faction twice, or none at all.
+// check reports a table without ships, or with the same ship of a faction twice.
 func (t *Table) check() error {
 	if len(t.Ships) == 0 {
 		return fmt.Errorf("expected ships, got none")
@@ -151,8 +151,8 @@ func (t *Table) check() error {
 	return nil
 }
 
-// Write returns a table's written form, sorted, one ship on a line: the same facts give the
-// same bytes.
+// Write returns a table's file form, sorted, one ship on a line: the same data give the same
+// bytes.
 func (t *Table) Write() ([]byte, error) {
 	ships := slices.Clone(t.Ships)
 	slices.SortFunc(ships, func(a, b Ship) int { return strings.Compare(a.Faction+" "+a.ID, b.Faction+" "+b.ID) })
@@ -193,7 +193,7 @@ func (s *Ship) facts(e Edition) shipFacts {
 	return f
 }
 
-// parseCloneShip reads a ship's file of xwing-data2.
+// parseCloneShip reads a ship's file from xwing-data2.
 func parseCloneShip(data []byte) (Ship, error) {
 	var f shipFacts
 	if err := json.Unmarshal(data, &f); err != nil {

@@ -23,8 +23,8 @@ func (o object) path(key string) string {
 	return o.at + "." + key
 }
 
-// readObject reads an object. Unlike package json it refuses a key that stands there twice
-// and does not take "Pilots" for "pilots".
+// readObject reads an object. Unlike package json it rejects repeated keys and does not take
+// "Pilots" for "pilots".
 func readObject(at string, raw []byte) (object, error) {
 	o := object{at, map[string]json.RawMessage{}}
 	if !isKind(raw, '{') {
@@ -52,7 +52,7 @@ func readObject(at string, raw []byte) (object, error) {
 	return o, nil
 }
 
-// text returns a key's text, "" where it is absent or null.
+// text returns a key's text; "" when it is absent or null.
 func (o object) text(key string) (string, error) {
 	raw := o.keys[key]
 	if raw == nil || isNull(raw) {
@@ -92,7 +92,7 @@ func checkID(at, s string, missing bool) error {
 	return nil
 }
 
-// list returns a key's list; nil where it is absent or null.
+// list returns a key's list; nil when it is absent or null.
 func (o object) list(key string) ([]json.RawMessage, error) {
 	raw := o.keys[key]
 	if raw == nil || isNull(raw) {
@@ -137,7 +137,7 @@ func isKind(raw []byte, first byte) bool {
 
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// kindOf says in words what a JSON value is.
+// kindOf names the kind of a JSON value.
 func kindOf(raw []byte) string {
 	raw = bytes.TrimSpace(raw)
 	switch {

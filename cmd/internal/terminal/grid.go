@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Grid is a table for people: a title, and rows whose columns are as wide as their
-// widest cell. Unlike a tab writer's it may hold rows of free text between the others.
+// Grid is a text table: a title, and rows whose columns are as wide as their widest cell.
+// Unlike a tab writer's it may have rows of free text.
 type Grid struct {
 	Rows []gridRow
 }
@@ -21,7 +21,7 @@ type gridRow struct {
 // Add appends a row.
 func (g *Grid) Add(cells ...string) { g.Rows = append(g.Rows, gridRow{cells, false}) }
 
-// Text appends words that begin in a column and reach over those to the right of it.
+// Text appends words that start in a column and may extend over those to its right.
 func (g *Grid) Text(column int, words string) {
 	g.Rows = append(g.Rows, gridRow{append(make([]string, column), words), true})
 }

@@ -11,12 +11,11 @@ import (
 	"unsafe"
 )
 
-// patience is how long a command works before it says that it does.
+// patience is how long a command works before it shows its progress.
 const patience = 2 * time.Second
 
-// Progress runs a command that may take long. Where a person reads standard error it says
-// after patience, once a second, how far the command is, in a line that goes before anything
-// else is written. Elsewhere it writes nothing of its own.
+// Progress runs a command that may take long. If standard error is a terminal, it shows the
+// progress after patience, once a second, in a line that is erased before other output.
 func Progress(ctx context.Context, run func(ctx context.Context, out, progress io.Writer) error) error {
 	if !Is(os.Stderr) {
 		return run(ctx, os.Stdout, os.Stderr)
@@ -29,8 +28,8 @@ func Progress(ctx context.Context, run func(ctx context.Context, out, progress i
 	return m.run(ctx, out, m.over(os.Stderr), run)
 }
 
-// Step says that a command under Progress is at the nth of so many things, 0 for who knows
-// how many: "picture", 3, 20.
+// Step sets the progress of a command under Progress: the nth of of things, as in "picture",
+// 3, 20; of is 0 when unknown.
 func Step(ctx context.Context, what string, n, of int) {
 	m, ok := ctx.Value(meterKey{}).(*meter)
 	if !ok {
@@ -45,7 +44,7 @@ func Step(ctx context.Context, what string, n, of int) {
 	m.step += ", "
 }
 
-// Is reports whether a person is at the other end of a file.
+// Is reports whether a file is a terminal.
 func Is(f *os.File) bool {
 	var settings syscall.Termios
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TCGETS, uintptr(unsafe.Pointer(&settings)))
@@ -54,16 +53,16 @@ func Is(f *os.File) bool {
 
 type meterKey struct{}
 
-// meter is the line that says how far a command is.
+// meter is the progress line.
 type meter struct {
 	mu       sync.Mutex // guards what follows
 	terminal io.Writer
 	step     string // "picture 3 of 20, "
-	shown    bool   // the line stands on the terminal
-	open     bool   // something else was written that does not end its line
+	shown    bool   // the line is on the terminal
+	open     bool   // other output has not ended its line
 }
 
-// run runs the command with the line, which is gone when it returns.
+// run runs the command with the line, and erases it at the end.
 func (m *meter) run(ctx context.Context, out, progress io.Writer, run func(context.Context, io.Writer, io.Writer) error) error {
 	began := time.Now()
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -90,7 +89,7 @@ func (m *meter) run(ctx context.Context, out, progress io.Writer, run func(conte
 	return err
 }
 
-// erase goes to the line's beginning and erases it.
+// erase returns to the line's beginning and erases it.
 const erase = "\r\x1b[K"
 
 func (m *meter) draw(worked time.Duration) {
@@ -103,7 +102,7 @@ func (m *meter) draw(worked time.Duration) {
 	m.shown = true
 }
 
-// clear takes the line away. The caller holds mu.
+// clear erases the line. The caller holds mu.
 func (m *meter) clear() {
 	if m.shown {
 		fmt.Fprint(m.terminal, erase)
@@ -111,7 +110,7 @@ func (m *meter) clear() {
 	}
 }
 
-// over returns a writer that takes the line away before it writes.
+// over returns a writer that erases the line before it writes.
 func (m *meter) over(w io.Writer) io.Writer { return overMeter{m, w} }
 
 type overMeter struct {

@@ -1,5 +1,5 @@
-// Package terminal is what the commands share: a command line's run and exit code, and how errors, tables and
-// documents are printed.
+// Package terminal runs command lines: it parses and executes them, maps errors to exit codes, and prints errors,
+// tables and documents.
 package terminal
 
 import (
@@ -19,17 +19,16 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 )
 
-// Unanswered is a question asked rightly that could not be answered: exit 1.
-// Every other error is wrong usage or bad input: exit 2.
+// Unanswered is the error of a valid question that could not be answered: exit code 1. Every
+// other error is wrong usage or bad input: exit code 2.
 type Unanswered struct{ Err error }
 
-// Error returns the text of Err.
 func (u Unanswered) Error() string { return u.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns Err.
 func (u Unanswered) Unwrap() error { return u.Err }
 
-// Named puts a command's name before its error; nil stays nil.
+// Named adds a command's name to its error; nil stays nil.
 func Named(command string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", command, err)
@@ -96,9 +95,9 @@ func NewParser(commands any, exit func(code int)) *kong.Kong {
 	return parser
 }
 
-// ignored is the error about a flag that would count for nothing: one of a single value that is
-// there twice, one that the tag needs ties to another flag which is not there, and one that the
-// tag without keeps from another which is.
+// ignored returns an error for a flag that would have no effect: one with a single value given
+// twice, one whose tag needs names a flag that is not given, and one whose tag without names a
+// flag that is.
 func ignored(k *kong.Context) error {
 	given := map[string]int{}
 	for _, p := range k.Path {
@@ -123,7 +122,7 @@ func ignored(k *kong.Context) error {
 	return nil
 }
 
-// commands says which commands there are after a word that is none of them.
+// commands lists the commands after an unknown one.
 func commands(err error) string {
 	var wrong *kong.ParseError
 	if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "unexpected argument ") {
@@ -143,15 +142,14 @@ func commands(err error) string {
 	return ": expected one of " + strings.Join(names, ", ") + "; " + help + " --help says what they do"
 }
 
-// stopWithin is how long a command may take to stop after the first signal. The
-// program's own limits are shorter; a second signal after this ends it at once.
+// stopWithin is how long a command may take to stop after the first signal. The program's own
+// limits are shorter. A second signal after this time ends it at once.
 const stopWithin = 8 * time.Second
 
-// Interruptible returns the context of the commands that stop in an orderly way:
-// it ends with SIGINT or SIGTERM, and with SIGHUP, which comes when the terminal or the
-// connection to it is closed, unless nohup asked to live on. Commands that do not ask for it are ended by the
-// signal itself. A signal that is repeated in haste does not cut the stop short,
-// since that is what leaves the lamps dark.
+// Interruptible returns the context of commands that stop in an orderly way. It ends with
+// SIGINT or SIGTERM, and with SIGHUP, which means that the terminal or its connection was closed,
+// unless nohup ignores it. Signals end other commands immediately. A repeated signal does not cut
+// the stop short, because stopping puts out the lamps.
 func Interruptible() (context.Context, error) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -162,12 +160,12 @@ func Interruptible() (context.Context, error) {
 	return ctx, nil
 }
 
-// longestLine is how many characters of an error are printed: a file may hold a text of megabytes
-// where a word is expected.
+// longestLine is the number of characters of an error that are printed: a file may have megabytes
+// of text where a word is expected.
 const longestLine = 2000
 
-// OneLine keeps an error to the one line that the contract promises, whatever the
-// names in it: no control character reaches the terminal.
+// OneLine returns an error as the one line that the contract promises, whatever names it contains:
+// no control character reaches the terminal.
 func OneLine(err error) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " ")
 	if text := []rune(line); len(text) > longestLine {
@@ -181,8 +179,8 @@ func OneLine(err error) string {
 	}, line)
 }
 
-// Plain returns a name from a file as it may be written to a terminal: what is not printed there
-// stands as Go writes it, \x1b.
+// Plain returns a name from a file in a form that is safe for a terminal: unprintable characters
+// are escaped as in Go, \x1b.
 func Plain(s string) string {
 	if !strings.ContainsFunc(s, unprinted) {
 		return s
