@@ -205,6 +205,11 @@ func TestARockIsRecognisedThoughItsEdgeLooksLikeTheMat(t *testing.T) {
 	assert.False(t, f.accepted(&match), "a shadow")
 	match.Misfit = 0.4
 	assert.True(t, f.accepted(&match), "a rock that glare makes darker than the mat")
+	byEdges := match
+	byEdges.Area, byEdges.Misfit = 0, 0.3
+	assert.False(t, f.accepted(&byEdges), "by edges alone its outer edge may be its shadow's")
+	byEdges.Misfit = 0.2
+	assert.True(t, f.accepted(&byEdges), "edges that fit very well")
 	match.Misfit = 0.5
 	printed := func(p geom.Point) float64 { return 30 + 12*math.Sin(p.X/2.3)*math.Cos(p.Y/1.9) }
 	f.search(vision.Frame{Gray: printOn(table, lies, printed, 4)}, nil, nil)
