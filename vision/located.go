@@ -176,5 +176,6 @@ type RimCell struct {
 	Out   geom.Point // the direction away from the base
 	Width float64    // mm
 	White bool       // as it is printed
-	Seen  bool       // it shows what is printed, and so does the white line along the edge next to it
+	Seen  bool       // it shows what is printed
+	Line  bool       // the white line along the edge next to it is in view
 }

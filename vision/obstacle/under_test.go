@@ -17,7 +17,7 @@ func rimOf(x, y float64, seen bool, white func(i int) bool) under.Rim {
 	var r under.Rim
 	for i := range 12 {
 		at := geom.Point{X: x - 16.5 + 3*float64(i), Y: y}
-		r = append(r, vision.RimCell{At: at, Out: geom.Point{Y: 1}, Width: 3, White: white(i), Seen: seen})
+		r = append(r, vision.RimCell{At: at, Out: geom.Point{Y: 1}, Width: 3, White: white(i), Seen: seen, Line: seen})
 	}
 	return r
 }

@@ -302,7 +302,7 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	}, true
 }
 
-// keylineSeen is how far the keyline before a cell may be off, rms, if the cell counts as seen. A miniature's panel next to its base
+// keylineSeen is how far the keyline before a cell may be off, rms, if it counts as seen. A miniature's panel next to its base
 // hides the keyline and leaves the cells behind it in view. On rendered tables 1501 and 1502 (2026-11-27, five cameras each) 267 cells
 // next to rocks had 0.05 in the median, 0.17 in all but 2 % and 0.30 at most, 276 next to miniatures 0.11 and up to 1.0, a quarter
 // of them more than 0.23.
@@ -317,8 +317,8 @@ func (f *rimFit) rim() (rim []vision.RimCell) {
 		for i := range token.Cells(f.token.Base, s) {
 			a := -along + float64(token.Corner) + (float64(i)+0.5)*width
 			at := f.pose.Point.Add(turn.Forward().Mul(far)).Add(turn.Right().Mul(a))
-			seen := f.cells[s][i] == cellAgrees && f.keyOff[s][i] <= keylineSeen
-			rim = append(rim, vision.RimCell{At: at, Out: turn.Forward(), Width: width, White: f.token.Cell(s, i), Seen: seen})
+			seen, line := f.cells[s][i] == cellAgrees, f.keyOff[s][i] <= keylineSeen
+			rim = append(rim, vision.RimCell{At: at, Out: turn.Forward(), Width: width, White: f.token.Cell(s, i), Seen: seen, Line: line})
 		}
 	}
 	return rim

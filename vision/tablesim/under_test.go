@@ -114,7 +114,7 @@ func TestAPanelThatHidesTheKeylineHidesTheRim(t *testing.T) {
 	require.Len(t, got.Ships, 1)
 	seen := 0
 	for _, c := range got.Ships[0].Rim {
-		if c.Seen {
+		if c.Seen && c.Line {
 			seen++
 		}
 	}

@@ -147,14 +147,6 @@ func exitOf(r Rim, away [][]geom.Point, from, to int) (e exit) {
 		hidden = hidden || !r[i%len(r)].Seen
 	}
 	var points []geom.Point
-	var seen, unseen float64 // mm
-	for i := from; i < to; i++ {
-		if c := &r[i%len(r)]; c.Seen {
-			seen += c.Width
-		} else {
-			unseen += c.Width
-		}
-	}
 	length, deep, white, dark := 0.0, strangeDeep, false, false
 	for i := from; i <= to; i++ {
 		if c := &r[i%len(r)]; i < to && c.Seen {
@@ -165,12 +157,32 @@ func exitOf(r Rim, away [][]geom.Point, from, to int) (e exit) {
 		}
 		if !hidden && length >= exitLeast || length >= exitBeside && white && dark {
 			e.away = append(e.away, points...)
-			e.sure = e.sure || unseen <= unseenMost*seen && white && dark && length >= strangeLeast && deep >= strangeDeep
 			e.strange = e.strange || !hidden && dark && length >= strangeLeast && deep >= strangeDeep
 		}
 		points, length, deep, white, dark = nil, 0, strangeDeep, false, false
 	}
+	e.sure = surely(r, away, from, to)
 	return e
+}
+
+// surely reports whether what adjoins the cells of a rim, next to each other, is no miniature that passes over it.
+func surely(r Rim, away [][]geom.Point, from, to int) bool {
+	found, seen, unseen := false, 0.0, 0.0 // mm
+	length, deep, white, dark := 0.0, strangeDeep, false, false
+	for i := from; i <= to; i++ {
+		c := &r[i%len(r)]
+		if i < to && c.Seen && c.Line {
+			seen, length, deep = seen+c.Width, length+c.Width, min(deep, len(away[i%len(r)]))
+			white, dark = white || c.White, dark || !c.White
+			continue
+		}
+		if i < to {
+			unseen += c.Width
+		}
+		found = found || white && dark && length >= strangeLeast && deep >= strangeDeep
+		length, deep, white, dark = 0, strangeDeep, false, false
+	}
+	return found && unseen <= unseenMost*seen
 }
 
 // away returns the cells straight away from a rim's cell on which something lies, from where what counts as the ship's ends;

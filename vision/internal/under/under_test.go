@@ -36,7 +36,7 @@ func rightRim(base geom.Polygon, hidden ...int) (r Rim) {
 	const cells, width = 15, 40.0 / 15
 	for i := range cells {
 		c := vision.RimCell{At: base[1].Add(geom.Point{Y: (float64(i) + 0.5) * width}), Out: geom.Point{X: 1}, Width: width, White: i%2 == 0}
-		c.Seen = true
+		c.Seen, c.Line = true, true
 		for _, h := range hidden {
 			c.Seen = c.Seen && h != i
 		}
@@ -52,6 +52,11 @@ func TestWhatHidesSomeOfTheRimIsNotSurelyOnTheMat(t *testing.T) {
 	assert.Len(t, m.Adjoining([]Rim{rightRim(base)}), 1)
 	assert.Len(t, m.Adjoining([]Rim{rightRim(base, 6)}), 1, "one cell was misread")
 	assert.Empty(t, m.Adjoining([]Rim{rightRim(base, 5, 6, 7)}), "a panel passes over it")
+	beside := rightRim(base)
+	for i := 3; i < 12; i++ {
+		beside[i].Line = false
+	}
+	assert.Empty(t, m.Adjoining([]Rim{beside}), "a panel hides no more than the white line")
 }
 
 // A rock under two ships that nearly touch is mentioned in the gap between them, all of which counts as the ships'.
@@ -62,7 +67,7 @@ func TestARockInTheGapBetweenTwoShipsIsMentioned(t *testing.T) {
 	rim := func(base geom.Polygon) (r Rim) {
 		for i := range 15 { // the upper side
 			r = append(r, vision.RimCell{At: base[3].Add(geom.Point{X: (float64(i) + 0.5) * 40 / 15}), Out: geom.Point{Y: 1}, Width: 40.0 / 15,
-				White: i%2 == 0, Seen: true})
+				White: i%2 == 0, Seen: true, Line: true})
 		}
 		return r
 	}
