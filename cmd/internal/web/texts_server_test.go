@@ -26,7 +26,7 @@ var saidIn = []string{"access", "director", "enrol", "first", "game", "live", "o
 // taken, what is in the way of an answer, what a record or a hall refuses.
 var saidBy = []string{"../../vision/tracked.go", "../../vision/located.go", "../../vision/obstacle.go", "../../vision/look/refuse.go",
 	"../../vision/fusion/fuse.go", "../../vision/fusion/obstacles.go", "../../vision/jig/session.go", "../../vision/capture/feed.go",
-	"../../vision/opencv/board.go", "../../vision/opencv/capture.go", "../../calibration/few.go", "../../calibration/register.go",
+	"../../vision/opencv/board.go", "../../vision/opencv/capture.go", "../../calibration/register_few.go", "../../calibration/register.go",
 	"../../calibration/lens/guide*.go", "../../calibration/verify/cause.go", "app/calibrate.go", "app/held.go", "app/learn*.go", "app/rule.go",
 	"event/answer.go", "event/client.go", "hall/broker.go", "hall/chain.go", "hall/pairings.go", "hall/table.go",
 	"rulings/place.go", "rulings/photo.go", "../../calibration/verify/verify.go", "../../calibration/lens_consistency.go",
