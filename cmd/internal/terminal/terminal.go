@@ -23,6 +23,7 @@ import (
 // other error is wrong usage or bad input: exit code 2.
 type Unanswered struct{ Err error }
 
+// Error returns the text of Err.
 func (u Unanswered) Error() string { return u.Err.Error() }
 
 // Unwrap returns Err.
