@@ -31,12 +31,12 @@ var saidBy = []string{"../../vision/tracked.go", "../../vision/located.go", "../
 	"event/answer.go", "event/client.go", "hall/broker.go", "hall/chain.go", "hall/pairings.go", "hall/table.go",
 	"rulings/place.go", "rulings/photo.go", "../../calibration/verify/verify.go", "../../calibration/lens_consistency.go",
 	"../../calibration/integrity.go", "../../calibration/quick/quick.go", "../../calibration/lens/s*.go",
-	"../../vision/ship/mark.go", "../../engine/[bcmprs]*.go"}
+	"../../vision/ship/mark.go", "../../engine/[bcmprs]*.go", "../../engine/move/*.go"}
 
 // readByPrograms are their files that say nothing on a page: requests that are wrong, figures for
 // monitors, kinds of errors, the command line, the demo.
 var readByPrograms = []string{"web/body.go", "web/metrics.go", "web/judge_picture.go", "web/overlay_demo.go", "live/refusal.go",
-	"play/list.go", "engine/maneuver.go", "flown/dial.go", "squads/object.go", "squads/facts.go", "squads/table.go"}
+	"play/list.go", "move/maneuver.go", "flown/dial.go", "squads/object.go", "squads/facts.go", "squads/table.go"}
 
 // noPageSays are texts of the others that no page shows: what only a request by hand brings about,
 // how a file is wrong, what the log wraps, codes and keys.
