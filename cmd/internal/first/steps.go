@@ -163,7 +163,7 @@ func (f Facts) lens(g gains) Step {
 
 func (f Facts) markers(g gains) Step {
 	s := Step{ID: markers, Title: "Lay the markers", State: Open, Does: "Find the camera's place", Href: "/calibrate#table"}
-	s.Gain = "The camera's place: without it there is no millimetre at all."
+	s.Gain = "The camera's place: nothing can be measured without it."
 	if f.Quick && !f.Lens {
 		s.Does, s.Href = "Estimate lens and place", "/calibrate#quick"
 	}
@@ -242,9 +242,9 @@ func (f Facts) ships() Step {
 
 func (f Facts) verify(g gains) Step {
 	s := Step{ID: verifying, Title: "Verify with the check card", State: Open, Does: "Verify", Href: "/calibrate#verify",
-		Gain: "It makes nothing surer, but proves it: a stated sigma that is wrong shows."}
+		Gain: "It improves nothing, but checks everything: a wrong sigma shows up."}
 	if f.Table != nil {
-		s.Gain = fmt.Sprintf("It makes nothing surer, but proves it: 300 mm in the middle of the mat are stated to ±%s.", millimetres(g.total))
+		s.Gain = fmt.Sprintf("It improves nothing, but checks everything: 300 mm in the middle of the mat are stated to ±%s.", millimetres(g.total))
 	}
 	switch {
 	case f.Verified && f.Outcome == "pass":

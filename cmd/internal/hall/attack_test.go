@@ -187,7 +187,7 @@ func TestATableThatFloodsIsSentHome(t *testing.T) {
 		}
 		flooded <- n
 	}()
-	eventually(t, "it is sent home", func() bool { return r.says(t, "7", "sent home for a minute: it sent ") })
+	eventually(t, "it is sent home", func() bool { return r.says(t, "7", "turned the table away for a minute: it sent ") })
 	cancel()
 	n := <-flooded
 	assert.Greater(t, n, 2*most)

@@ -239,7 +239,7 @@ func (d *door) problems(table string) (out []string) {
 		out = append(out, s.why)
 	}
 	if s := d.sent[table]; time.Since(s.at) < floodOut {
-		out = append(out, "The table was sent home for a minute: "+s.why+".")
+		out = append(out, "The hall turned the table away for a minute: "+s.why+".")
 	}
 	return out
 }
@@ -259,7 +259,7 @@ func (d *door) check(id uint64, g *guest, messages int64) {
 	if problem == "" {
 		return
 	}
-	d.log.Warn("hall: a table is sent home", "table", g.table, "why", problem)
+	d.log.Warn("hall: a table is turned away", "table", g.table, "why", problem)
 	delete(d.inside, id)
 	_ = d.server.DisconnectClientByID(id) // it may have gone already
 }
@@ -334,7 +334,7 @@ func splitAddress(address string) (host string, port int, err error) {
 	return host, a.Port, nil
 }
 
-// watch looks until ctx is cancelled which tables are to be sent home.
+// watch turns tables away that must not stay, until ctx is cancelled.
 func (b *broker) watch(ctx context.Context) {
 	every(ctx, checkEvery, func() {
 		now, err := b.server.Connz(&server.ConnzOptions{Limit: clientsMost})

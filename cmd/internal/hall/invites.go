@@ -135,8 +135,8 @@ func (v *Invites) change(f func(*book) error) error {
 	return v.load()
 }
 
-// current returns the file's content. While it cannot be read, what was read last counts:
-// tables that play are not sent home for it, and Trouble says so.
+// current returns the file's content. While it cannot be read, the last content that was read counts:
+// no table is turned away for it, and Trouble says so.
 func (v *Invites) current() (book, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

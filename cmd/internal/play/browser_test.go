@@ -136,7 +136,7 @@ func TestAnObjectiveIsTakenWithOneTap(t *testing.T) {
 		browsertest.Poll(`document.getElementById("area").naturalWidth > 0`, nil),
 		chromedp.Evaluate(`document.getElementById("area").clientWidth`, &width),
 		chromedp.Click("#over"), // here is no camera: the drawing stays, and it is said
-		browsertest.Poll(`document.getElementById("check-problem").textContent.includes("camera's picture is not to be had")`, nil),
+		browsertest.Poll(`document.getElementById("check-problem").textContent.includes("camera's picture is not available")`, nil),
 		chromedp.WaitVisible("#area"),
 		chromedp.AttributeValue("#over", "aria-pressed", &pressed, nil),
 	))

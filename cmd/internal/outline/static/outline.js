@@ -131,7 +131,7 @@ function step() {
 
 function sure() {
   const by = { table: "its table calibration", markers: "the mat's markers", corners: "the mat's corners" }[picture?.calibrated_by];
-  byId("sure").textContent = !picture ? "Nothing of a photograph is kept but in a ruling."
+  byId("sure").textContent = !picture ? "A photograph is kept only in a ruling."
     : by ? `Calibrated by ${by}: a base is known to ${picture.sigma_mm.toFixed(2)} mm in the mat's middle, ${picture.worst_sigma_mm.toFixed(2)} mm at its worst place (1 sigma), without the hand's own error.`
     : picture.finds_markers ? "No markers were found in it: its calibration comes from the mat's corners."
     : "This program is built without OpenCV and finds no markers: the calibration comes from the mat's corners.";

@@ -343,7 +343,7 @@ byId("over").addEventListener("click", () => showOver(byId("over").getAttribute(
 byId("area-picture").addEventListener("error", async () => {
   if (byId("area-picture").hidden) return;
   await showOver(false);
-  setLinked(byId("check-problem"), "The camera's picture is not to be had now: too many watch it, or the table is not calibrated.");
+  setLinked(byId("check-problem"), "The camera's picture is not available now: too many people watch it, or the table is not calibrated.");
 });
 
 // Starting.
