@@ -19,7 +19,7 @@ const tableVersion = 2
 // are those of package geom and of this package's comment.
 type tableFile struct {
 	Version int        `json:"version"`
-	Hash    string     `json:"hash,omitempty"` // of all else, see hashOfFile
+	Hash    string     `json:"hash,omitempty"` // of all else, see document.Hash
 	Made    *time.Time `json:"made,omitempty"` // capture time of the picture
 	Lens    *LensFile  `json:"lens"`
 	// LensIntegrity is "edited" when the lens file was changed by hand before the table

@@ -77,7 +77,7 @@ func (m MatrixFile) Check(key string, rows, cols int) error {
 // LensFile is the file form of a lens: the keys of ROS camera_info and four of our own.
 // Keys of camera_info that a lens does not need are ignored.
 type LensFile struct {
-	Hash                   string     `json:"hash,omitempty" yaml:"hash,omitempty"` // of all else, see hashOfFile
+	Hash                   string     `json:"hash,omitempty" yaml:"hash,omitempty"` // of all else, see document.Hash
 	ImageWidth             int        `json:"image_width" yaml:"image_width"`
 	ImageHeight            int        `json:"image_height" yaml:"image_height"`
 	CameraName             any        `json:"camera_name,omitempty" yaml:"camera_name,omitempty"`

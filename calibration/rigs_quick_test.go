@@ -84,7 +84,7 @@ func (r *rig) showsMat(layout calibration.Layout, least int) bool {
 	return n >= least && r.sees(0, 0) && r.sees(914, 0) && r.sees(0, 914) && r.sees(914, 914)
 }
 
-// laid is how the markers of a layout really lie: what a hand does once, and every picture shows.
+// laidMarkers is how the markers of a layout really lie: what a hand does once, and every picture shows.
 func laidMarkers(rng *rand.Rand, layout calibration.Layout) (out []calibration.Marker) {
 	for _, m := range layout.Markers {
 		m.Center = m.Center.Add(geom.Point{X: 0.3 * rng.NormFloat64(), Y: 0.3 * rng.NormFloat64()})

@@ -20,7 +20,7 @@ func onMat(s engine.Scene) engine.Scene {
 	return s
 }
 
-// not lists the checks that are not passed: "r near edge no G205".
+// notPassed lists the checks that are not passed: "r near edge no G205".
 func notPassed(t *testing.T, checks []engine.Check, err error) []string {
 	t.Helper()
 	require.NoError(t, err)

@@ -107,7 +107,7 @@ func (a *areas) zone(id string, at geom.Pose, outline []geom.Point, sigma geom.L
 	return z
 }
 
-// tokens makes a zone about each of some tokens, of all their cards.
+// token returns a zone around each card of a token.
 func (a *areas) token(t *engine.Token, reach float64, narrower bool) (out []Zone) {
 	all := engine.TokenOutlines(t.Kind)
 	if len(t.Outline) > 0 {

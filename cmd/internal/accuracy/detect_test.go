@@ -253,7 +253,7 @@ func answered(t *testing.T, name string, r *rendered, got vision.Located) *answe
 	return a
 }
 
-// pictures returns a folder's pictures of one resting table: image.jpg, image-1.jpg …; one
+// picturesOf returns a folder's pictures of one resting table: image.jpg, image-1.jpg …; one
 // of them only unless all are asked for.
 func picturesOf(t *testing.T, dir string, all bool) (out []vision.Frame) {
 	names, err := filepath.Glob(filepath.Join(dir, "image*.jpg"))

@@ -43,7 +43,7 @@ func TestTheStateDirectoryIsTheServicesOrTheUsers(t *testing.T) {
 	assert.Equal(t, "/home/anna/.config/sightline", dir)
 }
 
-// access is accessOf with what it logs.
+// accessWith is accessOf with what it logs.
 func accessWith(t *testing.T, c Web, dir string) (access.Options, string) {
 	t.Helper()
 	var log bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"sightline/vision/capture"
 )
 
-// lens is a camera that has nothing to set but says when it is asked.
+// noControls is a camera that has nothing to set but says when it is asked.
 type noControls struct{ asked *int }
 
 func (n noControls) Query(capture.ControlID) (capture.ControlRange, error) {

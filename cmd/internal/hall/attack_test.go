@@ -49,7 +49,7 @@ func TestASecondProgramWithATablesInvitationIsRefused(t *testing.T) {
 	eventually(t, "the second joins", func() bool { return second.client.Here() && len(found(t, r, "of the second")) == 1 })
 }
 
-// TestTwoProgramsAtAnotherBrokerAreSaid: a broker of the organiser's lets both in, so the hall
+// TestTwoProgramsThatBothSpeakAreSaid: a broker of the organiser's lets both in, so the hall
 // says it when it hears both.
 func TestTwoProgramsThatBothSpeakAreSaid(t *testing.T) {
 	t.Parallel()

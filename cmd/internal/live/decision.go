@@ -19,7 +19,7 @@ const (
 	Overruled  Decision = "overruled"   // the judge rules something else
 )
 
-// openQuestion is a question of a pair that the measurement does not decide.
+// OpenQuestion is a question of a pair that the measurement does not decide.
 type OpenQuestion struct {
 	Key      string // of Ruled: range, in_arc, obstructed, may_attack
 	Name     string // "the range"

@@ -103,5 +103,5 @@ func TestTheSimulatedTableIsWatchedFromPictureToAnswer(t *testing.T) {
 	}
 }
 
-// noSleep lets the simulated table run as fast as it can.
+// NoSleep lets the simulated table run as fast as it can.
 func NoSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }

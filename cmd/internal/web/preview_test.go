@@ -18,7 +18,7 @@ import (
 	"sightline/vision"
 )
 
-// try asks for a move and returns the status and what was answered.
+// preview asks for a move and returns the status and what was answered.
 func preview(t *testing.T, url, body string) (int, map[string]any, string) {
 	t.Helper()
 	res, err := http.Post(url+"/api/try", "application/json", strings.NewReader(body))

@@ -14,7 +14,7 @@ type Propagator struct {
 	Exact bool    // nothing is uncertain
 
 	turned float64                                 // what turn returned, 0 when it has not been asked
-	width  struct{ lever0, lever1, bound float64 } // what intervalBound returned, and for which levers
+	width  struct{ lever0, lever1, bound float64 } // what IntervalBound returned, and for which levers
 
 	gaps  []edgeGap // room for measuring
 	near  []candidate

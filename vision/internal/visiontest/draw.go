@@ -25,7 +25,7 @@ const (
 // millimetre at the height of a base's top.
 func Table(scale float64) calibration.Table { return TableOf(scale, testMat) }
 
-// TableOf is testTable with a square mat of another size, in mm.
+// TableOf is Table with a square mat of another size, in mm.
 func TableOf(scale, mat float64) calibration.Table {
 	const height = 1200.0
 	side := int(mat*scale) + 20
