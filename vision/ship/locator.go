@@ -285,8 +285,8 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 		return found{}, false
 	}
 	sides, agreed, ok := f.identity()
-	if !ok || len(sides) == 1 && !f.namedWithout(sides[0], agreed) && (l.goesOn(g, sides[0]) || !l.turnsAtBothEnds(g, sides[0])) ||
-		l.contradicted(g) {
+	if !ok || len(sides) == 1 && !f.namedWithout(sides[0], agreed) &&
+		(l.goesOn(g, sides[0]) || !f.named && !l.turnsAtBothEnds(g, sides[0])) || l.contradicted(g) {
 		return found{}, false
 	}
 	bare := l.panelShown(g) >= bareLines && l.panelPlain(g) >= barePlain
