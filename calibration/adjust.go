@@ -44,7 +44,7 @@ type noiseModel struct {
 	placement Placement // of the markers
 }
 
-// sigmas returns the placement's standard deviations in the order of placeJacobian.
+// sigmas returns the placement's standard deviations in the order of markerEquations.place.
 func (n noiseModel) sigmas() [placements]float64 {
 	p := n.placement
 	return [placements]float64{float64(p.XY), float64(p.XY), float64(p.Turn), float64(p.Z), p.Size, p.Size}

@@ -62,7 +62,7 @@ func TestAtWithinAndBeyondARange(t *testing.T) {
 	assert.Equal(t, engine.Yes, p.Beyond(0))
 }
 
-// far is the slow method for the furthest point: every point of the target's sides.
+// The slow method tries every point of the target's sides.
 func TestTheFurthestPointOfTheTargetIsACorner(t *testing.T) {
 	s := enginetest.Scene(t, "2.5; A large 0 0 20; B medium 150 130 50")
 	a, b := enginetest.RectOf(s.Ships[0]), enginetest.RectOf(s.Ships[1])

@@ -7,7 +7,7 @@ import (
 )
 
 // Coverage is where a picture shows the mat as it was learnt, with nothing on it, in
-// cells of diffStep. Where a ship hides the mat, where glare is, and outside the picture
+// cells of DiffStep. Where a ship hides the mat, where glare is, and outside the picture
 // it says nothing.
 type Coverage struct {
 	Width, Height int

@@ -1,8 +1,7 @@
 // Package obstacle finds what lies on a mat that was learnt empty. It subtracts the
 // background, matches what differs with a catalogue's outlines by edges and by
 // area, and says where it would not have noticed an obstacle. A [Watch] does so
-// when the table has changed and come to rest. The package also traces the
-// outlines of tokens on white paper.
+// when the table has changed and come to rest.
 package obstacle
 
 import (

@@ -407,7 +407,7 @@ type candidate struct {
 // under blur 1.2 px, noise 6 and contrast 80 still reads 0.85.
 const minReadScore = 0.80
 
-// A print is a way in which sides are cut into cells.
+// sidePrint is a way in which sides are divided into cells.
 type sidePrint struct {
 	base engine.Base
 	side token.Side // Front stands for the rear too, RightSide for the left

@@ -244,7 +244,8 @@ func (f Facts) verify(g gains) Step {
 	s := Step{ID: verifying, Title: "Verify with the check card", State: Open, Does: "Verify", Href: "/calibrate#verify",
 		Gain: "It improves nothing, but checks everything: a wrong sigma shows up."}
 	if f.Table != nil {
-		s.Gain = fmt.Sprintf("It improves nothing, but checks everything: 300 mm in the middle of the mat are stated to ±%s.", millimetres(g.total))
+		s.Gain = fmt.Sprintf("It improves nothing, but checks everything: 300 mm in the middle of the mat are stated to ±%s.",
+			millimetres(g.total))
 	}
 	switch {
 	case f.Verified && f.Outcome == "pass":

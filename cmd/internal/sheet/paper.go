@@ -41,7 +41,7 @@ const (
 	ruleWidth  = 1.5 * geom.Millimeter
 )
 
-// area of a sheet that its content may use, on the page.
+// contentArea is the part of a page that its content may use.
 type contentArea struct{ x0, y0, x1, y1 float64 }
 
 func (a contentArea) width() float64  { return a.x1 - a.x0 }

@@ -75,8 +75,7 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// judges reports whether a request comes from a judge, who is bound by no agreement.
-// IsJudge reports whether a request is a judge's.
+// IsJudge reports whether a request comes from a judge, who is bound by no agreement.
 func (s *Server) IsJudge(r *http.Request) bool { return s.judges(r) }
 
 func (s *Server) judges(r *http.Request) bool { return s.guard.Session(r).Role >= access.Judge }

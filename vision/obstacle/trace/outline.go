@@ -13,12 +13,11 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// traceStep is the spacing, in mm, of the cells in which tokens are looked for, and of
-// the points of a traced outline.
+// Sizes of a trace, in mm.
 const (
-	traceStep  = 0.5
-	traceEvery = 1.0
-	traceReach = 2.5 // mm of a profile on either side of the border
+	traceStep  = 0.5 // between the cells in which tokens are searched for
+	traceEvery = 1.0 // between the points of a traced outline
+	traceReach = 2.5 // of a profile on either side of the border
 )
 
 // Outlines returns the outlines of the tokens that Sheet traced, in table mm, counter-clockwise, from left to right.
