@@ -209,7 +209,7 @@ func (l *Locator) stand(ships []found) (kept []found, spare []vision.SpareToken,
 			spare = append(spare, vision.SpareToken{ID: s.token.Code.ID(), At: l.onMat(s.pose.Point)})
 			continue
 		}
-		by := math.Sqrt((1-flat)*squared(float64(l.raised(s.height))) + flat*squared(float64(spareDrop)))
+		by := math.Sqrt((1-flat)*square(float64(l.raised(s.height))) + flat*square(float64(spareDrop)))
 		radius := token.SideLength(s.token.Base, token.RightSide) / 2
 		more := l.errors.HeightCovariance(s.pose, token.BaseTop, radius, geom.Length(by))
 		if s.height.small() {
@@ -224,8 +224,6 @@ func (l *Locator) stand(ships []found) (kept []found, spare []vision.SpareToken,
 	}
 	return kept, spare, small
 }
-
-func squared(v float64) float64 { return v * v }
 
 // onMat returns where a place that was measured at the height of a base's top lies if it is on the mat.
 func (l *Locator) onMat(p geom.Point) geom.Point {
@@ -247,7 +245,7 @@ func (h height) small() bool {
 // addPlay adds what a token that was printed too small may lie off by within its base: evenly up to the edges, and turned by as much.
 func (h height) addPlay(cov *geom.Cov3, t token.Token) {
 	x, y := t.Half()
-	play := squared(-h.larger) / 3
+	play := square(-h.larger) / 3
 	cov[0] += play * max(x, y) * max(x, y)
 	cov[4] += play * max(x, y) * max(x, y)
 	cov[8] += play
