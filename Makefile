@@ -1,8 +1,10 @@
 # Sightline: everything a person or a machine does with this repository. Linux only.
 #
 # The build tags stand here and nowhere else. gocv compiles only the OpenCV modules
-# that are named. Without tags everything is pure Go and needs no C compiler.
-GOTAGS := opencv,gocv_specific_modules,gocv_calib3d,gocv_videoio
+# that are named. Without tags everything is pure Go and needs no C compiler. The tests
+# that open a browser have a tag of their own: compiling what drives it takes half a minute.
+GOTAGS   := opencv,gocv_specific_modules,gocv_calib3d,gocv_videoio
+TESTTAGS := $(GOTAGS),browser
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOTESTSUM    := gotest.tools/gotestsum@v1.13.0
@@ -73,19 +75,19 @@ test: deps-browser test-cv test-go ## install what is missing and run every test
 # pages wait for a browser most of their time: another package runs meanwhile. That no OpenCV picture
 # is left open takes gocv built a second time, half a minute of one processor: it is built beside the tests.
 test-cv: ## vet and test with OpenCV, and test that no OpenCV picture is left open
-	go vet -tags "$(GOTAGS)" ./...
+	go vet -tags "$(TESTTAGS)" ./...
 	go test -vet=off -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv & mats=$$!; failed=; \
-	$(call gotest,$(LONG_PKG) ./...,-p $$(($$(nproc)+1)) -vet=off -tags "$(GOTAGS)" -timeout 40m) || failed=1; \
+	$(call gotest,$(LONG_PKG) ./...,-p $$(($$(nproc)+1)) -vet=off -tags "$(TESTTAGS)" -timeout 40m) || failed=1; \
 	wait $$mats || failed=1; [ -z "$$failed" ]
 
 # What starts no goroutine has no race, and test-cv tests it; where everything is ten times
 # as slow the long tests are cut short.
 test-go: ## vet without OpenCV, and test what runs concurrently with the race detector
-	go vet ./...
-	$(call gotest,$(RACE_PKG),-vet=off $(RACE) -short -timeout 40m)
+	go vet -tags browser ./...
+	$(call gotest,$(RACE_PKG),-vet=off -tags browser $(RACE) -short -timeout 40m)
 
 # Every analyzer of go vet runs, in the go command that tests: it loads the packages once.
-quick: ## vet and run the short tests in pure Go: the developer's loop
+quick: ## vet and run the short tests in pure Go, without a browser: the developer's loop
 	go test -vet=all -short ./...
 
 test-hardware: deps ## test lamps, display, controls and camera against a real kernel in a virtual machine
@@ -95,7 +97,7 @@ test-arm64: build-arm64 ## run it for arm64 under qemu-user, and compare its ans
 	@.ci/arm64
 
 lint: ## check formatting, go vet and staticcheck, with and without OpenCV
-	@GOTAGS="$(GOTAGS)" STATICCHECK="$(STATICCHECK)" .ci/lint
+	@TESTTAGS="$(TESTTAGS)" STATICCHECK="$(STATICCHECK)" .ci/lint
 
 fmt: ## format the Go files
 	gofmt -w cmd calibration engine firmware-config hardware vision

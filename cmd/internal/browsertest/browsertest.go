@@ -1,3 +1,5 @@
+//go:build browser
+
 // Package browsertest starts a headless Chromium in tests.
 package browsertest
 

@@ -1,4 +1,4 @@
-//go:build opencv
+//go:build browser && opencv
 
 package enrol_test
 

@@ -1,3 +1,5 @@
+//go:build browser
+
 package hall_test
 
 import (
@@ -20,7 +22,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/calibration"
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/event"
@@ -96,19 +97,6 @@ func (p *played) seeing(t testing.TB, names [2]string) {
 		Hub: p.hub, Choose: func(live.Choice) {}, Agree: func(live.Measuring, bool) {}, Declare: func(*live.Declaration) {},
 		Freeze: func(live.HoldRequest) error { return nil }, AskJudge: func(string) error { return nil }, Rulings: judged{t, p},
 		Routes: (&director.Page{}).Routes(),
-	})
-}
-
-// ask holds what the table sees for a judge.
-func (p *played) ask(number uint64, who string) {
-	p.hub.Update(func(s live.State) live.State {
-		s.Held = true
-		s.Hold = &live.Held{Number: number, At: time.Now(), AskedBy: who, Register: s.Register, Frame: s.Frame, Located: s.Located, Sigmas: 3,
-			Result: s.Result, Source: "a camera of tests", Table: calibration.Table{Camera: calibration.Camera{
-				Intrinsics: calibration.Intrinsics{Width: 960, Height: 960, Fx: 1300, Fy: 1300, Cx: 480, Cy: 480},
-				Extrinsics: calibration.Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: calibration.Vec3{-457, 460, 1300}},
-			}}}
-		return s
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/event"
 	"sightline/cmd/internal/hall"
@@ -311,4 +312,17 @@ func asJudge(t testing.TB, r *running) *http.Client {
 	defer answer.Body.Close()
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	return c
+}
+
+// ask holds what the table sees for a judge.
+func (p *played) ask(number uint64, who string) {
+	p.hub.Update(func(s live.State) live.State {
+		s.Held = true
+		s.Hold = &live.Held{Number: number, At: time.Now(), AskedBy: who, Register: s.Register, Frame: s.Frame, Located: s.Located, Sigmas: 3,
+			Result: s.Result, Source: "a camera of tests", Table: calibration.Table{Camera: calibration.Camera{
+				Intrinsics: calibration.Intrinsics{Width: 960, Height: 960, Fx: 1300, Fy: 1300, Cx: 480, Cy: 480},
+				Extrinsics: calibration.Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: calibration.Vec3{-457, 460, 1300}},
+			}}}
+		return s
+	})
 }

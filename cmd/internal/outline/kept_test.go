@@ -3,20 +3,16 @@ package outline
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
@@ -165,38 +161,4 @@ func TestWhatIsNotKept(t *testing.T) {
 		assert.ErrorContains(t, err, says)
 		assert.Nil(t, m.last)
 	}
-}
-
-// After a restart the page draws what was marked before, says which of it is old, and takes up what still stands, and nothing else.
-func TestThePageTakesUpWhatStillStands(t *testing.T) {
-	ctx := browsertest.New(t, 2*time.Minute)
-	b := newKeptBench(t)
-	b.marks(b.take())
-	b.restart(b.desk.o.File)
-	b.table.Scene.Ships[0].Pose.X += 1
-	b.take() // and the camera shows it
-	s := httptest.NewServer(web.NewServer(web.Options{Hub: b.hub, Choose: func(live.Choice) {}, Routes: b.desk.Routes()}))
-	t.Cleanup(s.Close)
-	var listed, marked []string
-	var usable bool
-	texts := func(list string) string {
-		return `[...document.querySelectorAll("` + list + ` li")].map((e) => (e.querySelector("span") ?? e).textContent)`
-	}
-	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(s.URL+"/outline?from=live"), chromedp.WaitVisible("#kept"),
-		chromedp.Evaluate(texts("#kept-ships"), &listed), chromedp.Evaluate(texts("#ships"), &marked)))
-	require.Len(t, listed, 2)
-	assert.Contains(t, listed[0], "A1: old, it has moved by")
-	assert.Equal(t, "B1: still stands there", listed[1])
-	assert.Empty(t, marked, "nothing is marked until somebody takes it up")
-	if dir := os.Getenv("OUTLINE_PNG"); dir != "" {
-		var shot []byte
-		require.NoError(t, chromedp.Run(ctx, chromedp.FullScreenshot(&shot, 100)))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "outline-kept.png"), shot, 0o644))
-	}
-	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#kept-use"), chromedp.Poll(`document.querySelectorAll("#ships li").length === 1`, nil),
-		chromedp.Evaluate(texts("#ships"), &marked), chromedp.Evaluate(`document.getElementById("kept-use").disabled`, &usable)))
-	assert.Contains(t, marked[0], "B1, medium")
-	assert.True(t, usable, "A1 cannot be taken up")
-	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#kept-forget"), chromedp.WaitNotVisible("#kept")))
-	assert.Nil(t, b.take().Kept)
 }

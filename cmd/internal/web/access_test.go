@@ -1,9 +1,11 @@
 package web_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -31,6 +33,8 @@ import (
 	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
+	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 const (
@@ -356,4 +360,28 @@ func TestThePageShowsNoPairingCode(t *testing.T) {
 	without, _ := show("")
 	assert.Equal(t, without, with)
 	assert.NotContains(t, state, "K4MWQX")
+}
+
+// firstDesk is a desk with two cameras, one of which is busy.
+func firstDesk(t testing.TB, facts first.Facts, kept first.Kept) *first.Desk {
+	return first.New(first.Options{
+		Path: filepath.Join(t.TempDir(), "first-table.json"), Facts: func() first.Facts { return facts }, Board: "chessboard:9x6:25mm",
+		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), ScaleX: 1, ScaleY: 1,
+		Frame: fakePicture, UseCamera: func(first.Camera) {},
+		Look: first.Look{
+			List: func(context.Context) []capture.Found {
+				return []capture.Found{
+					{Source: "/dev/video0", Name: "HD Webcam", Modes: []capture.Mode{{Format: "MJPG", Width: 1920, Height: 1080, FPS: 30}}},
+					{Source: "csi:0", Name: "imx708 (camera port 0)"},
+				}
+			},
+			Take: func(_ context.Context, source string) (vision.Frame, error) {
+				if source == "csi:0" {
+					return vision.Frame{}, errors.New("device or resource busy")
+				}
+				return fakePicture(), nil
+			},
+			Now: time.Now,
+		},
+	}, kept)
 }

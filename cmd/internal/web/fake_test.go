@@ -3,6 +3,7 @@ package web_test
 import (
 	"image"
 	"math"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -156,4 +157,39 @@ func (f *fakeTable) direct(change live.DirectionChange) (live.Direction, error) 
 		f.change(func(state *live.State) { state.Direction, state.At = now, time.Now() })
 	}
 	return now, err
+}
+
+// steady serves a table whose state stays as it is and is told every second, as a
+// running program tells it.
+func steady(t *testing.T, f *fakeTable) *httptest.Server {
+	server := serve(t, f)
+	everySecond(t, func() { f.change(func(*live.State) {}) })
+	return server
+}
+
+// everySecond calls tell once a second until the test ends.
+func everySecond(t testing.TB, tell func()) {
+	stop := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				tell()
+			}
+		}
+	})
+	t.Cleanup(func() { close(stop); telling.Wait() })
+}
+
+// measured measures a view's scene.
+func measured(state *live.State) {
+	result, err := engine.Measure(&state.Located.Scene, engine.Options{})
+	if err == nil {
+		state.Result = result
+	}
 }

@@ -1,22 +1,18 @@
+//go:build browser
+
 package web_test
 
 import (
-	"context"
-	"errors"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 
-	"sightline/calibration"
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/web"
-	"sightline/vision"
-	"sightline/vision/capture"
 )
 
 // firstPages are the page of the first table: with cameras to choose from and nothing done,
@@ -39,30 +35,6 @@ func firstServer(t *testing.T, facts first.Facts, kept first.Kept, change ...fun
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	return server
-}
-
-// firstDesk is a desk with two cameras, one of which is busy.
-func firstDesk(t testing.TB, facts first.Facts, kept first.Kept) *first.Desk {
-	return first.New(first.Options{
-		Path: filepath.Join(t.TempDir(), "first-table.json"), Facts: func() first.Facts { return facts }, Board: "chessboard:9x6:25mm",
-		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), ScaleX: 1, ScaleY: 1,
-		Frame: fakePicture, UseCamera: func(first.Camera) {},
-		Look: first.Look{
-			List: func(context.Context) []capture.Found {
-				return []capture.Found{
-					{Source: "/dev/video0", Name: "HD Webcam", Modes: []capture.Mode{{Format: "MJPG", Width: 1920, Height: 1080, FPS: 30}}},
-					{Source: "csi:0", Name: "imx708 (camera port 0)"},
-				}
-			},
-			Take: func(_ context.Context, source string) (vision.Frame, error) {
-				if source == "csi:0" {
-					return vision.Frame{}, errors.New("device or resource busy")
-				}
-				return fakePicture(), nil
-			},
-			Now: time.Now,
-		},
-	}, kept)
 }
 
 // TestWhoIsNotPairedIsToldToPair: no thumbnail is broken, and what is refused leads to the page that helps.

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"image"
 	"math"
-	"net/http/httptest"
 	"sync"
-	"testing"
 	"time"
 
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -106,36 +103,4 @@ func recognised(state *live.State, l *live.LearnState) {
 	o := lump(geom.Point{X: 800, Y: 640}, 25, 2)
 	sight.Unknown = []vision.UnknownObject{{Outline: o, OutlinePx: lumpPx(o)}}
 	state.Located.Obstacles = sight
-}
-
-// obstaclePages are the states of the page that learns obstacles.
-func obstaclePages() []pageCase {
-	serve := func(change func(*live.LearnState)) func(t *testing.T) *httptest.Server {
-		return func(t *testing.T) *httptest.Server {
-			f := newFakeTable(t)
-			l := &fakeLearning{state: taught()}
-			change(&l.state)
-			f.options = func(o *web.Options) { o.Learning = l }
-			f.change(func(state *live.State) {
-				if len(l.state.Entries) > 0 {
-					recognised(state, &l.state)
-				}
-			})
-			return steady(t, f)
-		}
-	}
-	nothing := func(s *live.LearnState) {
-		*s = live.LearnState{
-			Wanted: 10, MatBlockers: []string{"A sheet of white paper lies on the mat."}, Blockers: []string{"Ship A1 stands on the mat."},
-			Mat: live.LearntFile{File: "calibration/mat.png"}, Catalogue: live.LearntFile{File: "calibration/obstacles.json"},
-		}
-	}
-	return []pageCase{
-		{name: "obstacles-mat", path: "/obstacles", ready: "#step-mat .way li", brief: true, desk: []string{"#learn-mat", "#view"},
-			open: serve(nothing)},
-		{name: "obstacles-tokens", path: "/obstacles#tokens", ready: "#shapes polygon",
-			desk: []string{"#trace", "#view", "#save"}, open: serve(func(*live.LearnState) {})},
-		{name: "obstacles-try", path: "/obstacles#try", ready: "#found tbody tr", brief: true,
-			open: serve(func(s *live.LearnState) { s.Trace = nil })},
-	}
 }

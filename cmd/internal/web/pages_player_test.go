@@ -1,3 +1,5 @@
+//go:build browser
+
 package web_test
 
 import (
@@ -117,14 +119,6 @@ func crowd() func(*live.State) {
 		}
 		state.Located.Ships = outlinesOf(*s)
 		measured(state)
-	}
-}
-
-// measured measures a view's scene.
-func measured(state *live.State) {
-	result, err := engine.Measure(&state.Located.Scene, engine.Options{})
-	if err == nil {
-		state.Result = result
 	}
 }
 
