@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Output is one GPIO line that lights a lamp. Nothing is ever read back.
+// Output is one GPIO line that lights a lamp. It is never read back.
 type Output interface {
 	Set(lit bool) error
 	Close() error // lets the line go
 }
 
-// Parts are what a Board is built from. Any of them may be missing.
+// Parts are the parts of a Board. Any of them may be missing.
 type Parts struct {
 	Name string // for people: "board.toml"
 
-	// Lamps opens each lamp's line, dark; the board owns it and closes it. It is
-	// called again after each failure. nil: the lamp is not fitted.
+	// Lamps open the lamps' lines, dark. The board owns a line and closes it. It calls the function
+	// again after each failure. Nil: the lamp is not fitted.
 	Lamps [NumLamps]func() (Output, error)
 
 	// Display opens the display; nil: there is none.
@@ -46,7 +46,7 @@ type Board struct {
 
 var _ Panel = (*Board)(nil)
 
-// NewBoard returns a panel made of the parts. It touches nothing yet.
+// NewBoard returns a panel made of the parts. It does not access hardware yet.
 func NewBoard(p Parts) *Board {
 	if p.Now == nil {
 		p.Now = time.Now
@@ -69,11 +69,11 @@ func (b *Board) Show(s State) error {
 	return errors.Join(b.showLamps(LampsAt(s, now), now), b.strip.show(s.Pointers, now), b.screen.show(Draw(s)))
 }
 
-// showLamps brings every lamp to its level; those that go out do so first, so that
-// two answers never stand there at once.
+// showLamps sets every lamp. It first puts lamps out and then lights others, so that two answers
+// are never visible at once.
 func (b *Board) showLamps(on [NumLamps]bool, now time.Time) error {
 	var failed []error
-	without := 0 // lamps that fail because the machine has no GPIO at all: one error for all
+	without := 0 // lamps that fail because the machine has no GPIO: one error for all
 	for _, lit := range []bool{false, true} {
 		for i := range b.lamps {
 			if on[i] != lit {
@@ -131,17 +131,17 @@ func (b *Board) String() string {
 	return b.name + ": " + strings.Join(said, "; ")
 }
 
-// plain is an error for the panel's own line, where it is clear whose error it is.
+// plain returns an error without the package's prefix, for the panel's own line.
 func plain(err error) string { return strings.TrimPrefix(err.Error(), "hardware: ") }
 
-// A lamp whose line fails is opened again at once, then at every refresh for a while,
-// so that a passing error shows for no longer than one; then once a second.
+// A lamp whose line fails is reopened at once, then for a while at every refresh, so that a passing
+// error is hardly visible, and then once a second.
 const (
 	lampPatience = time.Second
 	lampRetry    = time.Second
 )
 
-// lampLine is one lamp's line: open when it could be opened.
+// lampLine is the line of one lamp, if it could be opened.
 type lampLine struct {
 	open    func() (Output, error) // nil: not fitted
 	out     Output                 // nil: closed
@@ -150,13 +150,13 @@ type lampLine struct {
 	retryAt time.Time
 }
 
-// show brings the lamp to its level. Only the first failure of a series is returned.
+// show sets the lamp. It returns only the first failure of a series.
 func (l *lampLine) show(lit bool, now time.Time) error {
 	if l.open == nil || l.out == nil && now.Before(l.retryAt) {
 		return nil
 	}
 	err := l.set(lit)
-	if err != nil { // perhaps the chip went away and came back
+	if err != nil { // the chip may have been unplugged and reconnected
 		err = l.set(lit)
 	}
 	if err == nil {
@@ -176,9 +176,8 @@ func (l *lampLine) show(lit bool, now time.Time) error {
 	return nil
 }
 
-// set writes the level, also when it is the one that was written before: a chip that
-// was unplugged and came back has forgotten it, and only a write tells. It lets go of
-// the line when that fails: better dark than wrong.
+// set writes the level even if it is unchanged, because a chip that was unplugged and reconnected
+// has lost it. If writing fails, set closes the line: a dark lamp is better than a wrong one.
 func (l *lampLine) set(lit bool) error {
 	if l.out == nil {
 		out, err := l.open()
@@ -195,7 +194,7 @@ func (l *lampLine) set(lit bool) error {
 	return nil
 }
 
-// halt puts the lamp out and lets its line go.
+// halt puts the lamp out and closes its line.
 func (l *lampLine) halt() error {
 	if l.out == nil {
 		return nil

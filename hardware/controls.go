@@ -2,33 +2,33 @@ package hardware
 
 import "time"
 
-// What contacts do is decided by pure functions of the edges' times. A contact that
-// closes bounces for some milliseconds; each press and each turn must count once.
+// Pure functions of the edges' times decide what contacts do. A closing contact bounces for some
+// milliseconds, but each press and each turn must count once.
 
-// Settle is how long a button must be still before its level counts. Contacts of
-// small push buttons bounce for 1 to 5 ms, bad ones for 10.
+// Settle is how long a button must be still before its level counts. Small push buttons bounce for
+// 1 to 5 ms, bad ones for 10.
 const Settle = 12 * time.Millisecond
 
-// HoldAfter is how long a button is held before it counts as held, not pressed.
+// HoldAfter is how long a button is down before it counts as held instead of pressed.
 const HoldAfter = 800 * time.Millisecond
 
-// Debouncer turns a bouncing line into a level that changes only when the line has
-// been still for Settle. The zero value is a line that rests.
+// Debouncer turns a bouncing line into a level that changes only after the line has been still for
+// Settle. The zero value is an inactive line.
 type Debouncer struct {
 	level   bool          // what counts
 	raw     bool          // what the last edge said
 	edgeAt  time.Duration // of the last edge
-	waiting bool          // raw differs from level, and the line is not still yet
+	waiting bool          // raw differs from level and has not been still for Settle
 }
 
-// Change is a level that counts, and since when it does.
+// Change is a debounced level and since when it applies.
 type Change struct {
 	At   time.Duration
 	High bool
 }
 
-// Edge takes an edge, in the order of time, and returns the change that came to pass
-// before it, if any.
+// Edge processes an edge and returns the change that happened before it, if any. Edges must be in
+// the order of time.
 func (d *Debouncer) Edge(at time.Duration, high bool) (Change, bool) {
 	c, changed := d.Advance(at)
 	d.raw, d.edgeAt = high, at
@@ -36,8 +36,8 @@ func (d *Debouncer) Edge(at time.Duration, high bool) (Change, bool) {
 	return c, changed
 }
 
-// Advance says that no edge came up to now, and returns the change that this makes, if
-// any. An edge exactly at the end of Settle still counts as bouncing before it.
+// Advance processes the time up to now, without edges, and returns the change in it, if any. An
+// edge exactly at the end of Settle still counts as bouncing.
 func (d *Debouncer) Advance(now time.Duration) (Change, bool) {
 	if !d.waiting || now < d.edgeAt+Settle {
 		return Change{}, false
@@ -46,31 +46,31 @@ func (d *Debouncer) Advance(now time.Duration) (Change, bool) {
 	return Change{d.edgeAt + Settle, d.level}, true
 }
 
-// Due returns when Advance has something to say, if no further edge comes.
+// Due returns when Advance will return a change if there are no further edges.
 func (d *Debouncer) Due() (at time.Duration, ok bool) { return d.edgeAt + Settle, d.waiting }
 
-// Push is what a button's user did.
+// Push is a press of a button.
 type Push struct {
 	At   time.Duration
-	Held bool // for HoldAfter; it counts at that moment, and the release counts no more
+	Held bool // for HoldAfter: it counts then, and the release does not
 }
 
-// Button makes pushes of a button's levels: a press counts when it is released, so
-// that it can be told from a hold. The zero value is a button that no one touches.
+// Button turns a button's edges into pushes. A press counts when it is released, to distinguish it
+// from a hold. The zero value is a button that is not pressed.
 type Button struct {
 	Debouncer
 	down   bool
 	downAt time.Duration
-	held   bool // this hold has counted
+	held   bool // this hold was returned
 }
 
-// Edge takes an edge and returns the push that came to pass before it, if any.
+// Edge processes an edge and returns the push that happened before it, if any.
 func (b *Button) Edge(at time.Duration, high bool) (Push, bool) {
 	c, changed := b.Debouncer.Edge(at, high)
 	return b.changed(c, changed, at)
 }
 
-// Advance says that no edge came up to now and returns the push that this makes, if any.
+// Advance processes the time up to now, without edges, and returns the push in it, if any.
 func (b *Button) Advance(now time.Duration) (Push, bool) {
 	c, changed := b.Debouncer.Advance(now)
 	return b.changed(c, changed, now)
@@ -92,7 +92,7 @@ func (b *Button) changed(c Change, changed bool, now time.Duration) (Push, bool)
 	return Push{}, false
 }
 
-// Due returns when Advance has something to say, if no further edge comes.
+// Due returns when Advance will return a push if there are no further edges.
 func (b *Button) Due() (time.Duration, bool) {
 	if at, ok := b.Debouncer.Due(); ok {
 		return at, true
@@ -116,8 +116,8 @@ type Quadrature struct {
 	quarters int
 }
 
-// Edge takes an edge of line 0 (A) or 1 (B) and returns the step that it completes:
-// +1 to the right, −1 to the left, or 0.
+// Edge processes an edge of line 0 (A) or 1 (B) and returns the step that it completes: +1 to the
+// right, −1 to the left, or 0.
 func (q *Quadrature) Edge(line int, high bool) int {
 	before := q.phase()
 	switch line {
@@ -129,7 +129,7 @@ func (q *Quadrature) Edge(line int, high bool) int {
 	return q.moved(before)
 }
 
-// phase is the place in the Gray code: 0 at rest, then A, A and B, B.
+// phase returns the place in the Gray code: 0 at rest, then A, A and B, B.
 func (q *Quadrature) phase() int {
 	switch {
 	case q.a && q.b:
@@ -152,19 +152,19 @@ func (q *Quadrature) moved(before int) int {
 	if q.phase() != 0 {
 		return 0
 	}
-	step := q.quarters / 4 // −1, 0 or 1: every passage of the rest position ends here
+	step := q.quarters / 4 // −1, 0 or 1: the count restarts at each rest position
 	q.quarters = 0
 	return step
 }
 
-// Resume takes the lines' levels again after edges were lost. What was under way is
-// forgotten: whatever follows, no step comes from it, and none the wrong way round.
+// Resume sets the lines' levels after edges were lost. A step in progress is dropped, so that none
+// is counted in the wrong direction.
 func (q *Quadrature) Resume(a, b bool) { *q = Quadrature{a: a, b: b} }
 
-// Input is what a person did at the panel.
+// Input is an action of a person at the panel.
 type Input int8
 
-// The inputs: the encoder, its push, and the two buttons; each push short or held.
+// The inputs of the encoder, its push and the two buttons; each push short or held.
 const (
 	InputNone Input = iota
 	TurnRight
@@ -180,7 +180,7 @@ const (
 var inputNames = [...]string{"none", "turn right", "turn left", "push knob", "hold knob", "push choose", "hold choose", "push freeze",
 	"hold freeze"}
 
-// String names the input for people: "turn right".
+// String returns the input's name for people: "turn right".
 func (i Input) String() string {
 	if i < 0 || int(i) >= len(inputNames) {
 		return "?"
@@ -191,7 +191,7 @@ func (i Input) String() string {
 // Control is one of the panel's controls.
 type Control int8
 
-// The controls. The knob turns and can be pushed.
+// The controls. The knob can be turned and pushed.
 const (
 	ControlTurn Control = iota
 	ControlKnob
@@ -210,27 +210,27 @@ func (c Control) String() string {
 	return controlNames[c]
 }
 
-// Did is an input and when it happened, on the clock of the edges.
+// Did is an input and its time on the clock of the edges.
 type Did struct {
 	Input Input
 	At    time.Duration
 }
 
-// decoder makes inputs of one control's edges.
+// decoder turns one control's edges into inputs.
 type decoder struct {
 	control Control
 	button  Button
 	turn    Quadrature
 	seq     uint32 // of the last edge
 	any     bool   // an edge has come
-	lost    bool   // the kernel had to drop edges: nothing is known until the lines are read
+	lost    bool   // the kernel dropped edges: the levels are unknown until the lines are read
 }
 
-// edge takes an edge. full says that the kernel's queue was full when it was read. A
-// gap in the edges' numbers then means that the queue ran over, and nothing is said
-// until the lines have been read again: a step with a hole in it might seem to go the
-// other way. Any other gap is a bounce that was faster than the kernel's handler, which
-// makes one edge of several, with the level at which they ended: nothing is lost.
+// edge processes an edge. full says that the kernel's queue was full when it was read. A gap in the
+// edges' numbers then means that the queue overflowed, and edge returns nothing until the lines
+// have been read again: an incomplete step might seem to go the other way. Any other gap is a
+// bounce that was faster than the kernel's handler, which merges several edges into one with the
+// final level, and nothing is lost.
 func (d *decoder) edge(e Edge, full bool) []Did {
 	d.lost = d.lost || full && d.any && e.Seq != d.seq+1
 	d.any, d.seq = true, e.Seq
@@ -250,7 +250,7 @@ func (d *decoder) edge(e Edge, full bool) []Did {
 	return d.pushed(p, ok)
 }
 
-// advance says that no edge came up to now.
+// advance processes the time up to now, without edges.
 func (d *decoder) advance(now time.Duration) []Did {
 	if d.control == ControlTurn {
 		return nil
@@ -265,14 +265,14 @@ func (d *decoder) pushed(p Push, ok bool) []Did {
 	}
 	in := map[Control]Input{ControlKnob: PushKnob, ControlChoose: PushChoose, ControlFreeze: PushFreeze}[d.control]
 	if p.Held {
-		in++ // the held one follows the pushed one
+		in++ // the constant for held follows the one for pushed
 	}
 	return []Did{{in, p.At}}
 }
 
-// StaleAfter is how old an input may be when it is handed on. One that waited longer,
-// because the program was busy or stopped, would do something that no one wants now.
+// StaleAfter is the greatest age of an input that is delivered. An older one, delayed because the
+// program was busy or stopped, would do something that is no longer wanted.
 const StaleAfter = 300 * time.Millisecond
 
-// Fresh reports whether an input may still be handed on.
+// Fresh reports whether an input may still be delivered.
 func (d Did) Fresh(now time.Duration) bool { return now-d.At <= StaleAfter }

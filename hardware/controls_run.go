@@ -14,7 +14,7 @@ import (
 	"github.com/warthog618/go-gpiocdev/uapi"
 )
 
-// edgeSource gives the edges of one control's lines: the kernel's, or a test's.
+// edgeSource delivers the edges of one control's lines, from the kernel or a test.
 type edgeSource interface {
 	readEdges(deadline time.Time, edges []Edge) ([]Edge, error) // waits
 	drainEdges(edges []Edge) ([]Edge, error)                    // does not
@@ -22,8 +22,8 @@ type edgeSource interface {
 	Close() error // ends a wait
 }
 
-// ControlLines says on which lines one control hangs: A and B of the encoder, one
-// line of everything else. None: it is not fitted.
+// ControlLines names the lines of one control: A and B of the encoder, one line of any other.
+// Without names the control is not fitted.
 type ControlLines struct {
 	Names      []string
 	ActiveHigh bool // the contact leads to 3.3 V, not to ground
@@ -35,15 +35,15 @@ type Controls struct {
 	clock func() time.Duration
 	log   *slog.Logger
 
-	delivering sync.Mutex // one input after the other is handed on
+	delivering sync.Mutex // held while an input is delivered, so that they stay in order
 
 	mu      sync.Mutex // guards what follows
 	failure [NumControls]error
-	stale   int // inputs that were dropped because they were too old
-	lost    int // times that the kernel had dropped edges
+	stale   int // inputs dropped because they were too old
+	lost    int // how often the kernel dropped edges
 }
 
-// OpenControls returns the controls of the wiring. Nothing is touched before Run.
+// OpenControls returns the controls of the wiring. It does not access hardware before Run.
 func OpenControls(lines [NumControls]ControlLines, log *slog.Logger) *Controls {
 	c := &Controls{clock: monotonic, log: log}
 	if log == nil {
@@ -64,16 +64,16 @@ func OpenControls(lines [NumControls]ControlLines, log *slog.Logger) *Controls {
 	return c
 }
 
-// edgeWait is the longest wait for an edge. It only bounds how late a lost line is
-// noticed: an edge and Close end a wait at once.
+// edgeWait is the longest wait for an edge. It only limits how late a lost line is noticed, because
+// an edge or Close ends a wait at once.
 const edgeWait = 500 * time.Millisecond
 
-// edgeLate is how long after its moment an edge may come out of the kernel.
+// edgeLate is how long after its time an edge may arrive from the kernel.
 const edgeLate = 2 * time.Millisecond
 
-// Run reads the controls until ctx is cancelled and hands on what people do, one
-// input after the other. A control that is missing or fails is tried again on its own.
-// What could not be handed on for longer than StaleAfter is dropped.
+// Run reads the controls until ctx is cancelled and calls do for each input, one at a time. It
+// retries controls that are missing or fail. It drops inputs that could not be delivered within
+// StaleAfter.
 func (c *Controls) Run(ctx context.Context, do func(Did)) error {
 	var readers sync.WaitGroup
 	for i, open := range c.open {
@@ -86,7 +86,7 @@ func (c *Controls) Run(ctx context.Context, do func(Did)) error {
 	return nil
 }
 
-// read reads one control, and opens it again when it fails.
+// read reads one control, and reopens it when it fails.
 func (c *Controls) read(ctx context.Context, which Control, do func(Did)) {
 	for ctx.Err() == nil {
 		err := c.readOpen(ctx, which, do)
@@ -101,18 +101,18 @@ func (c *Controls) read(ctx context.Context, which Control, do func(Did)) {
 	}
 }
 
-// failed remembers a failure and says so when it is new.
+// failed records a failure, and logs it if it is new.
 func (c *Controls) failed(which Control, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	said := errors.Is(err, errNoGPIO) && slices.ContainsFunc(c.failure[:], func(e error) bool { return errors.Is(e, errNoGPIO) })
-	if c.failure[which] == nil && !said { // a machine without GPIO is said once for all
+	if c.failure[which] == nil && !said { // log the lack of GPIO once for all controls
 		c.log.Warn("hardware: the panel continues without a control", "control", which.String(), "err", err)
 	}
 	c.failure[which] = err
 }
 
-// readOpen opens a control and reads it until something fails.
+// readOpen opens a control and reads it until it fails.
 func (c *Controls) readOpen(ctx context.Context, which Control, do func(Did)) error {
 	lines, err := c.open[which]()
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Controls) readOpen(ctx context.Context, which Control, do func(Did)) er
 	}
 }
 
-// wait is how long to wait for an edge.
+// wait returns how long to wait for an edge.
 func (c *Controls) wait(d *decoder) time.Duration {
 	if at, ok := d.button.Due(); ok {
 		return max(0, min(at+edgeLate-c.clock(), edgeWait)) + time.Millisecond
@@ -168,8 +168,8 @@ func (c *Controls) wait(d *decoder) time.Duration {
 	return edgeWait
 }
 
-// resume takes the lines as they are: at the start, and when edges were lost. A
-// button that is down then has not been pressed.
+// resume reads the lines' levels at the start and after lost edges. A button that is down then does
+// not count as pressed.
 func (d *decoder) resume(lines edgeSource) error {
 	levels, err := lines.levels()
 	if err != nil {
@@ -182,7 +182,7 @@ func (d *decoder) resume(lines edgeSource) error {
 	return nil
 }
 
-// deliver hands an input on, unless it is too old by then.
+// deliver passes an input on unless it is too old.
 func (c *Controls) deliver(did Did, do func(Did)) {
 	c.delivering.Lock()
 	defer c.delivering.Unlock()
@@ -195,16 +195,15 @@ func (c *Controls) deliver(did Did, do func(Did)) {
 	c.stale++
 }
 
-// Dropped returns how many inputs were too old to be handed on, and how often the
-// kernel had to drop edges because no one read them.
+// Dropped returns how many inputs were dropped because they were too old, and how often the kernel
+// dropped edges that were not read in time.
 func (c *Controls) Dropped() (stale, lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stale, c.lost
 }
 
-// String says what works and what does not, in one line for people; "" when no
-// control is fitted.
+// String says which controls work, in one line for people; "" if none is fitted.
 func (c *Controls) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

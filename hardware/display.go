@@ -16,7 +16,7 @@ import (
 	"periph.io/x/devices/v3/ssd1306/image1bit"
 )
 
-// DisplayOptions say how the display hangs and how bright it is.
+// DisplayOptions describe a display.
 type DisplayOptions struct {
 	Address  uint16 // on I²C; 0 means 0x3C
 	Contrast byte   // brightness; 0 means full
@@ -31,9 +31,8 @@ func (o DisplayOptions) contrast() byte {
 	return o.Contrast
 }
 
-// Display is an SSD1306 that was started and can be drawn on. One that has seen an
-// error is closed and never used again: periph's driver believes that the lost
-// picture was shown and would not send it a second time.
+// Display is a started SSD1306. After an error it is closed and never used again, because periph's
+// driver believes that the lost picture was shown and would not send it again.
 type Display struct {
 	dev   *ssd1306.Dev
 	bus   io.Closer
@@ -41,8 +40,7 @@ type Display struct {
 	o     DisplayOptions
 }
 
-// NewDisplayI2C starts a display on an I²C bus, which it owns from now on, also when
-// it fails.
+// NewDisplayI2C starts a display on an I²C bus. It takes ownership of the bus, even if it fails.
 func NewDisplayI2C(bus i2c.BusCloser, o DisplayOptions) (*Display, error) {
 	if o.Address == 0 {
 		o.Address = ssd1306Address
@@ -57,8 +55,8 @@ func NewDisplayI2C(bus i2c.BusCloser, o DisplayOptions) (*Display, error) {
 	})
 }
 
-// NewDisplaySPI starts a display on an SPI port with a data/command line, both of
-// which it owns from now on, also when it fails.
+// NewDisplaySPI starts a display on an SPI port with a data/command line. It takes ownership of
+// both, even if it fails.
 func NewDisplaySPI(port spi.PortCloser, dc Output, o DisplayOptions) (*Display, error) {
 	to, line := &onePort{Port: port}, dcLine{dc}
 	return newDisplay(closers{port, dc}, o, func() (*ssd1306.Dev, error) {
@@ -91,8 +89,8 @@ func newDisplay(bus io.Closer, o DisplayOptions, start func() (*ssd1306.Dev, err
 	return d, nil
 }
 
-// restart sends the opening sequence. A chip that holds a picture keeps it, and
-// one that lost its power begins to work again; what is drawn next is sent whole.
+// restart sends the opening sequence. A chip with a picture keeps it, and one that lost its power
+// starts again; the next picture is sent whole.
 func (d *Display) restart() (err error) {
 	if d.dev, err = d.start(); err != nil {
 		return err
@@ -108,22 +106,22 @@ func (d *Display) Draw(img *image1bit.VerticalLSB) error {
 	return d.dev.Draw(img.Bounds(), img, image.Point{})
 }
 
-// ask sends something that changes nothing: a chip that is gone does not acknowledge
-// it. (On SPI no one ever does.)
+// ask sends a command that changes nothing: a missing chip does not acknowledge it. (On SPI nothing
+// is ever acknowledged.)
 func (d *Display) ask() error { return d.dev.SetContrast(d.o.contrast()) }
 
-// blank empties the picture and switches the chip off.
+// blank clears the picture and switches the chip off.
 func (d *Display) blank() error {
 	dark := image1bit.NewVerticalLSB(image.Rect(0, 0, DisplayWidth, DisplayHeight))
 	return errors.Join(d.Draw(dark), d.dev.Halt())
 }
 
-// Close lets the bus go; the chip keeps its picture.
+// Close closes the bus; the chip keeps its picture.
 func (d *Display) Close() error { return d.bus.Close() }
 
-// How a display that fails is tried again, how often one that seems well is asked
-// whether it is still there, and how often it is sent everything again: one that lost
-// its power between two questions answers as if nothing had been, and shows nothing.
+// How often a failed display is retried, how often a working one is probed, and how often
+// everything is sent again. The last is for a display that lost its power between two probes: it
+// acknowledges, but shows nothing.
 const (
 	retryFirst  = time.Second
 	retryMost   = 30 * time.Second
@@ -134,23 +132,23 @@ const (
 // haltWithin is how long Halt waits for a display whose bus hangs.
 const haltWithin = 3 * time.Second
 
-// screen keeps a display showing the newest picture. The bus is slow, and one that is
-// held low takes seconds to fail: everything that touches it runs in a goroutine that
-// lives while there is something to do, so that the lamps never wait.
+// screen shows the newest picture on a display. The bus is slow, and one that is held low takes
+// seconds to fail. So only a goroutine touches it, which runs while there is work, and the lamps
+// never wait.
 type screen struct {
 	open func() (*Display, error) // nil: no display
 	now  func() time.Time
 	log  *slog.Logger
 
 	mu      sync.Mutex // guards what follows
-	idle    *sync.Cond // signals that busy became false
-	busy    bool       // a goroutine is at work; it alone touches display
+	idle    *sync.Cond // signals that busy is false
+	busy    bool       // the goroutine is running; only it touches display
 	want    *image1bit.VerticalLSB
 	shown   *image1bit.VerticalLSB
 	display *Display // nil: closed; opened again at retryAt
-	everUp  bool     // the display has held a picture of ours
+	everUp  bool     // the display has shown a picture of ours
 	failure error
-	news    error // a failure that no one was told of yet
+	news    error // a failure that was not returned yet
 	retryIn time.Duration
 	retryAt time.Time
 	askAt   time.Time
@@ -163,7 +161,7 @@ func newScreen(open func() (*Display, error), now func() time.Time, log *slog.Lo
 	return s
 }
 
-// show makes a picture the one to be shown and returns a failure that is new.
+// show sets the picture to show. It returns a new failure of the display, once.
 func (s *screen) show(img *image1bit.VerticalLSB) error {
 	if s.open == nil {
 		return nil
@@ -180,7 +178,7 @@ func (s *screen) show(img *image1bit.VerticalLSB) error {
 	return err
 }
 
-// due reports whether there is something to do. The caller holds mu.
+// due reports whether there is work. The caller holds mu.
 func (s *screen) due() bool {
 	now := s.now()
 	if s.display == nil {
@@ -189,7 +187,7 @@ func (s *screen) due() bool {
 	return s.shown == nil || string(s.shown.Pix) != string(s.want.Pix) || !now.Before(s.askAt) || !now.Before(s.redraw)
 }
 
-// work does what is due until nothing is.
+// work does what is due.
 func (s *screen) work() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,8 +209,8 @@ func (s *screen) work() {
 	s.idle.Broadcast()
 }
 
-// bring brings a picture to the display, opening it first if need be. Only the one
-// who set busy calls it.
+// bring shows a picture on the display, opening it first if necessary. Only the goroutine that set
+// busy calls it.
 func (s *screen) bring(img *image1bit.VerticalLSB) error {
 	now := s.now()
 	switch {
@@ -236,8 +234,8 @@ func (s *screen) bring(img *image1bit.VerticalLSB) error {
 	return s.display.Draw(img)
 }
 
-// failed lets go of the display and says when to try again. Only the first failure
-// of a series is news. The caller holds mu.
+// failed closes the display and schedules a retry. It reports only the first failure of a series.
+// The caller holds mu.
 func (s *screen) failed(err error) {
 	first := s.failure == nil
 	s.close()
@@ -258,8 +256,7 @@ func (s *screen) close() {
 	s.display, s.shown = nil, nil
 }
 
-// wait waits until no one is at work, and reports whether that came to pass in time.
-// The caller holds mu.
+// wait waits until the goroutine has ended. It reports false on timeout. The caller holds mu.
 func (s *screen) wait(within time.Duration) bool {
 	late := false
 	timer := time.AfterFunc(within, func() {
@@ -275,8 +272,7 @@ func (s *screen) wait(within time.Duration) bool {
 	return !s.busy
 }
 
-// halt puts the display dark. One that had failed is tried once more, so that it is
-// not left with an old answer.
+// halt blanks the display. It retries a failed one once, so that no old answer remains on it.
 func (s *screen) halt() error {
 	if s.open == nil {
 		return nil
@@ -320,7 +316,7 @@ func (s *screen) blank() error {
 	return nil
 }
 
-// says tells how the display is, for people.
+// says describes the state of the display for people.
 func (s *screen) says() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,8 +21,8 @@ const (
 	DisplayHeight = 64
 )
 
-// Text is 8×16 dots, the smallest that is legible at arm's length on a display of
-// 22 mm: sixteen columns, four lines.
+// Text is 8×16 dots, the smallest that is legible at arm's length on a display 22 mm wide: sixteen
+// columns, four lines.
 const (
 	textWidth  = 8
 	lineHeight = 16
@@ -61,7 +61,7 @@ func Draw(s State) *image1bit.VerticalLSB {
 	return img
 }
 
-// drawMessage draws a heading on an inverted bar and up to three lines under it.
+// drawMessage draws a heading on an inverted bar, with up to three lines below.
 func drawMessage(img *image1bit.VerticalLSB, heading, text string) {
 	bar := image.Rect(0, 0, DisplayWidth, lineHeight)
 	draw.Draw(img, bar, image.NewUniform(image1bit.On), image.Point{}, draw.Src)
@@ -71,7 +71,7 @@ func drawMessage(img *image1bit.VerticalLSB, heading, text string) {
 	}
 }
 
-// drawTurn draws whose turn it is on the lowest line.
+// drawTurn draws whose turn it is on the last line.
 func drawTurn(img *image1bit.VerticalLSB, turn string) {
 	if turn == "" {
 		return
@@ -81,8 +81,8 @@ func drawTurn(img *image1bit.VerticalLSB, turn string) {
 	drawText(img, 0, low.Min.Y, clip(turnLine(turn), columns), image1bit.On)
 }
 
-// turnLine shortens whose turn it is to one line: "R3 Activation: B2 next" to "R3 B2 next". Who
-// is next matters more than the phase.
+// turnLine shortens whose turn it is to one line, from "R3 Activation: B2 next" to "R3 B2 next".
+// The next ship matters more than the phase.
 func turnLine(turn string) string {
 	head, next, found := strings.Cut(turn, ": ")
 	round, _, _ := strings.Cut(head, " ")
@@ -132,7 +132,7 @@ func arcText(s State, room int) string {
 	return arc + " " + word
 }
 
-// obstructionText says what is known of obstacles on the line, in ten columns.
+// obstructionText states the obstruction in ten columns.
 func obstructionText(s State) string {
 	switch {
 	case s.AttackerChooses:
@@ -147,8 +147,8 @@ func obstructionText(s State) string {
 	return "rocks n/a" // not watched: never "clear" for what no one looks at
 }
 
-// drawBand draws the range as large as it fits and returns the column of dots at
-// which the room to its right begins.
+// drawBand draws the range as large as it fits and returns the first free column of dots to its
+// right.
 func drawBand(img *image1bit.VerticalLSB, s State) int {
 	const top = lineHeight + 1
 	if s.Range == engine.Yes && s.Band <= 3 {
@@ -177,7 +177,7 @@ func drawBand(img *image1bit.VerticalLSB, s State) int {
 	return width + 4
 }
 
-// drawLarge draws text in the middle of a box, doubled in size a number of times.
+// drawLarge draws text in the middle of a box, doubled in size up to a number of times.
 func drawLarge(img *image1bit.VerticalLSB, box image.Rectangle, text string, doublings int) {
 	text = strings.ReplaceAll(text, "0", "O") // the font's slashed zero is hard to read this large
 	small := image1bit.NewVerticalLSB(image.Rect(0, 0, textWidth*utf8.RuneCountInString(text), lineHeight))
@@ -217,7 +217,7 @@ func doubled(src *image1bit.VerticalLSB) *image1bit.VerticalLSB {
 	return dst
 }
 
-// inked returns the smallest box that holds every lit dot.
+// inked returns the smallest box that contains all lit dots.
 func inked(img *image1bit.VerticalLSB) (box image.Rectangle) {
 	b := img.Bounds()
 	for y := b.Min.Y; y < b.Max.Y; y++ {
@@ -230,8 +230,8 @@ func inked(img *image1bit.VerticalLSB) (box image.Rectangle) {
 	return box
 }
 
-// drawText draws 8×16 text with its top left corner at (x, y). The font has no
-// arrow; it is drawn here.
+// drawText draws 8×16 text with its top left corner at (x, y), including the arrow, which the font
+// lacks.
 func drawText(img *image1bit.VerticalLSB, x, y int, text string, c image1bit.Bit) {
 	d := font.Drawer{Dst: img, Src: image.NewUniform(c), Face: inconsolata.Bold8x16}
 	for _, r := range text {

@@ -22,23 +22,23 @@ import (
 // virtual machine, and it gives what periph's GPIO does not: the time of each edge, a
 // first level without a glitch, and a line that can be released and requested again.
 
-// edgeQueue is how many edges the kernel keeps for each request until they are read.
+// edgeQueue is how many unread edges the kernel keeps for each request.
 const edgeQueue = 64
 
 // lineEventSize is the size of an event as the kernel writes it, in bytes.
 var lineEventSize = binary.Size(uapi.LineEvent{})
 
-// lineAddress says where a line is: the chip's device and the line's place on it.
+// lineAddress identifies a line: its chip's device and its offset on the chip.
 type lineAddress struct {
 	chip   string
 	offset uint32
 }
 
-// errNoGPIO is what a machine without any GPIO chip gives for every line.
+// errNoGPIO is the error for any line on a machine without GPIO chips.
 var errNoGPIO = errors.New("no GPIO on this machine")
 
-// findLine looks for a line: by its name, "GPIO17" (the first chip that has it, those
-// of the processor's own pins before others), or as "/dev/gpiochip0:17".
+// findLine finds a line by its name, "GPIO17", or as "/dev/gpiochip0:17". If several chips have a
+// line of that name, it returns the processor's own.
 func findLine(name string) (lineAddress, error) {
 	if chip, offset, ok := strings.Cut(name, ":"); ok && strings.HasPrefix(chip, "/dev/") {
 		n, err := strconv.ParseUint(offset, 10, 32)
@@ -106,14 +106,14 @@ func findOn(path, name string) (lineAddress, error) {
 	return lineAddress{path, uint32(offset)}, err
 }
 
-// gpioLines are lines of one chip that this program holds.
+// gpioLines are lines of one chip that this program has requested.
 type gpioLines struct {
 	file    *os.File
 	offsets []uint32
 }
 
-// requestLines asks the kernel for lines of one chip, by name. Outputs have the level
-// 0 from the beginning. The kernel gives a line to one holder only.
+// requestLines requests lines of one chip by name. Outputs start at level 0. The kernel gives a
+// line to only one program.
 func requestLines(flags uapi.LineFlagV2, names ...string) (*gpioLines, error) {
 	request := uapi.LineRequest{Lines: uint32(len(names)), EventBufferSize: edgeQueue, Config: uapi.LineConfig{Flags: flags}}
 	copy(request.Consumer[:], "sightline")
@@ -148,7 +148,7 @@ func requestLines(flags uapi.LineFlagV2, names ...string) (*gpioLines, error) {
 	return &gpioLines{file, slices.Clone(request.Offsets[:len(names)])}, nil
 }
 
-// errnoOf words the one error that people can do something about.
+// errnoOf explains the one error that people can do something about.
 func errnoOf(err error) error {
 	if errors.Is(err, syscall.EBUSY) {
 		return fmt.Errorf("%w (another program or a kernel driver holds it)", err)
@@ -169,7 +169,7 @@ func (l *gpioLines) call(do func(fd uintptr) error) error {
 	return inner
 }
 
-// Set gives the first line a level: true is the active one.
+// Set sets the first line's level: true is active.
 func (l *gpioLines) Set(on bool) error {
 	v := uapi.LineValues{Mask: 1}
 	if on {
@@ -178,27 +178,27 @@ func (l *gpioLines) Set(on bool) error {
 	return l.call(func(fd uintptr) error { return uapi.SetLineValuesV2(fd, v) })
 }
 
-// levels reads the lines: bit i is the level of the i-th.
+// levels reads the lines: bit i is the level of line i.
 func (l *gpioLines) levels() (uint64, error) {
 	v := uapi.LineValues{Mask: uapi.NewLineBitMask(len(l.offsets))}
 	err := l.call(func(fd uintptr) error { return uapi.GetLineValuesV2(fd, &v) })
 	return uint64(v.Bits), err
 }
 
-// Close lets the lines go. What level an output then has is the chip's affair: on a
-// Raspberry Pi it becomes an input, and the lamp is dark.
+// Close releases the lines. The chip decides which level an output has then: on a Raspberry Pi it
+// becomes an input, and the lamp is dark.
 func (l *gpioLines) Close() error { return l.file.Close() }
 
 // Edge is one change of one line as the kernel saw it.
 type Edge struct {
 	At   time.Duration // on the kernel's monotonic clock
-	Line int           // which of the lines that were asked for together
+	Line int           // index of the line in the request
 	High bool          // the line is active from here on
-	Seq  uint32        // counts the edges of these lines from 1
+	Seq  uint32        // counts the edges of the request from 1
 }
 
-// readEdges waits for edges until the deadline and returns those that are there,
-// oldest first. os.ErrDeadlineExceeded means that there were none.
+// readEdges waits for edges until the deadline and returns them, oldest first. Without any it
+// returns os.ErrDeadlineExceeded.
 func (l *gpioLines) readEdges(deadline time.Time, edges []Edge) ([]Edge, error) {
 	if err := l.file.SetReadDeadline(deadline); err != nil {
 		return edges, err
@@ -208,7 +208,7 @@ func (l *gpioLines) readEdges(deadline time.Time, edges []Edge) ([]Edge, error) 
 	return l.appendEdges(edges, buf[:n]), err
 }
 
-// drainEdges returns the edges that are there now, without waiting.
+// drainEdges returns the queued edges without waiting.
 func (l *gpioLines) drainEdges(edges []Edge) ([]Edge, error) {
 	buf := make([]byte, edgeQueue*lineEventSize)
 	n := 0
@@ -238,7 +238,7 @@ func (l *gpioLines) appendEdges(edges []Edge, b []byte) []Edge {
 	return edges
 }
 
-// monotonic reads the clock by which the kernel dates edges.
+// monotonic reads the clock of the kernel's edge times.
 func monotonic() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {

@@ -33,15 +33,15 @@ func (l Lamp) String() string {
 	return lampNames[l]
 }
 
-// Light is what a lamp does.
+// Light is the state of a lamp.
 type Light int8
 
-// A lamp is dark, lit, blinks, or flashes now and then.
+// The states of a lamp.
 const (
 	Dark     Light = iota
 	Lit            // it is so
 	Blinking       // it cannot be decided
-	Flashing       // what is shown is not live: nothing is chosen, or the answer is frozen
+	Flashing       // not live: nothing is chosen, or the answer is frozen
 )
 
 // String returns "dark", "lit", "blinking" or "flashing".
@@ -49,16 +49,16 @@ func (l Light) String() string {
 	return [...]string{"dark", "lit", "blinking", "flashing"}[max(0, min(int(l), 3))]
 }
 
-// The blink patterns. 2 Hz is seen at a glance and disturbs no one; a flash every two
-// seconds says that the box is alive, and cannot be taken for blinking.
+// The blink patterns. 2 Hz is noticed at a glance without disturbing; a flash every two seconds
+// shows that the box runs, and cannot be mistaken for blinking.
 const (
-	BlinkHalf  = 250 * time.Millisecond // a blinking lamp is lit that long, then dark that long
+	BlinkHalf  = 250 * time.Millisecond // how long a blinking lamp is lit, and then dark
 	FlashEvery = 2 * time.Second
 	FlashFor   = 100 * time.Millisecond
 )
 
-// LitAt reports whether a lamp that does this is lit at an instant. All lamps that
-// blink do it together, on every panel and page whose clock is right.
+// LitAt reports whether a lamp in this state is lit at a time. All blinking lamps blink together,
+// on every panel and page whose clock is right.
 func (l Light) LitAt(t time.Time) bool {
 	switch l {
 	case Lit:
@@ -71,9 +71,8 @@ func (l Light) LitAt(t time.Time) bool {
 	return false
 }
 
-// Lights says what each lamp does in a state. A decided answer is steady, an
-// undecided one blinks together with the steady too_close lamp. Without a view only
-// no_view is lit; the display says why.
+// Lights returns the state of each lamp. A decided answer is steady; an undecided one blinks, and
+// the too_close lamp is steady. Without a view only no_view is lit, and the display says why.
 func Lights(s State) (lights [NumLamps]Light) {
 	lights[LampNoView] = noView(s)
 	if !s.Answered() {
@@ -103,8 +102,8 @@ func Lights(s State) (lights [NumLamps]Light) {
 	return lights
 }
 
-// forbidden shows an attack that the rules forbid where the ships stand: not as one that
-// can be made. open: no one can tell whether they do.
+// forbidden changes the lamps for an attack that the rules forbid, or, with open, may forbid, where
+// the ships stand.
 func forbidden(lights *[NumLamps]Light, open bool) {
 	arc, overlap := &lights[LampInArc], &lights[LampOverlap]
 	switch {
@@ -119,8 +118,8 @@ func forbidden(lights *[NumLamps]Light, open bool) {
 	}
 }
 
-// noView says how much of the question the camera sees: everything (dark), not the
-// arc (blinking), nothing (lit). It flashes when what is shown is not live.
+// noView shows how much the camera sees of the question: everything (dark), not the arc (blinking),
+// nothing (lit). It flashes if the answer is not live.
 func noView(s State) Light {
 	switch {
 	case s.Blind || s.Chosen() && s.Range == engine.NoView && !s.Withheld:
@@ -133,7 +132,7 @@ func noView(s State) Light {
 	return Dark
 }
 
-// lightOf shows a question's outcome on its own lamp.
+// lightOf returns the state of a question's own lamp.
 func lightOf(o engine.Outcome) Light {
 	switch o {
 	case engine.Yes:
@@ -144,7 +143,7 @@ func lightOf(o engine.Outcome) Light {
 	return Dark
 }
 
-// LampsAt says which lamps are lit at an instant: Lights with the blinking done.
+// LampsAt returns which lamps are lit at a time, blinking included.
 func LampsAt(s State, t time.Time) (on [NumLamps]bool) {
 	for i, l := range Lights(s) {
 		on[i] = l.LitAt(t)

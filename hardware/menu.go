@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// World is what the menu needs to know of everything else, as plain values.
+// World is the state of the program that the menu needs, as plain values.
 type World struct {
 	Ships      []Choosable // that are on the table
 	From, To   string      // the chosen pair
@@ -16,22 +16,22 @@ type World struct {
 	Edition    string      // of the rules
 	Editions   []string    // that there are
 	Frozen     bool
-	Held       uint64 // the number of what is frozen
-	Guarded    bool   // what is frozen waits for a judge: it is let go only on a second word
+	Held       uint64 // the number of the held answer
+	Guarded    bool   // the held answer waits for a judge: releasing it needs a confirmation
 	CanFreeze  bool   // the program can hold an answer
-	CanJudge   bool   // somebody is there to be asked, or keeps the evidence
-	CanEdition bool   // the edition may be changed now
+	CanJudge   bool   // a judge can be called, or the evidence is kept
+	CanEdition bool   // the edition can be changed
 	Address    string // of the page, "http://192.168.178.25:8080/"
 	Code       string // to pair a phone with; "" for none
 }
 
-// Choosable is a ship that may be chosen.
+// Choosable is a ship that can be chosen.
 type Choosable struct {
 	ID     string
 	Player int
 }
 
-// CommandKind is what the menu asks of the program.
+// CommandKind is a kind of request to the program.
 type CommandKind int8
 
 // The commands.
@@ -43,19 +43,19 @@ const (
 	CommandEdition                        // change to Edition
 )
 
-// Command is one thing that the menu asks of the program.
+// Command is a request of the menu to the program.
 type Command struct {
 	Kind          CommandKind
 	From, To, Arc string
 	Edition       string
-	Held          uint64 // of CommandGoOn: what is let go
+	Held          uint64 // of CommandGoOn: the answer to release
 }
 
-// menuPage is what the menu is at.
+// menuPage is a page of the menu.
 type menuPage int8
 
 const (
-	pageAnswer    menuPage = iota // the answer; turning pages through it
+	pageAnswer    menuPage = iota // the answer; turning the knob changes its page
 	pageMenu                      // the list of everything
 	pageAttacker                  // the list of ships
 	pageTarget                    // the list of ships without the attacker
@@ -63,22 +63,21 @@ const (
 	pageEdition                   // the editions
 	pageAddress                   // address and code of the page
 	pageJudgeSent                 // a judge was asked
-	pageLetGo                     // what waits for a judge: let it go?
+	pageLetGo                     // confirms the release of an answer that waits for a judge
 )
 
-// Menu is what the controls have led to. It is a plain value, and Handle a pure
-// function: the same inputs at the same times give the same commands. The zero value
-// shows the answer.
+// Menu is the state of the controls' menu. It is a plain value and Handle is a pure function: the
+// same inputs at the same times give the same commands. The zero value shows the answer.
 type Menu struct {
 	page     menuPage
 	answer   int       // which page of the answer
-	selected string    // in a list: the entry, by its name, so that it stays when others come and go
-	place    int       // where it stood, for when it goes
+	selected string    // in a list: the entry's name, since the entries may change
+	place    int       // its index, in case it disappears
 	attacker string    // chosen, while the target is not
 	touched  time.Time // last
 }
 
-// MenuIdle is how long no one touches anything before the answer is shown again.
+// MenuIdle is how long the controls rest before the answer is shown again.
 const MenuIdle = 20 * time.Second
 
 // The menu's entries.
@@ -96,13 +95,13 @@ const (
 	entryLetGo    = "release it"
 )
 
-// Handle takes one input and returns the menu after it and what the program is to do.
+// Handle processes an input and returns the new menu and the commands for the program.
 //
-// Anywhere: holding freeze asks a judge, holding the knob or choose shows the answer.
-// At the answer: turning pages through it, the knob opens the menu, choose chooses a
-// pair (attacker, then target), freeze holds the answer or lets it go. In a list:
-// turning moves, the knob or choose takes, freeze goes back. What waits for a judge is
-// let go only where "release it" is taken from a list.
+// Everywhere, holding freeze asks for a judge, and holding the knob or choose shows the answer. At
+// the answer, turning changes the page, the knob opens the menu, choose chooses a pair (attacker,
+// then target), and freeze holds or releases the answer. In a list, turning moves the selection,
+// the knob or choose takes it, and freeze goes back. An answer that waits for a judge is released
+// only by the entry "release it" of a list.
 func (m Menu) Handle(in Input, w World, now time.Time) (Menu, []Command) {
 	m = m.at(now)
 	m.touched = now
@@ -127,7 +126,7 @@ func (m Menu) Handle(in Input, w World, now time.Time) (Menu, []Command) {
 	return m.atList(in, w)
 }
 
-// at returns the menu as it is at an instant: no one's after MenuIdle.
+// at returns the menu at a time: back at the answer after MenuIdle.
 func (m Menu) at(now time.Time) Menu {
 	if !m.touched.IsZero() && now.Sub(m.touched) >= MenuIdle {
 		return Menu{answer: m.answer}
@@ -151,7 +150,7 @@ func (m Menu) atAnswer(in Input, w World) (Menu, []Command) {
 	return m, nil
 }
 
-// freeze holds the answer or lets it go; what waits for a judge only on a second word.
+// freeze holds or releases the answer. It asks for confirmation if the answer waits for a judge.
 func (m Menu) freeze(w World) (Menu, []Command) {
 	switch {
 	case w.Frozen && w.Guarded:
@@ -164,13 +163,13 @@ func (m Menu) freeze(w World) (Menu, []Command) {
 	return m, nil
 }
 
-// open shows a list with an entry selected, or its first when it is not there.
+// open shows a list with an entry selected, or with its first if there is no such entry.
 func (m Menu) open(p menuPage, selected string, w World) Menu {
 	m.page, m.selected, m.place = p, selected, 0
 	return m.moved(0, w)
 }
 
-// moved moves the selection, which stops at the list's ends.
+// moved moves the selection, not beyond the list's ends.
 func (m Menu) moved(by int, w World) Menu {
 	entries := m.entries(w)
 	if len(entries) == 0 {
@@ -182,7 +181,7 @@ func (m Menu) moved(by int, w World) Menu {
 	return m
 }
 
-// cursor is where the selected entry stands; where it stood, when it is gone.
+// cursor returns the index of the selected entry, or its last index if it has disappeared.
 func (m Menu) cursor(entries []string) int {
 	if i := slices.Index(entries, m.selected); i >= 0 {
 		return i
@@ -190,7 +189,7 @@ func (m Menu) cursor(entries []string) int {
 	return max(0, min(m.place, len(entries)-1))
 }
 
-// entries lists what can be chosen at the page.
+// entries lists what can be chosen on the page.
 func (m Menu) entries(w World) []string {
 	switch m.page {
 	case pageMenu:
@@ -231,8 +230,7 @@ func menuEntries(w World) []string {
 	return append(out, entryAddress, entryBack)
 }
 
-// shipsBut lists the ships except one, those of the other players before those of
-// its own.
+// shipsBut lists the ships except one, other players' ships first.
 func shipsBut(ships []Choosable, but string, player int) []string {
 	var others, own []string
 	for _, s := range ships {
@@ -256,8 +254,8 @@ func (m Menu) atList(in Input, w World) (Menu, []Command) {
 	case PushFreeze:
 		return m.back(w), nil
 	case PushKnob, PushChoose:
-		// An entry that went away meanwhile is never taken for the one that stands in
-		// its place: the selection moves there, and people push again.
+		// If the selected entry has disappeared, the next press must not take the one in its place: only
+		// the selection moves there.
 		if entries := m.entries(w); !slices.Contains(entries, m.selected) {
 			if len(entries) == 0 {
 				return m.back(w), nil
@@ -324,7 +322,7 @@ func (m Menu) take(w World) (Menu, []Command) {
 	return done, nil
 }
 
-// Screen returns what the display is to show at an instant.
+// Screen returns what the display shows at a time.
 func (m Menu) Screen(w World, now time.Time) Screen {
 	m = m.at(now)
 	titles := map[menuPage]string{pageMenu: "Menu", pageAttacker: "Attacker?", pageTarget: "Target of " + m.attacker + "?",
@@ -359,7 +357,7 @@ func (m Menu) nothing() string {
 	return "No ship is seen."
 }
 
-// entryText is how an entry is shown: with what it stands at now.
+// entryText returns the text of an entry, with its present setting.
 func entryText(p menuPage, entry string, w World) string {
 	entry = strings.ReplaceAll(entry, "_", " ")
 	if p != pageMenu {

@@ -7,13 +7,13 @@ import (
 	"github.com/warthog618/go-gpiocdev/uapi"
 )
 
-// Wiring says which line and bus each part of the panel hangs on. The zero value is
-// a panel without any part.
+// Wiring says to which line or bus each part of the panel is connected. The zero value is a panel
+// without parts.
 type Wiring struct {
 	Name      string
 	Lines     [NumLamps]string // GPIO line names, "GPIO17"; "" for a lamp that is not fitted
 	ActiveLow [NumLamps]bool   // lit when the line is low
-	Labels    [NumLamps]string // what stands next to each lamp, for the page; "" for its name
+	Labels    [NumLamps]string // the lamps' labels for the page; "" for the lamp's name
 	Controls  [NumControls]ControlLines
 
 	Bus         string // of the display: "I2C1", or "SPI0.0"; "" for no display
@@ -26,8 +26,8 @@ type Wiring struct {
 	Strip           StripLayout
 }
 
-// Open returns the panel of the wiring. Nothing is touched yet, and nothing need be
-// there: what is missing is named by the panel's String and tried again on its own.
+// Open returns the panel of the wiring. It does not access hardware yet, and parts may be missing:
+// the panel's String names them, and the panel retries.
 func Open(w Wiring, log *slog.Logger) *Board {
 	p := Parts{Name: w.Name, Log: log}
 	for i, name := range w.Lines {
@@ -44,7 +44,7 @@ func Open(w Wiring, log *slog.Logger) *Board {
 	return NewBoard(p)
 }
 
-// OpenOutput takes a GPIO line as an output that is off.
+// OpenOutput opens a GPIO line as an output that is off.
 func OpenOutput(name string, activeLow bool) (Output, error) {
 	flags := uapi.LineFlagV2Output
 	if activeLow {

@@ -11,15 +11,15 @@ import (
 	"periph.io/x/devices/v3/ssd1306/image1bit"
 )
 
-// What a person needs to try the parts one by one, and to put them out when the
-// program cannot: the panel itself (Board) forgives and tries again, these do not.
+// These functions try single parts and put them out when the program cannot. Unlike a Board, they
+// report errors at once and do not retry.
 
-// Absent reports whether an error says that this machine has no such GPIO line, or
-// none at all: there is no panel here, which is not a panel that is broken.
+// Absent reports whether an error says that this machine lacks a GPIO line, or has none at all:
+// there is no panel, as opposed to a broken one.
 func Absent(err error) bool { return errors.Is(err, errNoGPIO) || errors.Is(err, errNoLine) }
 
-// TestPicture is what shows a display's faults: a frame at the very edge, a board of
-// squares in which dead rows and columns stand out, and words to see which way is up.
+// TestPicture returns a picture that shows a display's faults: a frame at the edge, a chequerboard
+// on which dead rows and columns stand out, and words that show which way is up.
 func TestPicture() *image1bit.VerticalLSB {
 	img := image1bit.NewVerticalLSB(image.Rect(0, 0, DisplayWidth, DisplayHeight))
 	for y := range DisplayHeight {
@@ -34,8 +34,8 @@ func TestPicture() *image1bit.VerticalLSB {
 	return img
 }
 
-// TryDisplay shows the test picture and returns what blanks the display again. It
-// fails when no display is wired, or when it does not answer.
+// TryDisplay shows the test picture and returns a function that blanks the display. It fails if no
+// display is wired or the display does not answer.
 func (w Wiring) TryDisplay() (off func() error, err error) {
 	if w.Bus == "" {
 		return nil, errors.New("hardware: no display is wired")
@@ -50,8 +50,8 @@ func (w Wiring) TryDisplay() (off func() error, err error) {
 	return func() error { return errors.Join(d.blank(), d.Close()) }, nil
 }
 
-// TryStrip points the strip at the middle of the mat's near and far half and returns
-// what puts it out again.
+// TryStrip points the strip at the middle of the mat's near and far halves and returns a function
+// that puts it out.
 func (w Wiring) TryStrip() (off func() error, err error) {
 	if w.StripPort == "" {
 		return nil, errors.New("hardware: no strip is wired")
@@ -68,8 +68,8 @@ func (w Wiring) TryStrip() (off func() error, err error) {
 	return func() error { return errors.Join(s.Show(nil), s.Close()) }, nil
 }
 
-// BusDevice returns the kernel's device of a bus or port as Wiring names it: "I2C1" is
-// /dev/i2c-1, "SPI0.0" is /dev/spidev0.0.
+// BusDevice returns the device file of a bus or port of a Wiring: /dev/i2c-1 for "I2C1",
+// /dev/spidev0.0 for "SPI0.0".
 func BusDevice(name string) string {
 	if n, ok := strings.CutPrefix(name, "SPI"); ok {
 		return "/dev/spidev" + n
@@ -80,8 +80,8 @@ func BusDevice(name string) string {
 	return "/dev/i2c-" + strings.TrimPrefix(name, "I2C")
 }
 
-// PutOut puts out every part that is wired and can be reached: what is left to do when
-// the program that lit them was killed. What is not there is no error.
+// PutOut puts out all wired parts that can be reached, after the program that lit them was killed.
+// A missing part is not an error.
 func PutOut(w Wiring) error {
 	var errs []error
 	for i, name := range w.Lines {
@@ -117,7 +117,7 @@ func PutOut(w Wiring) error {
 	return errors.Join(errs...)
 }
 
-// there reports whether a bus is wired and this machine has it.
+// there reports whether a bus is wired and exists on this machine.
 func there(bus string) bool {
 	if bus == "" {
 		return false
@@ -126,7 +126,7 @@ func there(bus string) bool {
 	return err == nil
 }
 
-// HasLine reports whether this machine has a GPIO line of any of the names.
+// HasLine reports whether this machine has a GPIO line with any of the names.
 func HasLine(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		if name == "" {

@@ -14,9 +14,9 @@ import (
 	"periph.io/x/host/v3/sysfs"
 )
 
-// What periph is used for here: the display's and the strip's drivers, and the
-// kernel's I²C and SPI devices. Buses are opened by their number each time, not
-// through periph's list, which is made once: one that comes later is found.
+// Of periph, this package uses the drivers of the display and the strip, and the kernel's I²C and
+// SPI devices. It opens a bus by its number each time. Periph's list of buses is made only once, so
+// a bus that appears later is not in it.
 
 // OpenI2C opens an I²C bus by its number, "1", its name, "I2C1", or its device,
 // "/dev/i2c-1".
@@ -59,7 +59,7 @@ func busNumber(name string, prefixes ...string) (int, error) {
 // ssd1306Address is the one address that periph's driver knows.
 const ssd1306Address = 0x3C
 
-// addressed sends everything to another address, for displays strapped to 0x3D.
+// addressed sends everything to another address, for displays with address 0x3D.
 type addressed struct {
 	i2c.Bus
 	address uint16
@@ -68,8 +68,8 @@ type addressed struct {
 // Tx implements i2c.Bus.
 func (a addressed) Tx(_ uint16, w, r []byte) error { return a.Bus.Tx(a.address, w, r) }
 
-// onePort lets a port be connected again and again: each new ssd1306.Dev connects,
-// and the kernel's port may be connected once.
+// onePort allows a port to be connected repeatedly: each new ssd1306.Dev connects, but the kernel's
+// port allows that only once.
 type onePort struct {
 	spi.Port
 	conn spi.Conn
@@ -88,7 +88,7 @@ func (p *onePort) Connect(f physic.Frequency, mode spi.Mode, bits int) (spi.Conn
 	return c, nil
 }
 
-// dcLine is an output as periph wants the display's data/command line.
+// dcLine adapts an output for periph, as the display's data/command line.
 type dcLine struct{ out Output }
 
 var _ gpio.PinOut = dcLine{}
@@ -96,7 +96,7 @@ var _ gpio.PinOut = dcLine{}
 // Out implements gpio.PinOut.
 func (d dcLine) Out(l gpio.Level) error { return d.out.Set(bool(l)) }
 
-// PWM implements gpio.PinOut; there is none.
+// PWM implements gpio.PinOut; it fails.
 func (d dcLine) PWM(gpio.Duty, physic.Frequency) error {
 	return errors.New("hardware: no PWM on a data/command line")
 }

@@ -13,12 +13,12 @@ import (
 	"sightline/engine"
 )
 
-// ScreenKind is what the display shows.
+// ScreenKind is a kind of screen.
 type ScreenKind int8
 
 // The kinds. The zero value is the answer.
 const (
-	ScreenAnswer  ScreenKind = iota // Page says which page of it
+	ScreenAnswer  ScreenKind = iota // Page is its page
 	ScreenList                      // Title, Items, Selected
 	ScreenMessage                   // Title, Text
 	ScreenAddress                   // Address as text and as a QR code, Code
@@ -36,14 +36,14 @@ type Screen struct {
 	Code     string // pairing code; "" for none
 }
 
-// answerPages is how many pages an answer has: the range, and what it rests on.
+// answerPages is the number of an answer's pages: the range, and its reasons.
 const answerPages = 2
 
-// listLines is how many of a list's entries are seen at once.
+// listLines is the number of visible entries of a list.
 const listLines = DisplayHeight/lineHeight - 1
 
-// drawScreen draws what a screen shows in place of the first page of the answer, and
-// reports whether it does.
+// drawScreen draws a screen other than the first page of the answer. It reports false for that
+// page.
 func drawScreen(img *image1bit.VerticalLSB, s State) bool {
 	switch {
 	case s.Screen.Kind == ScreenList:
@@ -60,8 +60,8 @@ func drawScreen(img *image1bit.VerticalLSB, s State) bool {
 	return true
 }
 
-// drawList draws a heading and the entries round the selected one, which stands on a
-// bar. Arrows say that there is more.
+// drawList draws a heading and the entries around the selected one, which is inverted. Arrows show
+// that there is more.
 func drawList(img *image1bit.VerticalLSB, s Screen) {
 	heading := clip(s.Title, columns-4)
 	drawText(img, 0, 0, heading, image1bit.On)
@@ -106,7 +106,7 @@ func drawWhy(img *image1bit.VerticalLSB, s State) {
 	if s.Reason != "" {
 		lines[2] = s.Reason
 	}
-	if s.NoAttack != "" { // why, in place of what else the attack rests on
+	if s.NoAttack != "" { // the reason, instead of arc and obstruction
 		lines = append([]string{}, wrap(upperFirst(s.NoAttack), columns, DisplayHeight/lineHeight-1)...)
 	}
 	for i, line := range lines {
@@ -116,8 +116,8 @@ func drawWhy(img *image1bit.VerticalLSB, s State) {
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// drawHeading draws the pair, and the arc with whether the target is in it. A frozen
-// answer's heading stands on a bar.
+// drawHeading draws the pair, the arc and whether the target is in it. It inverts the heading of a
+// frozen answer.
 func drawHeading(img *image1bit.VerticalLSB, s State) {
 	c := image1bit.On
 	if s.Frozen {
@@ -153,10 +153,9 @@ func drawAddress(img *image1bit.VerticalLSB, s Screen) {
 	}
 }
 
-// phoneAddress is the address as the QR code holds it. In capitals, where that means
-// the same (scheme and host; there is no path but the code's), it takes 5.5 instead
-// of 8 bits a letter, and so fewer and larger dots. A question mark would undo that:
-// the code is a part of the path.
+// phoneAddress returns the address for the QR code. Capital letters take 5.5 bits instead of 8, for
+// fewer and larger dots, so scheme and host are in capitals (there is no path but the code's). A
+// question mark would prevent that, so the code is part of the path.
 func phoneAddress(address, code string) string {
 	if code != "" {
 		address = strings.TrimSuffix(address, "/") + "/PAIR/" + code
@@ -168,8 +167,8 @@ func phoneAddress(address, code string) string {
 	return address
 }
 
-// breakAddress breaks an address without its scheme into lines of the width: before
-// the port, and after dots and dashes.
+// breakAddress breaks an address without its scheme into lines: before the port, and after dots and
+// dashes.
 func breakAddress(address string, width int) []string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		address = rest
@@ -204,8 +203,8 @@ func breakAddress(address string, width int) []string {
 	return lines
 }
 
-// QR returns the modules of a text's QR code row by row, '#' for black, without the quiet
-// zone; nil: the text is too long for one.
+// QR returns the modules of a text's QR code row by row, '#' for black, without the quiet zone. It
+// returns nil if the text is too long.
 func QR(text string) (rows []string) {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {
@@ -224,9 +223,9 @@ func QR(text string) (rows []string) {
 	return rows
 }
 
-// drawQR draws a QR code at the left, light on dark glass as a phone expects it, and
-// returns its box with the quiet zone. Two dots a module is what a phone resolves at
-// the distance at which it can focus; ok is false when the text is too long for that.
+// drawQR draws a QR code at the left, light on dark as a phone expects it, and returns its box
+// including the quiet zone. A phone needs two dots per module at the distance at which it can
+// focus; drawQR reports false if the text is too long for that.
 func drawQR(img *image1bit.VerticalLSB, text string) (box image.Rectangle, ok bool) {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {
@@ -235,7 +234,7 @@ func drawQR(img *image1bit.VerticalLSB, text string) (box image.Rectangle, ok bo
 	const dots = 2
 	size := code.Size * dots
 	margin := (DisplayHeight - size) / 2
-	if margin < dots { // less than one module of quiet zone is not read by everybody
+	if margin < dots { // not every phone reads a code with less than one module of quiet zone
 		return box, false
 	}
 	box = image.Rect(0, 0, DisplayHeight, DisplayHeight)

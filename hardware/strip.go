@@ -20,8 +20,7 @@ import (
 // Side is one edge of the mat, as player 1 sees it.
 type Side int8
 
-// The edges in the order in which a strip round the mat passes them, from the near
-// left corner: rightwards, away, leftwards, back.
+// The edges in the order of a strip around the mat, counter-clockwise from the near left corner.
 const (
 	Near Side = iota
 	Right
@@ -39,8 +38,8 @@ func ParseSide(s string) (Side, error) {
 	return 0, fmt.Errorf("side %q: expected near, right, far or left", s)
 }
 
-// StripLayout says where the strip's lights lie: along whole sides of the mat, one
-// after the other, evenly spaced.
+// StripLayout describes the strip: its lights lie evenly spaced along whole sides of the mat, one
+// after the other.
 type StripLayout struct {
 	Lights            int
 	Sides             []Side  // in the order of the strip
@@ -48,18 +47,18 @@ type StripLayout struct {
 	WidthMM, HeightMM float64 // of the mat
 }
 
-// pointerHalf is half of what points at one ship: a small base's width of lights.
+// pointerHalf is half the width of the pointer to a ship, which is as wide as a small base.
 const pointerHalf = 20.0 // mm
 
-// The colours of the attacker and of the target. They differ in brightness too, for
-// those who cannot tell green from red.
+// The colours of the attacker and of the target. They also differ in brightness, for those who
+// cannot distinguish green from red.
 var (
 	attackerColor = color.NRGBA{R: 0, G: 255, B: 60, A: 255}
 	targetColor   = color.NRGBA{R: 150, G: 20, B: 0, A: 255}
 )
 
-// LightsAt returns the lights that point at a place on the mat, ascending: on every
-// side those that lie straight next to it, and at least the nearest one.
+// LightsAt returns the lights that point at a place on the mat, ascending: on each side those
+// closest to it, at least one.
 func (l StripLayout) LightsAt(xMM, yMM float64) []int {
 	total := 0.0
 	for _, s := range l.Sides {
@@ -97,7 +96,7 @@ func (l StripLayout) LightsAt(xMM, yMM float64) []int {
 	return slices.Compact(out)
 }
 
-// place is the light's number from the cable's end.
+// place returns the number of a light, counted from the cable.
 func (l StripLayout) place(i int) int {
 	if l.Reversed {
 		return l.Lights - 1 - i
@@ -112,8 +111,8 @@ func (l StripLayout) length(s Side) float64 {
 	return l.HeightMM
 }
 
-// Colors returns the strip's colours: dark but for what points at the ships. Where
-// attacker and target stand in line, their lights alternate.
+// Colors returns the strip's colours: dark except for the lights that point at ships. Where
+// attacker and target are in line, their lights alternate.
 func (l StripLayout) Colors(pointers []Pointer) []color.NRGBA {
 	out := make([]color.NRGBA, max(l.Lights, 0))
 	for i := range out {
@@ -134,7 +133,7 @@ func (l StripLayout) Colors(pointers []Pointer) []color.NRGBA {
 	return out
 }
 
-// Strip is a strip of lights that was opened.
+// Strip is an open strip of lights.
 type Strip struct {
 	layout StripLayout
 	dev    display.Drawer
@@ -142,9 +141,8 @@ type Strip struct {
 	scale  float64 // brightness, 0 to 1
 }
 
-// NewStrip opens a strip of the kind "ws2812" or "apa102" on an SPI port, which it
-// owns from now on, also when it fails. Brightness is the share of full light, more
-// than 0 and at most 1.
+// NewStrip opens a strip of the kind "ws2812" or "apa102" on an SPI port. It takes ownership of the
+// port, even if it fails. Brightness is the share of full light, more than 0 and at most 1.
 func NewStrip(port spi.PortCloser, kind string, brightness float64, layout StripLayout) (*Strip, error) {
 	s := &Strip{layout: layout, port: port, scale: brightness}
 	var err error
@@ -164,7 +162,7 @@ func NewStrip(port spi.PortCloser, kind string, brightness float64, layout Strip
 	return s, nil
 }
 
-// Show lights what points at the places.
+// Show lights the pointers.
 func (s *Strip) Show(pointers []Pointer) error {
 	colors := s.layout.Colors(pointers)
 	img := image.NewNRGBA(image.Rect(0, 0, len(colors), 1))
@@ -175,15 +173,15 @@ func (s *Strip) Show(pointers []Pointer) error {
 	return s.dev.Draw(s.dev.Bounds(), img, image.Point{})
 }
 
-// Close lets the port go; the lights stay as they are.
+// Close closes the port; the lights stay as they are.
 func (s *Strip) Close() error { return s.port.Close() }
 
-// stripEvery is how often an unchanged strip is written: it cannot say that it lost
-// its power, and a spark may have changed a colour.
+// stripEvery is how often an unchanged strip is written again: it cannot report that it lost power,
+// and interference may have changed a colour.
 const stripEvery = time.Second
 
-// stripLine keeps a strip showing what it should. A write takes 3 ms at most (200
-// WS2812 at 2.5 MHz) and cannot hang: it is done at once.
+// stripLine keeps a strip up to date. A write takes at most 3 ms (200 WS2812 at 2.5 MHz) and cannot
+// block, so it needs no goroutine.
 type stripLine struct {
 	open    func() (*Strip, error) // nil: none
 	strip   *Strip

@@ -1,4 +1,4 @@
-// Package hardwaretest has a panel that remembers what it showed.
+// Package hardwaretest provides a panel without hardware that records what it showed.
 package hardwaretest
 
 import (
@@ -20,7 +20,7 @@ type Panel struct {
 
 var _ hardware.Panel = (*Panel)(nil)
 
-// Show implements hardware.Panel: it remembers the state.
+// Show implements hardware.Panel: it records the state.
 func (p *Panel) Show(s hardware.State) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,14 +39,14 @@ func (p *Panel) Halt() error {
 // String implements hardware.Panel.
 func (p *Panel) String() string { return "test panel" }
 
-// Shown returns every state that was shown, oldest first.
+// Shown returns all states shown, oldest first.
 func (p *Panel) Shown() []hardware.State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]hardware.State(nil), p.shown...)
 }
 
-// Last returns the newest state; ok is false when nothing was shown yet.
+// Last returns the newest state. It reports false if there is none.
 func (p *Panel) Last() (s hardware.State, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,14 +56,14 @@ func (p *Panel) Last() (s hardware.State, ok bool) {
 	return p.shown[len(p.shown)-1], true
 }
 
-// Halted reports whether Halt was the last thing asked of the panel.
+// Halted reports whether Halt was called last.
 func (p *Panel) Halted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.halted
 }
 
-// Lamps returns which lamps are lit now: none when halted.
+// Lamps returns which lamps are lit; none after Halt.
 func (p *Panel) Lamps() (on [hardware.NumLamps]bool) {
 	s, ok := p.Last()
 	if !ok || p.Halted() {

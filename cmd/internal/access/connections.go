@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// fewListener takes at most so many connections, in all and of each peer, and keeps those
-// of this machine apart. When there is no room for another, the one that has not been
-// asked on for the longest time makes room, unless it streams: connections that say
-// nothing, or say it slowly, from however many addresses, do not keep others out.
+// fewListener limits the number of connections, in total and per peer, and counts those of this
+// machine separately. When the limit is reached, it closes the connection whose last request is the
+// oldest, unless that one streams: silent or slow connections, from however many addresses, cannot
+// keep others out.
 type fewListener struct {
 	net.Listener
 	here   func(netip.Addr) bool
-	refuse func() // called for each connection closed for lack of room
+	refuse func() // called for each connection closed because of the limit
 
-	mu           sync.Mutex // guards what follows, and what changes of the connections
+	mu           sync.Mutex // guards the following fields, and those of the connections that change
 	machine, net map[*fewConn]struct{}
 	turn         uint64
 }
@@ -31,14 +31,14 @@ type fewConn struct {
 	among map[*fewConn]struct{}
 
 	turn    uint64 // rises with each connection and each request
-	streams int    // that go out on it
+	streams int    // being sent on it
 }
 
 func newFewListener(l net.Listener, here func(netip.Addr) bool, refuse func()) *fewListener {
 	return &fewListener{Listener: l, here: here, refuse: refuse, machine: map[*fewConn]struct{}{}, net: map[*fewConn]struct{}{}}
 }
 
-// Listener returns a listener that takes at most so many connections as can be served.
+// Listener returns a listener that limits the number of connections.
 func (g *Guard) Listener(l net.Listener) net.Listener {
 	return newFewListener(l, g.o.Here, func() { g.counts.connectionsRefused.Add(1) })
 }
@@ -61,8 +61,8 @@ func (l *fewListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit takes a connection in and returns the one that must go for it: c itself when
-// every other streams; nil when there is room.
+// admit adds a connection and returns the one to close for it: c itself if all others stream, nil
+// if the limit is not reached.
 func (l *fewListener) admit(conn net.Conn) (c, out *fewConn) {
 	peer := addressOf(conn.RemoteAddr().String())
 	c = &fewConn{Conn: conn, l: l, peer: peerKey(peer), among: l.net}
@@ -102,7 +102,7 @@ func (l *fewListener) admit(conn net.Conn) (c, out *fewConn) {
 	return c, out
 }
 
-// keep counts a connection. The caller holds mu.
+// keep adds a connection. The caller holds mu.
 func (l *fewListener) keep(c *fewConn) {
 	l.turn++
 	c.turn = l.turn
@@ -117,7 +117,7 @@ func (c *fewConn) Close() error {
 	return c.Conn.Close()
 }
 
-// asked records that a request came on the connection.
+// asked records a request on the connection.
 func (c *fewConn) asked() {
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
@@ -125,13 +125,12 @@ func (c *fewConn) asked() {
 	c.turn = c.l.turn
 }
 
-// streamBuffer is how many bytes of a stream wait in the kernel: a few states, or part of a
-// picture. What a slow network has not taken is old when it arrives; the kernel alone would
-// keep up to 4 MB of it.
+// streamBuffer is the kernel's send buffer for a stream, in bytes: a few states, or part of a
+// picture. The default of up to 4 MB would deliver stale data on a slow network.
 const streamBuffer = 16 << 10
 
-// stream counts the connection's streams up or down. The connection of one that ends has its turn to make room last: the end of its
-// answer is still to be written.
+// stream changes the number of the connection's streams. A stream that ends counts as a request,
+// because the end of its response is still to be written.
 func (c *fewConn) stream(n int) {
 	if b, ok := c.Conn.(interface{ SetWriteBuffer(bytes int) error }); ok && n > 0 {
 		_ = b.SetWriteBuffer(streamBuffer) // without it the page still notices late data
@@ -143,8 +142,8 @@ func (c *fewConn) stream(n int) {
 	c.turn = c.l.turn
 }
 
-// Streams says that the answer to a request streams, until done is called: its connection
-// makes no room for another.
+// Streams marks the connection of a request as streaming until done is called, so that the listener
+// does not close it.
 func Streams(r *http.Request) (done func()) {
 	c := connOf(r)
 	if c == nil {
@@ -154,8 +153,8 @@ func Streams(r *http.Request) (done func()) {
 	return func() { c.stream(-1) }
 }
 
-// KeepsConnection marks the connection of a request that takes long to answer, or that must
-// be answered, as streaming until it is: a full house does not close it to make room.
+// KeepsConnection keeps the listener from closing the connection of a request before it is
+// answered. It is for requests that take long or must be answered.
 func KeepsConnection(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer Streams(r)()
@@ -173,13 +172,13 @@ func WithConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// connOf is the connection of a request; nil when it came by no fewListener.
+// connOf returns the connection of a request; nil if it came through another listener.
 func connOf(r *http.Request) *fewConn {
 	c, _ := r.Context().Value(connKey{}).(*fewConn)
 	return c
 }
 
-// Noted notes on a request's connection that it came.
+// Noted records each request on its connection.
 func Noted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connOf(r); c != nil {

@@ -1,9 +1,9 @@
-// Package access keeps the server of the page to those who may ask it, and each of them to
-// what it can serve: which hosts it answers to, who is paired ([Session]), how a device pairs
-// ([Guard.Pair]), and how many requests, streams and connections a client has.
+// Package access controls who may use the web server: which host names it answers to, who is paired
+// ([Session]), how a device pairs ([Guard.Pair]), and how many requests, streams and connections a
+// client may have.
 //
-// A [Guard] does all of it. It knows nothing of the table, and what it answers itself is
-// why it refuses.
+// A [Guard] does all of this. It knows nothing about the table, and answers requests only to refuse
+// them.
 package access
 
 import (
@@ -21,7 +21,7 @@ type Role int
 
 // The roles.
 const (
-	Nobody Role = iota // sees the pages and may pair; nothing of the table where reading needs pairing
+	Nobody Role = iota // may open pages and pair, and see the table unless reading needs pairing
 	Reader             // sees everything
 	Player             // chooses, holds, asks for a judge, calibrates
 	Judge              // rules
@@ -40,34 +40,34 @@ func (r Role) String() string {
 	return "nobody"
 }
 
-// Options say who may do what. The zero value: reading is open, pairings are
-// forgotten when the program ends, and there is no judge.
+// Options are the rules of access. With the zero value anyone may read, pairings end with the
+// program, and there is no judge.
 type Options struct {
-	// PairToRead closes the table to those who are not paired.
+	// PairToRead hides the table from clients that are not paired.
 	PairToRead bool
-	// Key signs the sessions: whoever knows it can be anyone. nil: a random one that is
-	// forgotten at the end, and with it every pairing.
+	// Key signs the sessions: whoever knows it can be anyone. Nil means a random key, so that all
+	// pairings end with the program.
 	Key []byte
-	// JudgeSecret makes a judge of whoever knows it; "": there is none.
+	// JudgeSecret is what a judge signs in with; "" means that there is no judge.
 	JudgeSecret string
-	// Hall says that these are a hall's pages: there is no box that shows a code and no player, and
-	// only judges sign in.
+	// Hall marks the server as a hall's: it shows no pairing code and has no players, so only judges
+	// sign in.
 	Hall bool
-	// Names are the host names that the page answers to, as CanonicalName writes them,
-	// besides addresses and localhost.
+	// Names are further host names that the server answers to, as CanonicalName writes them. It always
+	// answers to addresses and localhost.
 	Names []string
-	// Here reports whether a peer is this very machine; nil: a loopback address is.
+	// Here reports whether a peer is this machine. Nil means: if its address is a loopback address.
 	Here    func(netip.Addr) bool
-	Address func() string // of the page for a phone; nil or "": others do not reach it now
+	Address func() string // of the page for a phone; nil or "": not reachable from the network
 	Log     *slog.Logger  // nil: slog.Default()
 	Pairing *Pairing      // nil: one of its own
 }
 
-// Session is who asks: what they may do, and as whom.
+// Session is the identity behind a request.
 type Session struct {
 	Role    Role
-	Name    string    // as they said when they paired; "" for none
-	Here    bool      // a program or browser on this very machine, by no way round
+	Name    string    // given when pairing; "" for none
+	Here    bool      // on this machine, without a proxy
 	Expires time.Time // of the pairing; zero: not paired
 }
 
@@ -77,8 +77,8 @@ func (s Session) Paired() bool { return !s.Expires.IsZero() }
 // forwarding are the headers by which a proxy announces another client.
 var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
 
-// forwarded reports whether a request came by way of a proxy, which is then the peer:
-// what stands at this machine need not come from it.
+// forwarded reports whether a request came through a proxy. The peer is then the proxy, so a local
+// peer does not mean a local client.
 func forwarded(r *http.Request) bool {
 	for _, h := range forwarding {
 		if r.Header[h] != nil {
@@ -93,8 +93,8 @@ func forwarded(r *http.Request) bool {
 	return false
 }
 
-// Guard keeps a server to those who may ask it, and each of them to what it can serve: it
-// knows the paired devices, pairs others and counts what each client takes.
+// Guard controls access to a server: it knows the paired devices, pairs new ones, and limits each
+// client.
 type Guard struct {
 	o        Options
 	now      func() time.Time
@@ -108,22 +108,22 @@ type Guard struct {
 	counts guardCounts
 }
 
-// guardCounts is what a guard counts from its start.
+// guardCounts are a guard's counters since it was made.
 type guardCounts struct {
-	limited            atomic.Uint64 // requests and tries refused for their number
-	wrongCodes         atomic.Uint64 // codes and secrets
+	limited            atomic.Uint64 // requests and attempts refused by a rate limit
+	wrongCodes         atomic.Uint64 // wrong codes and secrets
 	streamsRefused     atomic.Uint64
-	streamsResumed     atomic.Uint64 // clients that came back and said what they had last
+	streamsResumed     atomic.Uint64 // clients that reconnected with a Last-Event-ID
 	connectionsRefused atomic.Uint64
 }
 
-// Figures are what a guard has counted.
+// Figures are the values of a guard's counters.
 type Figures struct {
-	Limited            uint64 // requests and tries refused for their number
-	WrongCodes         uint64 // codes and secrets
-	Streams            int    // that go out now
+	Limited            uint64 // requests and attempts refused by a rate limit
+	WrongCodes         uint64 // wrong codes and secrets
+	Streams            int    // at present
 	StreamsRefused     uint64
-	StreamsResumed     uint64 // of clients that came back
+	StreamsResumed     uint64 // clients that reconnected
 	ConnectionsRefused uint64
 }
 
@@ -153,11 +153,11 @@ func NewGuard(o Options, now func() time.Time) *Guard {
 	}
 }
 
-// peerOf is the address at the other end of the connection, whatever the headers say;
-// the zero Addr when there is none.
+// peerOf returns the address at the other end of the connection, whatever the headers say; the zero
+// Addr if there is none.
 func peerOf(r *http.Request) netip.Addr { return addressOf(r.RemoteAddr) }
 
-// addressOf is the address of an address and port.
+// addressOf returns the address in an address and port.
 func addressOf(text string) netip.Addr {
 	at, err := netip.ParseAddrPort(text)
 	if err != nil {
@@ -166,7 +166,7 @@ func addressOf(text string) netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// here reports whether a request comes from this very machine, by no way round.
+// here reports whether a request comes from this machine without a proxy.
 func (g *Guard) here(r *http.Request) bool {
 	peer := peerOf(r)
 	return peer.IsValid() && g.o.Here(peer) && !forwarded(r)
@@ -175,13 +175,14 @@ func (g *Guard) here(r *http.Request) bool {
 // sessionKey is the key of a session in a request's context.
 type sessionKey struct{}
 
-// WithSession returns a context whose requests are those of a session, whatever they carry: the
-// program asks its own server for someone whom it knows already. No connection can set it.
+// WithSession returns a context that gives its requests a session, whatever they carry. The program
+// uses it to call its own server for a client that it has authenticated; no remote client can set
+// it.
 func WithSession(ctx context.Context, s Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// Session returns who asks. It never fails: an invalid pairing counts as none.
+// Session returns the session of a request. It never fails: an invalid pairing counts as none.
 func (g *Guard) Session(r *http.Request) Session {
 	if s, ok := r.Context().Value(sessionKey{}).(Session); ok {
 		return s
@@ -202,18 +203,18 @@ func (g *Guard) Session(r *http.Request) Session {
 	return who
 }
 
-// Guarded is a handler behind the role that it takes.
+// Guarded is a handler that requires a role.
 type Guarded struct {
 	role Role
 	by   *Guard
 	next http.HandlerFunc
 }
 
-// Allow lets a handler be asked by those who have the role, and answers the others
-// with 403, a sentence and the role in the header Sightline-Needs.
+// Allow returns a handler for clients with a role. Others get 403, a sentence, and the required
+// role in the header Sightline-Needs.
 func (g *Guard) Allow(role Role, next http.HandlerFunc) *Guarded { return &Guarded{role, g, next} }
 
-// Needs is the role that the handler takes.
+// Needs returns the required role.
 func (g *Guarded) Needs() Role { return g.role }
 
 // ServeHTTP implements http.Handler.
@@ -233,7 +234,7 @@ func (g *Guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next(w, r)
 }
 
-// refusals word what is missing for each role.
+// refusals say what is missing for each role.
 var refusals = [...]string{
 	Reader: "This table is shown to paired devices only. Open /pair and type the table's code: whoever runs the table sees it on that page.",
 	Player: "This needs a paired device. Open /pair and type the table's code: whoever runs the table sees it on that page.",

@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// A page of another site may point its own name at this machine and then read this one as
-// its own (DNS rebinding). It cannot do so under an address, nor under a name that is not
-// its own: so the server answers to addresses and to exact names, and to nothing else. A
-// suffix proves nothing: .box is sold to everyone, and any name below .home.arpa or
-// .lan is whatever the network's name server says.
+// Another site may let its own name resolve to this machine and then read our pages as its own (DNS
+// rebinding). It cannot do that with an address, or with a name that is not its own. So the server
+// answers only to addresses and exact names. A suffix proves nothing: anyone can buy a name below
+// .box, and the network's name server decides about names below .home.arpa or .lan.
 
-// OwnHosts refuses requests for a host that is none of this machine's names.
+// OwnHosts refuses requests whose host is not one of this machine's names.
 func (g *Guard) OwnHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := hostName(r.Host); !ok || !g.answersTo(name) {
@@ -37,16 +36,16 @@ func (g *Guard) ownNames() string {
 	return strings.Join(g.o.Names, ", ")
 }
 
-// answersTo reports whether a host, as hostName returns it, is this machine.
+// answersTo reports whether the server answers to a host, as hostName returns it.
 func (g *Guard) answersTo(name string) bool {
-	if _, err := netip.ParseAddr(name); err == nil { // with a zone too: no name server is asked for it
+	if _, err := netip.ParseAddr(name); err == nil { // also with a zone: no name server is involved
 		return true
 	}
 	return name == "localhost" || slices.Contains(g.o.Names, name)
 }
 
-// hostName returns the host of a Host header in lower case, without port, brackets and
-// the dot at its end. ok says that the header can be read.
+// hostName returns the host of a Host header in lower case, without port, brackets and trailing
+// dot. It reports false for an invalid header.
 func hostName(header string) (name string, ok bool) {
 	host := header
 	if name, port, err := net.SplitHostPort(header); err == nil {
@@ -66,8 +65,9 @@ func hostName(header string) (name string, ok bool) {
 	return CanonicalName(host)
 }
 
-// CanonicalName returns a host name as the server compares it: in lower case, without the
-// dot at its end. ok is false for what is no name: letters, digits, hyphens, underscores and dots.
+// CanonicalName returns a host name in the form in which the server compares names: in lower case,
+// without the trailing dot. It reports false for an invalid name; valid are letters, digits,
+// hyphens, underscores and dots.
 func CanonicalName(host string) (name string, ok bool) {
 	host = strings.TrimSuffix(host, ".")
 	for label := range strings.SplitSeq(host, ".") {

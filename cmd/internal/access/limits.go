@@ -14,29 +14,27 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What one peer, and all together, may ask of the program. The figures leave honest
-// pages ten times what they need (a page asks for at most ten pictures and details a
-// second and holds one or two streams), and memory is bounded by all of them.
+// The limits for each client and for all together. Honest pages need a tenth of them: a page makes
+// at most ten requests a second and holds one or two streams. The limits also bound the memory.
 //
-// This machine has streams and connections of its own, which the network cannot use up.
-// There are more connections than streams, so that those who listen leave room to ask.
+// This machine has streams and connections of its own, which the network cannot exhaust. There are
+// more connections than streams, so that clients with streams can still make requests.
 var requestRate = allowance{PerSecond: 100, Burst: 400} // of a client on the network
 
 const (
-	costlyTakes = 20   // tokens for what takes the processor long: five a second
-	peersMost   = 4096 // clients with a bucket of their own; all others share one
+	costlyTakes = 20   // tokens of an expensive request: five a second
+	peersMost   = 4096 // clients with a limiter of their own; the others share one
 
 	streamsOfNetwork = 512 // event streams in all
 	streamsOfPeer    = 32  // of one client
-	streamsOfMachine = 600 // of this machine: stream software shows many overlays
+	streamsOfMachine = 600 // of this machine: streaming software shows many overlays
 
 	connectionsOfNetwork = 768 // in all
 	connectionsOfPeer    = 128 // of one peer
-	connectionsOfMachine = 896 // of this machine, and of a proxy on it, whose clients' streams count as the network's
-
+	connectionsOfMachine = 896 // of this machine, including a proxy on it, whose clients' streams count as the network's
 )
 
-// allowance is a client's burst, and its rate per second.
+// allowance is a client's rate and burst.
 type allowance struct {
 	PerSecond rate.Limit
 	Burst     int
@@ -44,8 +42,8 @@ type allowance struct {
 
 func (a allowance) limiter() *rate.Limiter { return rate.NewLimiter(a.PerSecond, a.Burst) }
 
-// take takes n tokens, which back gives back; without enough it takes none and says how
-// long they take to come.
+// take takes n tokens, which back returns. If there are too few, it takes none and returns how long
+// to wait.
 func take(l *rate.Limiter, n int, now time.Time) (back func(), wait time.Duration, ok bool) {
 	r := l.ReserveN(now, n)
 	if wait = r.DelayFrom(now); wait > 0 {
@@ -59,25 +57,25 @@ func take(l *rate.Limiter, n int, now time.Time) (back func(), wait time.Duratio
 type buckets[K comparable] struct {
 	each allowance
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the following fields
 	of    map[K]*rate.Limiter
-	rest  *rate.Limiter // of the clients for which there is no room
-	swept time.Time     // when room was made last
+	rest  *rate.Limiter // shared by the clients beyond peersMost
+	swept time.Time     // when full limiters were last removed
 }
 
 func newBuckets[K comparable](each allowance) *buckets[K] {
 	return &buckets[K]{each: each, of: map[K]*rate.Limiter{}, rest: each.limiter()}
 }
 
-// take takes n tokens of a client's, as the function take does.
+// take takes n tokens of a client, like the function take.
 func (b *buckets[K]) take(client K, n int, now time.Time) (back func(), wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return take(b.limiter(client, now), n, now)
 }
 
-// limiter returns a client's limiter. A full one says no more than none, and goes when
-// there is no room for another. The caller holds mu.
+// limiter returns a client's limiter. At peersMost clients it removes full limiters, which say no
+// more than none. The caller holds mu.
 func (b *buckets[K]) limiter(client K, now time.Time) *rate.Limiter {
 	if l, ok := b.of[client]; ok {
 		return l
@@ -94,15 +92,15 @@ func (b *buckets[K]) limiter(client K, now time.Time) *rate.Limiter {
 	return l
 }
 
-// sweepEvery is how often room is made at most: a flood of addresses must not make every
-// request go through all of them.
+// sweepEvery is the least time between removals, so that a flood of addresses does not make every
+// request look at all limiters.
 const sweepEvery = time.Second
 
-// linkLocal is what stands for every link-local address of an interface.
+// linkLocal stands for every link-local address of an interface.
 var linkLocal = netip.MustParseAddr("fe80::")
 
-// peerKey is what a peer is told apart by: its address; in IPv6 its network, whose
-// addresses one machine may all use. All link-local addresses of an interface are one network.
+// peerKey returns the key of a peer: its address, or in IPv6 its network, because one machine may
+// use all of a network's addresses. All link-local addresses of an interface count as one network.
 func peerKey(a netip.Addr) netip.Addr {
 	switch {
 	case !a.Is6() || a.IsLoopback():
@@ -117,9 +115,8 @@ func peerKey(a netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// clientOf is whom the limits count for a request: the peer, or behind a proxy on this
-// machine the one for whom it asks. The zero Addr stands for all of whom the proxy does
-// not say who they are.
+// clientOf returns the client that a request counts for: the peer or, behind a proxy on this
+// machine, the proxy's client. The zero Addr stands for all clients that the proxy does not name.
 func (g *Guard) clientOf(r *http.Request) netip.Addr {
 	peer := peerOf(r)
 	if !g.o.Here(peer) || !forwarded(r) {
@@ -131,10 +128,9 @@ func (g *Guard) clientOf(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// forwardedFor returns for whom a proxy asks: in each header the last one named, since a
-// proxy adds its own client behind what that client claims. A proxy passes on what its
-// client sends in a header that it does not set, so where headers disagree one of them is
-// forged, and the zero Addr is returned.
+// forwardedFor returns the client that a proxy names: the last one in each header, because a proxy
+// appends its client to what that client claims. A proxy passes on headers that it does not set
+// itself. So if headers disagree, one of them is forged, and forwardedFor returns the zero Addr.
 func forwardedFor(h http.Header) (client netip.Addr) {
 	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"} {
 		lines := h[name]
@@ -155,7 +151,7 @@ func forwardedFor(h http.Header) (client netip.Addr) {
 	return client
 }
 
-// parseClient parses an address with or without a port; the zero Addr is none.
+// parseClient parses an address with or without a port. It returns the zero Addr for anything else.
 func parseClient(text string) netip.Addr {
 	if a, err := netip.ParseAddrPort(text); err == nil {
 		return a.Addr().Unmap()
@@ -164,7 +160,7 @@ func parseClient(text string) netip.Addr {
 	return a.Unmap()
 }
 
-// forParameter reads "for" of an element of the header Forwarded (RFC 7239).
+// forParameter returns the parameter "for" of an element of the Forwarded header (RFC 7239).
 func forParameter(element string) string {
 	for pair := range strings.SplitSeq(element, ";") {
 		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
@@ -175,8 +171,8 @@ func forParameter(element string) string {
 	return ""
 }
 
-// Limited keeps a peer on the network to requestRate. This
-// machine itself is not counted: whoever runs programs on it needs no page to keep it busy.
+// Limited limits a client on the network to requestRate. This machine has no limit: a local program
+// needs no web server to keep it busy.
 func (g *Guard) Limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.here(r) {
@@ -190,7 +186,7 @@ func (g *Guard) Limited(next http.Handler) http.Handler {
 	})
 }
 
-// Costly keeps a peer on the network from asking often for what takes long to make.
+// Costly limits how often a client on the network may make expensive requests.
 func (g *Guard) Costly(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !g.here(r) {
@@ -210,23 +206,23 @@ func tooMany(w http.ResponseWriter, wait time.Duration, text string) {
 	http.Error(w, text, http.StatusTooManyRequests)
 }
 
-// shares counts what peers hold at one time, in all and each.
+// shares counts what is in use, in total and by peer.
 type shares struct {
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the following fields
 	all int
 	of  map[netip.Addr]int
 }
 
-// why is why there is no share.
+// why is the reason for refusing a share.
 type why int
 
 const (
 	granted  why = iota
-	allGone      // none is left
-	peerHeld     // this peer holds enough
+	allGone      // all are in use
+	peerHeld     // this peer has as many as it may
 )
 
-// take takes a share; release gives it back, once.
+// take takes a share; calling release more than once has no effect.
 func (c *shares) take(peer netip.Addr, most, ofPeer int) (release func(), w why) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -251,15 +247,14 @@ func (c *shares) take(peer netip.Addr, most, ofPeer int) (release func(), w why)
 	}), granted
 }
 
-// held is how many shares are out.
+// held returns how many shares are in use.
 func (c *shares) held() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all
 }
 
-// Streaming keeps long responses (events, video) to as many clients as the program
-// can serve.
+// Streaming limits the number of long responses (events, video).
 func (g *Guard) Streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		release, ok := g.takeStream(w, r)
@@ -269,14 +264,14 @@ func (g *Guard) Streaming(next http.HandlerFunc) http.HandlerFunc {
 		defer release()
 		defer Streams(r)()
 		if r.Header.Get("Last-Event-ID") != "" {
-			g.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
+			g.counts.streamsResumed.Add(1) // it gets the newest state at once, like every client
 		}
 		next(w, r)
 	}
 }
 
-// takeStream lets a client have a stream of events, or answers why not: 503 when there
-// are too many in all, 429 when this client holds enough.
+// takeStream takes a stream for a client, or answers the request: with 503 if there are too many in
+// total, with 429 if the client has too many.
 func (g *Guard) takeStream(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {
 	held, most, ofPeer := &g.streams, streamsOfNetwork, streamsOfPeer
 	if g.here(r) {

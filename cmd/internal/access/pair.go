@@ -15,40 +15,39 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A pairing code is six of 24 letters and digits that are not easily mistaken for one another, and
-// without vowels, so that it spells no word: 24^6 = 191 102 976 codes. At any time at
-// most two of them are good. A client has 5 wrong tries and then 20 an hour, all together
-// 24 and then 120 an hour. Over twelve hours that is a chance of 1 in 390 000 for one
-// client, and of 1 in 65 000 for any number. Another code after so many wrong tries
-// would change nothing of that, and would take the code from the one who is typing it.
+// A pairing code has six of 24 letters and digits that are hard to confuse, without vowels, so that
+// it spells no word: 24^6 = 191 102 976 codes. At most two of them are valid at a time. A client
+// has 5 attempts and then 20 an hour, and all clients together have 24 and then 120 an hour. Over
+// twelve hours one client guesses a code with a chance of 1 in 390 000, and any number of clients
+// with 1 in 65 000. Changing the code after some wrong attempts would not lower these chances, but
+// would invalidate the code that someone is typing.
 const (
 	codeLetters = "BCDFGHJKMPQRTVWXY2346789"
 	codeLength  = 6
 	codeLife    = 5 * time.Minute
-	codeGrace   = time.Minute // for which the last code stays valid: someone may be typing it
-	codesKept   = 16          // used codes that are remembered, to say so to who comes second
+	codeGrace   = time.Minute // how much longer the previous code is valid: someone may be typing it
+	codesKept   = 16          // used codes that are remembered, to tell a second device why its code fails
 )
 
-// How often someone may be wrong: a code or a judge's secret. A device has up to four
-// addresses that are told apart (IPv4, two networks of IPv6, link-local), and with all
-// four it cannot use up what all have together: 4 × 5 at once, 4 × 20 an hour.
+// The limits of wrong codes and secrets. A device may have up to four addresses with different keys
+// (IPv4, two networks of IPv6, link-local). Even with all four it cannot exhaust the common limit:
+// 4 × 5 at once, 4 × 20 an hour.
 var (
 	triesOfPeer = allowance{PerSecond: 20.0 / 3600, Burst: 5}
 	triesOfAll  = allowance{PerSecond: 120.0 / 3600, Burst: 24}
 )
 
-// NewSecret makes a judge's secret that is easily copied by hand and not guessed: 24^20,
-// more than 2^91, of them.
+// NewSecret returns a judge's secret that is easy to copy by hand: one of 24^20, more than 2^91.
 func NewSecret() string {
 	s := strings.ToLower(letters(20))
 	return strings.Join([]string{s[:5], s[5:10], s[10:15], s[15:]}, "-")
 }
 
-// newCode makes a code.
+// newCode returns a random code.
 func newCode() string { return letters(codeLength) }
 
-// letters makes n random letters of a code. They are equally likely: bytes that would
-// favour the first ones are thrown away.
+// letters returns n random letters of a code, all equally likely: it discards the bytes that would
+// favour the first letters.
 func letters(n int) string {
 	code := make([]byte, 0, n)
 	const fair = 256 / len(codeLetters) * len(codeLetters)
@@ -64,46 +63,46 @@ func letters(n int) string {
 	return string(code)
 }
 
-// tries limits wrong tries. Those of strangers are also counted together; a device that
-// was paired before and this machine have tries of their own, which strangers cannot use
-// up, whatever address they share with it.
+// tries limits wrong attempts. Those of strangers also count together. This machine and devices
+// that were paired before have limits of their own, which strangers cannot exhaust even from the
+// same address.
 type tries struct {
 	strangers, known *buckets[trier]
-	all              *rate.Limiter // of the strangers
+	all              *rate.Limiter // of all strangers together
 
-	mu   sync.Mutex // guards what follows
-	told time.Time  // when the log heard of too many
+	mu     sync.Mutex // guards the following field
+	logged time.Time  // when too many attempts were last logged
 }
 
-// trier is who tries.
+// trier identifies who makes an attempt.
 type trier struct {
 	client  netip.Addr
 	here    bool   // this machine itself
-	pairing string // of a device that was paired before: its number; "": it was not
+	pairing string // the number of a device's earlier pairing; "": none
 }
 
-// trier returns who tries with a request.
+// trier returns who makes an attempt with a request.
 func (g *Guard) trier(r *http.Request) trier {
 	if id, ok := g.sessions.known(r, g.now()); ok {
 		return trier{pairing: id}
 	}
-	if g.here(r) { // or behind a proxy on this machine that does not say so
+	if g.here(r) { // or through a local proxy without headers
 		return trier{here: true}
 	}
 	return trier{client: g.clientOf(r)}
 }
 
-// tellEvery is how often the log hears of too many wrong tries.
-const tellEvery = time.Minute
+// logEvery is the least time between log entries about too many attempts.
+const logEvery = time.Minute
 
-// tell reports whether the log should hear of it now.
-func (t *tries) tell(now time.Time) bool {
+// shouldLog reports whether to log now that there are too many attempts.
+func (t *tries) shouldLog(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.told.IsZero() && now.Sub(t.told) < tellEvery {
+	if !t.logged.IsZero() && now.Sub(t.logged) < logEvery {
 		return false
 	}
-	t.told = now
+	t.logged = now
 	return true
 }
 
@@ -111,8 +110,8 @@ func newTries() *tries {
 	return &tries{strangers: newBuckets[trier](triesOfPeer), known: newBuckets[trier](triesOfPeer), all: triesOfAll.limiter()}
 }
 
-// take takes one try, which back gives back to someone who was right; wait says how long
-// until there is one.
+// take takes one attempt, which back returns after a right one. If there is none, wait is the time
+// until there is.
 func (t *tries) take(who trier, now time.Time) (back func(), wait time.Duration, ok bool) {
 	if who.here || who.pairing != "" {
 		return t.known.take(who, 1, now)
@@ -131,21 +130,21 @@ func (t *tries) take(who trier, now time.Time) (back func(), wait time.Duration,
 
 // Pairing holds the code that pairs a device. The zero value has none yet.
 type Pairing struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the following fields
 	code   string
 	made   time.Time
-	before string    // the code before, good until
-	until  time.Time // then
+	before string    // the previous code
+	until  time.Time // when the previous code expires
 	used   []string  // the last codes that paired a device, newest first
 }
 
-// Code returns the code that pairs a device now: for the box's display.
+// Code returns the current pairing code, for the box's display.
 func (p *Pairing) Code(now time.Time) string {
 	code, _ := p.current(now)
 	return code
 }
 
-// current returns the code and until when it is shown.
+// current returns the code and when the display stops showing it.
 func (p *Pairing) current(now time.Time) (code string, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +152,7 @@ func (p *Pairing) current(now time.Time) (code string, until time.Time) {
 	return p.code, p.made.Add(codeLife)
 }
 
-// renew makes a fresh code when the one there is is too old. The caller holds mu.
+// renew replaces a code that is too old. The caller holds mu.
 func (p *Pairing) renew(now time.Time) {
 	age := now.Sub(p.made)
 	if p.code != "" && age < codeLife && age >= 0 {
@@ -172,7 +171,7 @@ const (
 	codeWasUsed
 )
 
-// use tries a code. The right one is good once.
+// use checks a code. The right one can be used once.
 func (p *Pairing) use(typed string, now time.Time) verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,15 +196,14 @@ func (p *Pairing) use(typed string, now time.Time) verdict {
 	return codeIsWrong
 }
 
-// same reports whether two secrets are the same, in a time that says nothing of where
-// they differ.
+// same reports whether two secrets are equal, in constant time.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// tidyCode is a code as people type it: in any case, with spaces and dashes. ok says
-// that it could be one; what could not is a slip and no guess.
+// tidyCode normalises a code as people type it: in any case, with spaces and dashes. It reports
+// false for a text that cannot be a code; that does not count as a wrong attempt.
 func tidyCode(typed string) (code string, ok bool) {
 	code = strings.ToUpper(strings.Map(func(r rune) rune {
 		if r == '-' || unicode.IsSpace(r) {
@@ -219,8 +217,8 @@ func tidyCode(typed string) (code string, ok bool) {
 	return code, true
 }
 
-// Pair makes a player of who knows the code, and a judge of who knows the secret, and gives
-// them the cookie. What is wrong is answered, with ok false.
+// Pair makes the client a player if the code is right, or a judge if the secret is, and sets the
+// cookie. Otherwise it answers the request and reports false.
 func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name string) (who Session, ok bool) {
 	role := Player
 	if secret != "" {
@@ -239,16 +237,17 @@ func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name 
 	return who, true
 }
 
-// Code returns the code that pairs a device, and until when it is shown.
+// Code returns the current pairing code and when the display stops showing it.
 func (g *Guard) Code() (code string, until time.Time) { return g.pairing.current(g.now()) }
 
-// Unpair ends the pairing of who asks.
+// Unpair ends the client's pairing.
 func (g *Guard) Unpair(w http.ResponseWriter, r *http.Request) {
 	g.sessions.end(r, g.now())
 	g.sessions.give(w, r, "", time.Time{})
 }
 
-// isHere checks a code: who knows it stands before the box. What is wrong is answered.
+// isHere checks a code, which shows that its sender can see the box's display. It answers the
+// request if the code is wrong.
 func (g *Guard) isHere(w http.ResponseWriter, r *http.Request, typed string) bool {
 	code, ok := tidyCode(typed)
 	if !ok {
@@ -276,7 +275,7 @@ func (g *Guard) isHere(w http.ResponseWriter, r *http.Request, typed string) boo
 	return false
 }
 
-// isJudge checks the judge's secret, and answers the request if it is wrong.
+// isJudge checks the judge's secret and answers the request if it is wrong.
 func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) bool {
 	if g.o.JudgeSecret == "" {
 		http.Error(w, "This table has no judge's secret; its log says why.", http.StatusForbidden)
@@ -300,10 +299,10 @@ func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) b
 	return true
 }
 
-// tooOften answers who was wrong too often, or comes while others were.
+// tooOften refuses a client after too many wrong attempts, its own or those of all strangers.
 func (g *Guard) tooOften(w http.ResponseWriter, r *http.Request, t *tries, wait time.Duration) {
 	g.counts.limited.Add(1)
-	if t.tell(g.now()) {
+	if t.shouldLog(g.now()) {
 		g.o.Log.Warn("too many wrong tries to pair", "peer", peerOf(r).String())
 	}
 	tooMany(w, wait, fmt.Sprintf("Too many wrong tries. Try again in %.0f s.", max(1, wait.Seconds())))

@@ -12,31 +12,31 @@ import (
 	"time"
 )
 
-// How long a pairing holds, and how much a cookie may hold.
+// The lifetimes of pairings, and limits.
 const (
 	playerFor  = 7 * 24 * time.Hour
 	judgeFor   = 12 * time.Hour
-	knownFor   = 90 * 24 * time.Hour // after which a pairing that has ended tells its device no longer from a stranger's
+	knownFor   = 90 * 24 * time.Hour // how long a device that was paired is not a stranger
 	cookieMost = 1 << 10
-	endedMost  = 4096 // pairings that were ended before their time and are remembered
+	endedMost  = 4096 // revoked pairings that are remembered
 )
 
 // keyBytes is the least length of a key that signs sessions.
 const keyBytes = 32
 
-// sessions makes and reads the signed cookies by which paired devices are known. What
-// a cookie says is no secret; that it was said here is what the signature proves.
+// sessions makes and verifies the signed cookies of paired devices. Cookies are signed, not
+// encrypted.
 type sessions struct {
 	key    []byte
 	cookie string // its name
-	judge  string // tag of the judge's secret: another secret ends the judges' sessions
+	judge  string // tag of the judge's secret: changing the secret ends the judges' sessions
 
-	mu    sync.Mutex           // guards what follows
-	ended map[string]time.Time // pairings that were ended, until when they would have held
+	mu    sync.Mutex           // guards the following field
+	ended map[string]time.Time // revoked pairings, with their expiry
 }
 
-// newSessions returns sessions that the key signs; without a key, a random one does. Browsers give
-// cookies to all ports of a machine: those of a hall have a name of their own.
+// newSessions returns sessions signed with the key, or with a random one if there is none. Browsers
+// send cookies to all ports of a machine, so a hall's cookies have another name.
 func newSessions(key []byte, judgeSecret string, hall bool) *sessions {
 	if len(key) == 0 {
 		key = make([]byte, keyBytes)
@@ -82,8 +82,8 @@ func (s *sessions) make(role Role, name string, now time.Time) (Session, string)
 	return Session{Role: role, Name: name, Expires: time.Unix(c.Expires, 0)}, value
 }
 
-// parse reads a cookie's value; ok says that it was made here, holds still and was not
-// ended.
+// parse returns the content of a cookie. It reports false unless the cookie was signed with this
+// key, has not expired and was not revoked.
 func (s *sessions) parse(value string, now time.Time) (c cookieJSON, ok bool) {
 	c, ok = s.verify(value)
 	if !ok || now.Unix() >= c.Expires || c.Role == Judge && c.Judge != s.judge {
@@ -92,8 +92,8 @@ func (s *sessions) parse(value string, now time.Time) (c cookieJSON, ok bool) {
 	return c, true
 }
 
-// verify reads a cookie's value; ok says that it was made here and was not ended before
-// its time, whether it holds still or not.
+// verify returns the content of a cookie, expired or not. It reports false unless the cookie was
+// signed with this key and was not revoked.
 func (s *sessions) verify(value string) (c cookieJSON, ok bool) {
 	text, signature, ok := strings.Cut(value, ".")
 	if !ok || len(value) > cookieMost {
@@ -118,8 +118,8 @@ func (s *sessions) verify(value string) (c cookieJSON, ok bool) {
 	return c, true
 }
 
-// known returns the number of the pairing that a request carries, whether it holds still
-// or ended within knownFor: its device was paired once, and is no stranger.
+// known returns the number of the pairing that a request carries. It reports false if the pairing
+// is invalid or expired more than knownFor ago.
 func (s *sessions) known(r *http.Request, now time.Time) (id string, ok bool) {
 	cookie, err := r.Cookie(s.cookieName(r))
 	if err != nil {
@@ -132,8 +132,8 @@ func (s *sessions) known(r *http.Request, now time.Time) (id string, ok bool) {
 	return c.ID, true
 }
 
-// cookieName is the cookie's name. Under TLS the browser makes sure that only
-// this host, and over TLS, could have set it.
+// cookieName returns the cookie's name. Under TLS its prefix makes the browser accept it only from
+// this host over TLS.
 func (s *sessions) cookieName(r *http.Request) string {
 	if r.TLS != nil {
 		return "__Host-" + s.cookie
@@ -159,8 +159,8 @@ func (g *Guard) NewSession(role Role, name string, now time.Time) (Session, stri
 	return g.sessions.make(role, name, now)
 }
 
-// give sets the cookie of a pairing that holds until then; an empty value takes it away.
-// The browser keeps it for longer, so that the device is known when it pairs again.
+// give sets the cookie of a pairing that expires at a time; an empty value removes it. The browser
+// keeps the cookie for longer, so that the device is known when it pairs again.
 func (s *sessions) give(w http.ResponseWriter, r *http.Request, value string, until time.Time) {
 	c := &http.Cookie{
 		Name: s.cookieName(r), Value: value, Path: "/", Expires: until.Add(knownFor),
@@ -172,8 +172,8 @@ func (s *sessions) give(w http.ResponseWriter, r *http.Request, value string, un
 	http.SetCookie(w, c)
 }
 
-// end ends the pairing that a request carries, for every copy of its cookie. It is
-// remembered until the program ends.
+// end revokes the pairing that a request carries, for every copy of its cookie, until the program
+// ends.
 func (s *sessions) end(r *http.Request, now time.Time) {
 	cookie, err := r.Cookie(s.cookieName(r))
 	if err != nil {

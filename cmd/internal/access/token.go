@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A stream's source has no login dialog and, embedded by a local file, no cookies: what
-// lets it read stands in its address. Whoever has it may see what a reader sees, and
-// nothing else, until it expires or the program's key changes.
+// A browser source in OBS has no login dialog and, embedded by a local file, no cookies. So its
+// permission to read is a token in its address. Whoever has the address may read, and nothing else,
+// until the token expires or the program's key changes.
 
-// readTokenFor is how long an overlay's token holds: a season of evenings with the same
-// scene in OBS.
+// readTokenFor is the lifetime of an overlay's token: a season of evenings with the same scene in
+// OBS.
 const readTokenFor = 90 * 24 * time.Hour
 
 // readToken returns a token that lets its bearer read.
@@ -22,13 +22,13 @@ func (s *sessions) readToken(now time.Time) string {
 	return until + "." + base64.RawURLEncoding.EncodeToString(s.mac("overlay", []byte(until)))
 }
 
-// ReadToken returns a token that lets its bearer read, and until when.
+// ReadToken returns a token that lets its bearer read, and when it expires.
 func (g *Guard) ReadToken() (token string, until time.Time) {
 	now := g.now()
 	return g.sessions.readToken(now), now.Add(readTokenFor)
 }
 
-// maySee reports whether a token was made here and holds.
+// maySee reports whether a token was signed with this key and has not expired.
 func (s *sessions) maySee(token string, now time.Time) bool {
 	if token == "" || len(token) > 128 {
 		return false

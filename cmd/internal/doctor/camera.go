@@ -19,15 +19,15 @@ import (
 	"sightline/vision/exposure"
 )
 
-// What a camera must do.
+// The requirements for a camera.
 const (
 	cameraWithin = 15 * time.Second // to give its pictures
-	cameraTakes  = 20               // pictures that are taken to see how often they come
-	slowFPS      = 5.0              // answers come too late below
-	fewPixels    = 1280             // wide; a token's cells get too small below (docs/accuracy.md)
-	softEdge     = 4.0              // px that an edge may take from black to white
-	burnt        = 250              // grey level at which white is no longer measured
-	dimWhite     = 70               // grey levels between black and white of a print below which noise shows
+	cameraTakes  = 20               // pictures taken to measure the frame rate
+	slowFPS      = 5.0              // below, answers come too late
+	fewPixels    = 1280             // of the width; below, a token's cells are too small (docs/accuracy.md)
+	softEdge     = 4.0              // px: the widest edge, from black to white
+	burnt        = 250              // grey level from which white is clipped
+	dimWhite     = 70               // grey levels from black to white of a print; below, noise shows
 )
 
 func (e *examination) camera(ctx context.Context) {
@@ -77,15 +77,15 @@ func (e *examination) camera(ctx context.Context) {
 	e.look(e.frame.Gray)
 }
 
-// Who waits for a camera hardly works: four pictures of 1280×720 a second took this program 0.07 of a
-// processor. Who is what is slow uses a whole one.
+// Waiting for a camera takes little processor time: this program used 0.07 of a processor for four
+// pictures of 1280×720 a second. If the program itself is slow, it uses a whole processor.
 const (
-	busyShare = 0.8 // of a processor that this program uses when it is what is slow
-	idleShare = 0.2 // of a processor that is left when others are
+	busyShare = 0.8 // of a processor: this program is slow if it uses more
+	idleShare = 0.2 // of a processor: other programs are slow if less is idle
 )
 
-// slow says whether the camera or the computer is slow, by how many processors this program used and how
-// many were idle.
+// slow reports whether the camera or the computer is slow, from how many processors this program
+// used and how many were idle.
 func (e *examination) slow(source, says string, own, idle float64) {
 	switch {
 	case strings.HasPrefix(source, "sim:"):
@@ -101,14 +101,13 @@ func (e *examination) slow(source, says string, own, idle float64) {
 	}
 }
 
-// recorded reports whether pictures come from files, at whatever rate those are shown: that
-// says nothing about a camera.
+// recorded reports whether pictures come from files. Their rate says nothing about a camera.
 func recorded(source string) bool {
 	_, err := os.Stat(source)
 	return err == nil && !cameraDevice(source)
 }
 
-// slowAdvice says what makes pictures come sooner, by where they come from.
+// slowAdvice says how to get pictures faster from a source.
 func slowAdvice(source string) string {
 	if cameraDevice(source) || strings.HasPrefix(source, "gst:") {
 		return "ask for smaller pictures (camera.width, camera.height), give more light, or use a USB 3 port"
@@ -116,10 +115,10 @@ func slowAdvice(source string) string {
 	return "make smaller pictures where they come from, give more light there, or use a better network"
 }
 
-// settings says how the camera's exposure and focus stand.
+// settings reports the state of the camera's exposure and focus controls.
 func (e *examination) settings(path string) {
 	d, err := capture.OpenControls(path)
-	if err != nil { // it gave pictures: whatever this is, it is no fault of the box
+	if err != nil { // the camera gave pictures, so this is not a fault of the box
 		return
 	}
 	defer d.Close()
@@ -132,7 +131,7 @@ func (e *examination) settings(path string) {
 	e.add("camera settings", OK, says, "")
 }
 
-// take reads pictures, keeps the last one, and returns when each came.
+// take reads pictures, keeps the last one, and returns when each arrived.
 func (e *examination) take(ctx context.Context, s vision.Source) (times []time.Time, err error) {
 	for range cameraTakes {
 		f, err := s.Next(ctx)
@@ -150,7 +149,7 @@ func (e *examination) take(ctx context.Context, s vision.Source) (times []time.T
 	return times, nil
 }
 
-// rate is pictures a second, without the first, which waits for the camera to wake.
+// rate returns the pictures per second, without the first, which includes the camera's start.
 func rate(times []time.Time) float64 {
 	if len(times) > 2 {
 		times = times[1:]
@@ -164,7 +163,7 @@ func rate(times []time.Time) float64 {
 	return math.Inf(1)
 }
 
-// exposure looks at the whole picture's levels.
+// exposure checks the grey levels of the whole picture.
 func (e *examination) exposure(g *image.Gray) {
 	var count [256]int
 	b := g.Bounds()
@@ -194,7 +193,7 @@ func (e *examination) exposure(g *image.Gray) {
 	}
 }
 
-// look finds the mat's markers and judges the picture where they are.
+// look finds the mat's markers and checks the picture at them.
 func (e *examination) look(g *image.Gray) {
 	if e.box.Markers == nil {
 		e.add("markers", Skipped, "This program was built without OpenCV and cannot look for the mat's markers.", "")
@@ -228,8 +227,8 @@ func (e *examination) look(g *image.Gray) {
 	e.sharpness(g)
 }
 
-// sharpness measures the edges of the markers that are seen: how many pixels they take
-// from black to white, and how far apart the two are.
+// sharpness measures the edges of the visible markers: their width in pixels, and the step from
+// black to white.
 func (e *examination) sharpness(g *image.Gray) {
 	var widths, contrasts, white []float64
 	for _, d := range e.seen {
@@ -267,7 +266,7 @@ func median(v []float64) float64 {
 	return s[len(s)/2]
 }
 
-// Ages at which a calibration is looked at again.
+// Limits beyond which a calibration should be checked.
 const (
 	tableOld    = 30 * 24 * time.Hour
 	movedWrong  = 1.0 // mm at the mat's corners between the file and the markers now
@@ -303,7 +302,7 @@ func (e *examination) lens() {
 	e.fits("lens", in)
 }
 
-// fits says whether a lens can be used for the camera's pictures.
+// fits checks whether a lens file is for the camera's pictures.
 func (e *examination) fits(name string, in calibration.Intrinsics) {
 	if e.frame == nil {
 		return
@@ -360,7 +359,7 @@ func made(at time.Time) string {
 	return at.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// placed compares the table file with the markers as they are seen now.
+// placed compares the table file with the visible markers.
 func (e *examination) placed(t *calibration.Table) {
 	if len(e.seen) == 0 {
 		return
@@ -384,7 +383,7 @@ func (e *examination) placed(t *calibration.Table) {
 	e.add("table", OK, fmt.Sprintf("The camera stands where the file puts it, within %.2f mm (%d markers seen).", moved, len(now.Used)), "")
 }
 
-// verified says what the last verification with the check card found.
+// verified reports the last verification with the check card.
 func (e *examination) verified(path string, t *calibration.Table) {
 	const do = "verify it with the check card: sightline calibrate verify (docs/verification.md)"
 	r, ok, err := verify.LoadRecord(path)

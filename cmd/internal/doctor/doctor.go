@@ -1,7 +1,6 @@
-// Package doctor examines the box: panel, camera, calibration and the board under
-// them. Each check gives [Finding] values that say in plain words what is wrong and what to
-// do. Everything a check reads comes through a [Box], so that tests can give it a box
-// that is broken in any way.
+// Package doctor examines the box: its panel, camera, calibration and board. Each check returns
+// [Finding] values that say in plain words what is wrong and what to do. Checks read everything
+// through a [Box], so tests can simulate any fault.
 package doctor
 
 import (
@@ -15,7 +14,7 @@ import (
 	"sightline/vision"
 )
 
-// State says how a check ended.
+// State is the result of a check.
 type State string
 
 // The states. Only Wrong makes the examination fail.
@@ -26,7 +25,7 @@ const (
 	Skipped State = "skipped" // could not be examined, or is not there and need not be
 )
 
-// Finding is what one check found.
+// Finding is one result of a check.
 type Finding struct {
 	Check string `json:"check"` // "lamp range1", "camera"
 	State State  `json:"state"`
@@ -41,13 +40,13 @@ type Account struct {
 	Groups []string
 }
 
-// Space is what a file system has.
+// Space describes a file system.
 type Space struct {
 	Free, Total uint64 // bytes
 	ReadOnly    bool
 }
 
-// Box is everything that the checks look at. Here makes the real one.
+// Box is what the checks examine. Here returns the real one.
 type Box struct {
 	FS       fs.FS // "/"
 	Writable func(path string) error
@@ -56,12 +55,12 @@ type Box struct {
 	Exec     func(ctx context.Context, name string, args ...string) (string, error)
 	User     func() (Account, error)
 	Now      func() time.Time
-	// Worked returns the processor time that this program has used so far, and that the machine's
-	// processors, all together, have been idle.
+	// Worked returns the processor time that this program has used, and the idle time of all
+	// processors together.
 	Worked func() (own, idle time.Duration)
 
 	Lamp     func(line string, activeLow bool) (hardware.Output, error)
-	Absent   func(error) bool // the machine has no such line
+	Absent   func(error) bool // reports whether an error says that the machine has no such line
 	Display  func() (off func() error, err error)
 	Strip    func() (off func() error, err error)
 	Controls func(ctx context.Context, did func(hardware.Did)) error
@@ -69,11 +68,11 @@ type Box struct {
 	Camera  func(context.Context) (vision.Source, error)
 	Markers vision.MarkerDetector // nil: this program cannot see markers
 
-	// Ask asks a person and reports whether they said yes; nil: no one is there.
+	// Ask asks a person a question and reports whether the answer was yes. Nil: no person is present.
 	Ask func(question string) bool
-	// Tell tells a person what to do now; nil: no one is there.
+	// Tell gives a person an instruction. Nil: no person is present.
 	Tell func(text string)
-	// Pause lets a person look at something.
+	// Pause waits while a person looks at something.
 	Pause func(time.Duration)
 }
 
@@ -91,13 +90,14 @@ type Setup struct {
 	RulingsDenied  bool   // it is that this user may not write there: another one may
 }
 
-// check is one examination; its name is what --only takes.
+// check is one check; --only takes its name.
 type check struct {
 	name string
 	run  func(*examination, context.Context)
 }
 
-// checks in the order in which a person would look: the machine, the panel, the camera.
+// checks returns the checks in the order in which a person would examine a box: machine, panel,
+// camera.
 func checks() []check {
 	return []check{
 		{"board", (*examination).board}, {"user", (*examination).user}, {"interfaces", (*examination).interfaces},
@@ -109,7 +109,7 @@ func checks() []check {
 	}
 }
 
-// Names returns the checks' names, in their order.
+// Names returns the names of the checks in their order.
 func Names() (names []string) {
 	for _, c := range checks() {
 		names = append(names, c.name)
@@ -117,8 +117,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Examine runs the checks of these names, all of them without any. Each finding is
-// handed to found as soon as it is known; found may be nil.
+// Examine runs the named checks, or all if there are no names. It passes each finding to found,
+// which may be nil, as soon as it is known.
 func Examine(ctx context.Context, box Box, setup Setup, only []string, found func(Finding)) []Finding {
 	e := &examination{box: box, setup: setup, found: found}
 	wanted := map[string]bool{}
@@ -163,7 +163,7 @@ func (e *examination) add(check string, state State, says, do string) {
 	}
 }
 
-// text reads a short file of the system; "" when it is not there.
+// text returns the content of a short system file; "" if it does not exist.
 func (e *examination) text(path string) string {
 	b, err := fs.ReadFile(e.box.FS, strings.TrimPrefix(path, "/"))
 	if err != nil {
@@ -193,7 +193,7 @@ func (e *examination) pi() bool { return strings.Contains(e.model(), "Raspberry 
 
 func (e *examination) model() string { return e.text("/proc/device-tree/model") }
 
-// serviceRuns reports whether the service holds the camera and the panel just now.
+// serviceRuns reports whether the service is running. It then uses the camera and the panel.
 func (e *examination) serviceRuns(ctx context.Context) bool {
 	if e.running == nil {
 		out, err := e.box.Exec(ctx, "systemctl", "is-active", "sightline.service")
@@ -203,5 +203,5 @@ func (e *examination) serviceRuns(ctx context.Context) bool {
 	return *e.running
 }
 
-// stopService is what to do before the service's devices can be tried.
+// stopService says how to free the service's devices for a test.
 const stopService = "to try it: sudo systemctl stop sightline, then sightline doctor again"

@@ -13,8 +13,8 @@ import (
 	"sightline/hardware"
 )
 
-// Here returns the box that this program runs on, with the panel of the wiring. Camera
-// and Markers, and the person if there is one, are the caller's to fill in.
+// Here returns the box that this program runs on, with the panel of the wiring. The caller sets
+// Camera and Markers, and Ask, Tell and Pause if a person is there.
 func Here(w hardware.Wiring) Box {
 	return Box{
 		FS:       os.DirFS("/"),
@@ -27,8 +27,8 @@ func Here(w hardware.Wiring) Box {
 	}
 }
 
-// worked reads how long this program used a processor, and how long the processors were idle. What the
-// kernel does not say is as if they always were.
+// worked returns the processor time of this program and the idle time of the processors. If the
+// kernel does not report it, they count as always idle.
 func worked() (own, idle time.Duration) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err == nil {
@@ -44,7 +44,8 @@ func worked() (own, idle time.Duration) {
 	return own, idle
 }
 
-// idleOf reads the first line of /proc/stat: hundredths of a second for user, nice, system, idle and more.
+// idleOf parses the first line of /proc/stat: hundredths of a second for user, nice, system, idle
+// and more.
 func idleOf(stat string) (time.Duration, error) {
 	var name string
 	var user, nice, system, idle, wait int64
@@ -54,7 +55,7 @@ func idleOf(stat string) (time.Duration, error) {
 	return time.Duration(idle+wait) * 10 * time.Millisecond, nil
 }
 
-// writable tries it: permissions say little on a read-only or full file system.
+// writable tries to write: permissions say little about a read-only or full file system.
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".sightline-doctor-*")
 	if err != nil {
@@ -64,7 +65,7 @@ func writable(dir string) error {
 	return withoutPath(errors.Join(err, f.Close(), os.Remove(f.Name())))
 }
 
-// openable opens a device as the program would, without changing anything.
+// openable opens a device as the program would, without changing it.
 func openable(path string) error {
 	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -110,7 +111,7 @@ func account() (Account, error) {
 		return Account{}, err
 	}
 	a := Account{Name: u.Username, Root: os.Geteuid() == 0}
-	ids, err := os.Getgroups() // what this process has, not what the next login will have
+	ids, err := os.Getgroups() // the groups of this process, not of the next login
 	if err != nil {
 		return a, err
 	}

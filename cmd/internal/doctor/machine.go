@@ -35,7 +35,7 @@ func (e *examination) board(context.Context) {
 	e.add("board", OK, model+".", "")
 }
 
-// neededGroups are the groups that own what the setup uses.
+// neededGroups returns the groups that own the devices of the setup.
 func (e *examination) neededGroups() (groups []string) {
 	if e.setup.Panel {
 		w := e.setup.Wiring
@@ -78,7 +78,7 @@ func cameraDevice(source string) bool {
 	return false
 }
 
-// user looks at who runs the program: the one who asks, and the service's own user.
+// user checks the groups of the present user and of the service's user.
 func (e *examination) user(context.Context) {
 	a, err := e.box.User()
 	if err != nil {
@@ -103,8 +103,8 @@ func (e *examination) user(context.Context) {
 	}
 }
 
-// groupsMissing returns the needed groups that are not among these. One that the
-// machine does not have at all owns nothing.
+// groupsMissing returns the needed groups that a user is not in. Groups that the machine does not
+// have do not count.
 func (e *examination) groupsMissing(has []string) (missing []string) {
 	all := "\n" + e.text("/etc/group")
 	for _, g := range e.neededGroups() {
@@ -124,7 +124,7 @@ func (e *examination) groupsOf(user string) (groups []string) {
 	return groups
 }
 
-// interfaces looks for the kernel's devices of what is wired.
+// interfaces checks that the kernel has the devices of the wired parts.
 func (e *examination) interfaces(context.Context) {
 	w := e.setup.Wiring
 	if e.setup.Panel {
@@ -155,7 +155,7 @@ func (e *examination) interfaces(context.Context) {
 	}
 }
 
-// bus looks for the device of a part's bus.
+// bus checks that the device of a part's bus exists.
 func (e *examination) bus(name, part string) {
 	if name == "" {
 		return
@@ -185,7 +185,7 @@ func (e *examination) openable(device, group string) {
 	e.add("interfaces", OK, device+" is there and may be opened.", "")
 }
 
-// What must be free: a registration is 20 kB, the evidence of a dispute a few MB.
+// The required disk space: a registration takes 20 kB, the evidence of a dispute a few MB.
 const (
 	diskWrong = 50 << 20
 	diskWarn  = 500 << 20
@@ -224,7 +224,8 @@ func (e *examination) disk(context.Context) {
 	e.root(dir)
 }
 
-// root says whether the root is read-only, and whether what is written outlives the power.
+// root reports whether the root file system is read-only, and whether writes survive a loss of
+// power.
 func (e *examination) root(dir string) {
 	kind, options := e.mountOf("/")
 	readOnly := slices.Contains(strings.Split(options, ","), "ro") || kind == "overlay"
@@ -265,7 +266,8 @@ func size(bytes uint64) string {
 	return fmt.Sprintf("%d MB", bytes>>20)
 }
 
-// firstYear is that of this program: no clock that is right shows an earlier one.
+// firstYear is the year of the program's first version. An earlier date means that the clock is
+// wrong.
 const firstYear = 2026
 
 func (e *examination) clock(ctx context.Context) {
@@ -291,7 +293,7 @@ func (e *examination) clock(ctx context.Context) {
 	}
 }
 
-// A Raspberry Pi slows down from 80 °C, and stops going faster at 85 °C.
+// A Raspberry Pi reduces its clock rate from 80 °C, and more strongly from 85 °C.
 const (
 	hot    = 80.0
 	warmed = 70.0
@@ -318,8 +320,8 @@ func (e *examination) temperature(context.Context) {
 	}
 }
 
-// The bits of get_throttled (Raspberry Pi documentation, vcgencmd): now, and the same
-// shifted by sixteen since the start.
+// The bits of get_throttled (Raspberry Pi documentation, vcgencmd): the state now and, shifted by
+// sixteen, since the start.
 var throttles = []struct {
 	bit      uint
 	says, do string
@@ -362,7 +364,7 @@ func (e *examination) power(ctx context.Context) {
 	}
 }
 
-// What must be free, in kB: docs/box.md has what the program takes.
+// The required memory in kB; docs/box.md states what the program uses.
 const (
 	memoryWrong = 64 << 10
 	memoryWarn  = 128 << 10
@@ -419,5 +421,5 @@ func (e *examination) service(ctx context.Context) {
 	}
 }
 
-// commandWithin is how long a program that is asked may take.
+// commandWithin is how long a command may take.
 const commandWithin = 5 * time.Second

@@ -10,15 +10,15 @@ import (
 	"sightline/hardware"
 )
 
-// How long a person gets.
+// How long a person has.
 const (
-	lampFor   = 700 * time.Millisecond // to see a lamp when no one asks about it
+	lampFor   = 700 * time.Millisecond // to see a lamp, if there is no question
 	pressFor  = 10 * time.Second       // to press a control
-	pictureIs = 2 * time.Second        // to see the test picture when no one asks about it
+	pictureIs = 2 * time.Second        // to see the test picture, if there is no question
 )
 
-// panelFree reports whether the panel can be tried: it is wanted, and the service does
-// not hold it. Otherwise it says why not.
+// panelFree reports whether the panel can be tested: it is wired, and the service does not use it.
+// Otherwise it adds a finding with the reason.
 func (e *examination) panelFree(ctx context.Context, part string, wired bool) bool {
 	switch {
 	case !e.setup.Panel:
@@ -53,8 +53,8 @@ func (e *examination) lamps(ctx context.Context) {
 	}
 }
 
-// noPanel reports whether this machine is none that a panel could hang on: no board,
-// and none of the lines that are wired.
+// noPanel reports whether this machine cannot have a panel: it is not a board and has none of the
+// wired lines.
 func (e *examination) noPanel() bool {
 	if e.pi() {
 		return false
@@ -110,7 +110,7 @@ func (e *examination) lamp(which hardware.Lamp, line string, activeLow bool) {
 	}
 }
 
-// adviceFor is what to do about an error of a device.
+// adviceFor returns what to do about an error of a device.
 func adviceFor(err error, otherwise string) string {
 	switch text := err.Error(); {
 	case strings.Contains(text, "permission denied"):
@@ -157,7 +157,7 @@ func (e *examination) strip(ctx context.Context) {
 			"board file", e.box.Strip)
 }
 
-// picture shows something and asks whether it is seen.
+// picture shows something and asks whether it is visible.
 func (e *examination) picture(name, question, dead, wrong string, try func() (func() error, error)) {
 	off, err := try()
 	if err != nil {
@@ -182,7 +182,7 @@ func (e *examination) picture(name, question, dead, wrong string, try func() (fu
 	}
 }
 
-// wanted is what each control is asked for.
+// wanted are the inputs to ask for, by control.
 var wanted = []struct {
 	control hardware.Control
 	input   hardware.Input

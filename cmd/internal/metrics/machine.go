@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// Machine writes the free space at folders (by what is kept there), the temperature, and
-// what a Raspberry Pi says of its power. root is the file system "/". What the machine does
-// not say is left out.
+// Machine writes the free space at folders (by name of what is kept there), the temperature, and
+// the power state of a Raspberry Pi. root is the file system "/". It leaves out what the machine
+// does not report.
 func Machine(w io.Writer, root fs.FS, folders map[string]string) {
 	disk(w, folders)
 	temperature(w, root)
@@ -39,7 +39,7 @@ func disk(w io.Writer, folders map[string]string) {
 	}
 }
 
-// nearest returns the folder, or the nearest one above it that is there.
+// nearest returns the folder, or its nearest parent that exists.
 func nearest(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
@@ -66,8 +66,8 @@ func temperature(w io.Writer, root fs.FS) {
 	}
 }
 
-// Throttles are the bits of a Raspberry Pi's get_throttled: what is so now, and sixteen bits
-// higher what was so since the start.
+// Throttles names the bits of a Raspberry Pi's get_throttled: the state now and, sixteen bits
+// higher, whether it occurred since the start.
 var Throttles = [...]string{"undervoltage", "capped", "throttled", "near_temperature_limit"}
 
 var throttledHex = regexp.MustCompile(`^(?:throttled=)?(?:0x)?([0-9a-fA-F]{1,8})$`)
@@ -82,7 +82,7 @@ func ParseThrottled(text string) (bits uint64, ok bool) {
 	return bits, err == nil
 }
 
-// ThrottledFile is where the kernel of a Raspberry Pi says whether it was throttled.
+// ThrottledFile is the file in which a Raspberry Pi's kernel reports get_throttled.
 const ThrottledFile = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
 func throttling(w io.Writer, root fs.FS) {

@@ -1,5 +1,5 @@
-// Package metrics writes figures in Prometheus' text format 0.0.4, and has those of the
-// process and of the machine that it runs on.
+// Package metrics writes figures in Prometheus' text format 0.0.4, among them those of the process
+// and its machine.
 package metrics
 
 import (
@@ -30,7 +30,7 @@ func Labelled(w io.Writer, name, label, is string, value float64) {
 	fmt.Fprintf(w, "%s{%s=%s} %s\n", name, label, quoted(is), figure(value))
 }
 
-// quoted is a label's value with what the format escapes.
+// quoted returns a label's value with the characters escaped that the format requires.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
@@ -38,14 +38,14 @@ func quoted(text string) string {
 // figure writes a number as Prometheus reads it.
 func figure(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// Build writes which program this is.
+// Build writes the program's version.
 func Build(w io.Writer, version string) {
 	const name = "sightline_build_info"
 	Head(w, name, "gauge", "1, with the program's version and Go's.")
 	fmt.Fprintf(w, "%s{version=%s,goversion=%s,goarch=%s} 1\n", name, quoted(version), quoted(runtime.Version()), quoted(runtime.GOARCH))
 }
 
-// Process writes what the program takes of the machine.
+// Process writes the process's use of processor, memory and files.
 func Process(w io.Writer) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
 	metrics.Read(samples)
@@ -68,7 +68,7 @@ func Process(w io.Writer) {
 	Write(w, "process_uptime_seconds", "gauge", "Time since the program started.", time.Since(started).Seconds())
 }
 
-// started is when the program did.
+// started is the start time of the program.
 var started = time.Now()
 
 // processorTime returns the processor time of this process, by getrusage(2).

@@ -1,13 +1,13 @@
-// Package rulebook has the rules that a verdict on a pair names, in words: what the
-// judge's page and a ruling's document say next to the numbers of docs/rules.md.
+// Package rulebook has the texts of the rules that verdicts name, for the judge's page and the
+// documents of rulings.
 package rulebook
 
 import "strings"
 
-// Rule is a rule and what it says.
+// Rule is a rule's name and text.
 type Rule struct{ Name, Text string }
 
-// Of turns what the engine names, "1e G34 G36", into the rules in words.
+// Of returns the rules that the engine names, as in "1e G34 G36", with their texts.
 func Of(rule string) []Rule {
 	var out []Rule
 	for _, word := range strings.Fields(rule) {
@@ -18,7 +18,7 @@ func Of(rule string) []Rule {
 	return out
 }
 
-// Texts are the rules by name, in the words of docs/rules.md. No one writes to it.
+// Texts are the rules' texts by name, as in docs/rules.md. They must not be changed.
 var Texts = map[string]string{
 	"G2":  "The band that falls over the closest point is the range; here a band is closed at its far edge, 100.0 mm is range 1.",
 	"G3":  "Attack range goes to the closest point of the target inside the arc.",

@@ -1,5 +1,4 @@
-// Package sentence holds what several packages do to the texts that people read and
-// write.
+// Package sentence has functions for texts that people read and write.
 package sentence
 
 import (
@@ -8,8 +7,7 @@ import (
 	"unicode"
 )
 
-// Upper returns s with its first letter in upper case. It serves English: s begins with
-// an ASCII letter.
+// Upper returns s with its first letter in upper case. s must begin with an ASCII letter.
 func Upper(s string) string {
 	if s == "" {
 		return s
@@ -17,7 +15,7 @@ func Upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Lower returns s with its first letter in lower case, as [Upper].
+// Lower returns s with its first letter in lower case, like [Upper].
 func Lower(s string) string {
 	if s == "" {
 		return s
@@ -25,8 +23,8 @@ func Lower(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// Of returns an error as a sentence: "Measuring: expected …, got …." A key that it begins
-// with stays as one must write it: "x_mm: expected …."
+// Of returns an error as a sentence: "Measuring: expected …, got …." A key at its beginning stays
+// as users must write it: "x_mm: expected …."
 func Of(err error) string {
 	text := err.Error()
 	if key, _, _ := strings.Cut(text, ":"); !strings.Contains(key, "_") || strings.Contains(key, " ") {
@@ -38,20 +36,19 @@ func Of(err error) string {
 	return text + "."
 }
 
-// Invisible reports whether people do not see a character: a control character other
-// than a new line and a tab, or one of format (Unicode's Cf), such as those by which
-// "abc 2" is shown as "2 cba".
+// Invisible reports whether a character is not displayed: a control character other than a new line
+// or a tab, or a format character (Unicode's Cf), which may display "abc 2" as "2 cba".
 func Invisible(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf)
 }
 
-// Unprintable reports whether a character is not to be written on a line: a control
-// character, a line's end, any blank but a space. What joins the parts of an emoji may be.
+// Unprintable reports whether a character must not be written on a line: a control character, a
+// line end, or any blank but a space. The joiner of an emoji's parts is allowed.
 func Unprintable(r rune) bool { return !unicode.IsPrint(r) && r != joiner }
 
 const joiner = '\u200d' // of a flag's or a family's parts
 
-// Printable is s with another character in place of each unprintable one; -1 drops them.
+// Printable returns s with each unprintable character replaced; -1 drops them.
 func Printable(s string, instead rune) string {
 	return strings.Map(func(r rune) rune {
 		if Unprintable(r) {
@@ -61,7 +58,7 @@ func Printable(s string, instead rune) string {
 	}, s)
 }
 
-// Shorten keeps what a user wrote short enough for one line of error.
+// Shorten cuts a user's text to a length that fits on one line of an error.
 func Shorten(s string) string {
 	if len(s) > 40 {
 		return strings.ToValidUTF8(s[:40], "") + "…"
@@ -69,7 +66,7 @@ func Shorten(s string) string {
 	return s
 }
 
-// Or joins alternatives: "1", "1 or 2", "1, 2 or 3". There is at least one.
+// Or joins alternatives, at least one: "1", "1 or 2", "1, 2 or 3".
 func Or(all []string) string {
 	last := len(all) - 1
 	if last == 0 {
@@ -78,7 +75,7 @@ func Or(all []string) string {
 	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
-// Counted is a number of things in words: "1 base", "2 bases".
+// Counted returns a number of things in words: "1 base", "2 bases".
 func Counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
