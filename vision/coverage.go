@@ -6,25 +6,24 @@ import (
 	"sightline/engine/geom"
 )
 
-// Coverage is where a picture shows the mat as it was learnt, with nothing on it, in
-// cells of DiffStep. Where a ship hides the mat, where glare is, and outside the picture
-// it says nothing.
+// Coverage is where a picture shows the learnt mat with nothing on it, in cells of DiffStep. It
+// says nothing where a ship hides the mat, in glare, and outside the picture.
 type Coverage struct {
 	Width, Height int
 	Cells         []Cell
 }
 
-// Cell is what a picture shows of a cell of the mat.
+// Cell is the state of a cell of the mat.
 type Cell uint8
 
-// The cells.
+// The states of a cell.
 const (
 	CellUnseen  Cell = iota // outside the picture, or hidden
 	CellBare                // the empty mat
 	CellCovered             // it differs from the empty mat
 )
 
-// At returns what is seen of a point on the mat; nothing off the mat.
+// At returns the state of the mat at a point; CellUnseen off the mat.
 func (b *Coverage) At(p geom.Point) Cell {
 	x, y := int(math.Floor(p.X/DiffStep)), int(math.Floor(p.Y/DiffStep))
 	if b == nil || x < 0 || y < 0 || x >= b.Width || y >= b.Height {
@@ -33,7 +32,7 @@ func (b *Coverage) At(p geom.Point) Cell {
 	return b.Cells[y*b.Width+x]
 }
 
-// bareStep is how far apart, in mm, an outline's inside is asked whether it is bare.
+// bareStep is the spacing, in mm, of the points in an outline that are tested.
 const bareStep = 3
 
 // inside calls do for points in an outline, bareStep apart.
@@ -55,10 +54,10 @@ func inside(outline geom.Polygon, do func(geom.Point)) {
 	}
 }
 
-// Contradicts reports whether a sight of the mat says that an obstacle does not lie where
-// another camera's sight has it: of what differs from the mat for that one, it sees more
-// than half, and more than half of what it sees is the empty mat. Prints are dark like many a
-// mat in part, so that what looks bare to both speaks against no camera.
+// Contradicts reports whether this view of the mat shows that an obstacle does not lie where
+// another camera sees it: of the cells that differ from the mat for the other camera, it sees more
+// than half, and more than half of these are empty mat. Parts of many prints are as dark as a mat,
+// so cells that look empty to both cameras do not count.
 func (b *Coverage) Contradicts(outline geom.Polygon, other *Coverage) bool {
 	if b == nil || other == nil {
 		return false
@@ -80,7 +79,7 @@ func (b *Coverage) Contradicts(outline geom.Polygon, other *Coverage) bool {
 	return lies > 0 && 2*seen > lies && 2*bare > seen
 }
 
-// Clears reports whether a sight of the mat shows that nothing lies in an outline any more.
+// Clears reports whether this view shows that nothing lies in an outline any more.
 func (b *Coverage) Clears(outline geom.Polygon) bool {
 	if b == nil {
 		return false

@@ -1,7 +1,7 @@
-// Package vision is what goes from pictures to a scene: a [Frame] and where it comes
-// from, what was located in it, and the tracks of the ships over time. It holds values
-// and the interfaces between the packages below it, which do the work.
+// Package vision leads from pictures to a scene. It holds the values and interfaces that the
+// packages below it share: a [Frame] and its source, what was located in it, and the tracks of the
+// ships over time.
 //
-// All of it is pure Go. What needs OpenCV or the AprilTag library is in vision/opencv,
-// behind small interfaces that are declared here.
+// All of it is pure Go. What needs OpenCV or the AprilTag library is in vision/opencv, behind small
+// interfaces declared here.
 package vision

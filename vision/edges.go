@@ -5,13 +5,13 @@ import (
 	"sightline/engine/geom"
 )
 
-// EdgeHint says which base to look for and about where.
+// EdgeHint says which base to search and about where.
 type EdgeHint struct {
-	Base  engine.Base // any that tokens are made for
+	Base  engine.Base // any base that has tokens
 	Pose  geom.Pose
-	Reach geom.Length // how far its centre may be from there
-	Turn  geom.Angle  // how far it may be turned from there; from Base's AnyTurn on, any way
-	Read  bool        // the code of our print was read on this base before
+	Reach geom.Length // largest distance of its centre from there
+	Turn  geom.Angle  // largest turn from there; from Base's AnyTurn on, any turn
+	Read  bool        // its code was read before
 }
 
 // EdgeSight is a base found by its edges.
@@ -23,7 +23,7 @@ type EdgeSight struct {
 	Sides      [4]float64  // share of each side on which its edge was found, clockwise from the front
 	Inset      geom.Length // of the edges that were found, from the base's nominal size
 	Residual   geom.Length // rms of the edge places from the square
-	Ours       bool        // it carries our print; else the covariance holds what another card's edges may do
+	Ours       bool        // it carries our print; otherwise the covariance includes the effect of another card's edges
 }
 
 // Visible is the share of the outline that was found.
@@ -36,8 +36,8 @@ func (s EdgeSight) Visible() float64 {
 	return min((s.Sides[0]+s.Sides[2])*across+(s.Sides[1]+s.Sides[3])*(0.5-across), 1)
 }
 
-// EdgeShip makes a ship of a base that was found by its edges. quarters says that no one
-// knows which way its nose points: of the four, or of the two of a huge base.
+// EdgeShip returns the ship of a base found by its edges. quarters says that its heading is known
+// only up to quarter turns, or half turns for a huge base.
 func EdgeShip(id string, player int, base engine.Base, s EdgeSight, quarters bool) engine.Ship {
 	return engine.Ship{ID: id, Player: player, Base: base, Pose: s.Pose, Covariance: s.Covariance, Seen: "edges", Visible: s.Visible(),
 		Quarters: quarters}

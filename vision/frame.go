@@ -10,15 +10,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// Frame is one picture of the table. It is immutable once made: everyone may
-// read it, no one may write to it.
+// Frame is one picture of the table. It is immutable, and any goroutine may read it.
 type Frame struct {
 	Gray  *image.Gray // the luma picture that is measured; bounds start at (0, 0)
 	Color *BGR        // the same picture in colour for people, or nil
 
 	Seq      uint64    // counts the frames of one source, from 1
-	Captured time.Time // when the light fell in, as well as the source knows
-	Name     string    // the file it came from, when it came from a file
+	Captured time.Time // time of the exposure, as well as the source knows
+	Name     string    // its file, if it came from one
 }
 
 // Size returns the picture's width and height in pixels.
@@ -80,7 +79,7 @@ type MarkerDetector interface {
 	DetectMarkers(g *image.Gray) ([]Detection, error)
 }
 
-// Sightings turns detections into what calibration registers from.
+// Sightings converts detections for calibration.Register.
 func Sightings(found []Detection) []calibration.MarkerSighting {
 	out := make([]calibration.MarkerSighting, len(found))
 	for i, d := range found {

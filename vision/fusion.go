@@ -7,14 +7,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// Fusion says how several cameras' views became one.
+// Fusion says how several cameras' views were combined.
 type Fusion struct {
 	Used      []string      // the names of the views that were used, sorted
-	LeftOut   []LeftOutView // those that were not, sorted by name
-	Conflicts []Conflict    // what the views contradict each other in: it is not in the scene
+	LeftOut   []LeftOutView // the views that were not used, sorted by name
+	Conflicts []Conflict    // what the views disagree about; it is not in the scene
 }
 
-// Notes says for people what of the views is missing in the scene.
+// Notes says for people what parts of the views the scene lacks.
 func (f *Fusion) Notes() (out []string) {
 	for _, v := range f.LeftOut {
 		out = append(out, v.Name+" is left out: "+v.Why)
@@ -32,7 +32,7 @@ type LeftOutView struct{ Name, Why string }
 type Conflict struct {
 	IDs     []string    // of the ships or obstacles, sorted
 	Cameras []string    // whose views contradict each other, sorted
-	By      geom.Length // how far apart they see it; 0: that is not the trouble
+	By      geom.Length // how far apart they see it; 0 if the conflict is another
 	Why     string      // for people, in a few words
 }
 

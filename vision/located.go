@@ -12,35 +12,36 @@ import (
 	"sightline/vision/token"
 )
 
-// Located is what one frame says about the table.
+// Located is what one frame shows of the table.
 type Located struct {
 	Scene engine.Scene
 	Ships []ShipView // one for each ship of Scene, in the same order
 
-	// Obstacles is how the scene's obstacles were seen; nil when they are not searched for.
+	// Obstacles describes how the scene's obstacles were seen; nil if they are not searched.
 	Obstacles *ObstacleSight
 
-	// Doubtful says that the picture may not show the table as the calibration has it: a
-	// Tracker believes then what stands where it stood, and nothing new.
+	// Doubtful says that the picture may not show the table where the calibration puts it. A Tracker
+	// then believes only ships that stand where they stood.
 	Doubtful bool
 
-	Duplicates []DuplicateID // codes that were read in several places; in the order of their names
-	Raised     []RaisedToken // codes that were read above where a base on the mat has them; in the order of their names
-	Spare      []SpareToken  // codes of tokens that lie on the mat without a base; in the order of their names
-	Small      []SmallToken  // ships whose tokens were printed too small; in the order of their names
+	Duplicates []DuplicateID // codes read in several places, by name
+	Raised     []RaisedToken // codes read higher than on a base on the mat, by name
+	Spare      []SpareToken  // codes of tokens on the mat without a base, by name
+	Small      []SmallToken  // ships whose tokens were printed too small, by name
 
-	Fusion *Fusion // how several cameras' views became this one; nil: it is one camera's
+	Fusion *Fusion // how several cameras' views were combined; nil for one camera's
 
 	Captured time.Time
 	Seq      uint64
 	Elapsed  time.Duration // what locating took
 }
 
-// DuplicateID is a ship's code that one picture shows in several places, and so names no ship.
+// DuplicateID is a ship's code that one picture shows in several places, and that therefore names
+// no ship.
 type DuplicateID struct {
 	ID       string
 	At       []geom.Point // the bases' middles
-	Believed *geom.Point  // the one that shows so much more of its code that it is the ship; nil: none
+	Believed *geom.Point  // the one that shows so much more of its code that it must be the ship; nil: none
 }
 
 // String says it for people: "A1 is seen twice: at (300, 300) and (650, 300) mm: ...".
@@ -60,13 +61,14 @@ func (t DuplicateID) String() string {
 	return text + ", and neither counts: take one away, or print another token for it"
 }
 
-// RaisedToken is a code whose print looks larger than that of a token on a base. It names no ship, because its place is not known.
+// RaisedToken is a code whose print looks larger than on a base. It names no ship, because its
+// place is unknown.
 type RaisedToken struct {
 	ID     string
-	At     geom.Point  // of the base's middle, if it stood on the mat
-	Larger float64     // by how much its print looks larger: 0.01 is one hundredth
-	Sigma  float64     // the standard deviation of that
-	Up     geom.Length // by how much it is higher than a base's top, if its print is as large as it should be
+	At     geom.Point  // where the base's centre would be if it stood on the mat
+	Larger float64     // relative enlargement of its print
+	Sigma  float64     // standard deviation of Larger
+	Up     geom.Length // height over a base's top, if its print has the right size
 }
 
 // String says it for people.
@@ -75,7 +77,7 @@ func (t RaisedToken) String() string {
 		"It is held about %.0f mm above that, or was printed too large", t.ID, t.At.X, t.At.Y, 100*t.Larger, t.Up.Millimeters())
 }
 
-// SpareToken is a ship's token that lies on the mat without a base, and so names no ship.
+// SpareToken is a ship's token that lies on the mat without a base. It names no ship.
 type SpareToken struct {
 	ID string
 	At geom.Point // of the token's middle
@@ -86,7 +88,8 @@ func (t SpareToken) String() string {
 	return fmt.Sprintf("%s at (%.0f, %.0f) mm does not count: its token lies flat on the mat, without a base", t.ID, t.At.X, t.At.Y)
 }
 
-// SmallToken is a ship whose token was printed too small. The ship counts, but others of its sheet may not be read.
+// SmallToken is a ship whose token was printed too small. The ship counts, but other tokens of its
+// sheet may be unreadable.
 type SmallToken struct {
 	ID      string
 	Smaller float64 // by how much: 0.01 is one hundredth
@@ -101,10 +104,10 @@ const (
 	alikeFloor  = 0.002
 )
 
-// printSize is by how much a token's print is out of size, and the standard deviation of that.
+// printSize is the relative error of a print's size and its standard deviation.
 type printSize struct{ off, sigma float64 }
 
-// commonSize returns the mean of the sizes, and whether none is farther from it than chance makes it.
+// commonSize returns the mean of the sizes, and whether all are as near to it as chance allows.
 func commonSize(sizes []printSize) (mean float64, alike bool) {
 	var sum, weights float64
 	for _, s := range sizes {
@@ -117,8 +120,8 @@ func commonSize(sizes []printSize) (mean float64, alike bool) {
 	})
 }
 
-// DescribeRaised says for people which codes do not count, and why. Tokens that are all as much too large were not held by
-// hands: they were printed so.
+// DescribeRaised says for people which codes do not count, and why. Tokens that are all too large
+// by the same factor are not in hands: they were printed too large.
 func DescribeRaised(all []RaisedToken) (texts []string) {
 	var names []string
 	var sizes []printSize
@@ -136,7 +139,8 @@ func DescribeRaised(all []RaisedToken) (texts []string) {
 	return texts
 }
 
-// DescribeSmall says for people which tokens were printed too small: all in one sentence where they are all as much too small.
+// DescribeSmall says for people which tokens were printed too small, in one sentence if all are too
+// small by the same factor.
 func DescribeSmall(all []SmallToken) (texts []string) {
 	var names []string
 	var sizes []printSize
@@ -154,8 +158,8 @@ func DescribeSmall(all []SmallToken) (texts []string) {
 	return texts
 }
 
-// ShipView is how a ship was seen: what a page draws over the picture so that a
-// person can see why the program believes what it says.
+// ShipView describes how a ship was seen. Pages draw it over the picture, so that a person can see
+// why the program believes the pose.
 type ShipView struct {
 	ID       string
 	Outline  [4]geom.Pixel // of the base's top: front left, front right, rear right, rear left
@@ -165,14 +169,14 @@ type ShipView struct {
 	Score    float64       // 0…1: how well the picture agrees with the printed rim
 	Fit      geom.Cov3     // the fit's part of the ship's covariance; the rest is the calibration's and the object's own
 
-	// Shared is the part of the ship's covariance that another camera over the same table
-	// shares or may share; zero: unknown, all of it may be.
+	// Shared is the part of the ship's covariance that other cameras over the same table share or may
+	// share; zero means unknown: possibly all of it.
 	Shared geom.Cov3
 }
 
-// RimCell is how a printed cell of a ship's rim was seen.
+// RimCell describes how a printed cell of a ship's rim was seen.
 type RimCell struct {
-	At    geom.Point // where the middle of its outer edge stands on the table
+	At    geom.Point // the middle of its outer edge on the table
 	Out   geom.Point // the direction away from the base
 	Width float64    // mm
 	White bool       // as it is printed

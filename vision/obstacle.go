@@ -17,9 +17,9 @@ import (
 
 // ObstacleView is an obstacle as a picture shows it.
 type ObstacleView struct {
-	ID      string           // in the scene: the entry's name, or name-2 where it lies there twice
+	ID      string           // in the scene: the entry's name, or name-2 for a second one
 	Entry   *catalogue.Entry // nil: nothing in the catalogue fits
-	Flipped bool             // the other face than the traced one is up
+	Flipped bool             // the face that was not traced is up
 	Pose    geom.Pose        // of the outline's centroid
 	Cov     geom.Cov3        // of the pose: mm, rad; systematic part included
 	Outline []geom.Point     // on the table, mm
@@ -42,13 +42,13 @@ type ObstacleView struct {
 	Known  bool    // it lay there in an earlier picture
 }
 
-// misfitSigma times the square of a misfit is a standard deviation of the outline, mm:
-// what the edges' own scatter does not show, because glare or shadow moves them
-// together. Measured with the pictures of docs/accuracy.md: outlines were off by up to
-// 0.9 mm at misfits to 0.25, 1.5 mm at 0.3 and 3.4 mm at 0.38, at their worst place.
+// misfitSigma times the square of a misfit is a standard deviation of the outline, mm. The edges'
+// own scatter does not include it, because glare or shadow moves them together. Measured with the
+// pictures of docs/accuracy.md: outlines were off by up to 0.9 mm at misfits to 0.25, 1.5 mm at 0.3
+// and 3.4 mm at 0.38, at their worst place.
 const misfitSigma = 8.0
 
-// Obstacle returns what stands in the scene.
+// Obstacle returns the scene's obstacle.
 func (v *ObstacleView) Obstacle() engine.Obstacle {
 	misfit := misfitSigma * v.Misfit * v.Misfit
 	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.Radius*v.Radius + float64(v.Entry.Sigma*v.Entry.Sigma) + misfit*misfit
@@ -58,50 +58,50 @@ func (v *ObstacleView) Obstacle() engine.Obstacle {
 	}
 }
 
-// AsUnknown is an obstacle that may not be what it was taken for.
+// AsUnknown returns the unknown object for an obstacle whose identity is in doubt.
 func (v *ObstacleView) AsUnknown() UnknownObject {
 	area, _ := catalogue.Centroid(v.Outline)
 	return UnknownObject{Outline: geom.Polygon(v.Outline).Hull(nil), OutlinePx: v.OutlinePx, Area: math.Abs(area)}
 }
 
-// OnePlace reports whether two obstacles lie where only one of them can. A bent outline's
-// middle lies outside of it.
+// OnePlace reports whether two obstacles lie where there is room for only one. The middle of a bent
+// outline may lie outside it.
 func OnePlace(a, b *ObstacleView) bool {
 	return geom.Polygon(a.Outline).Hull(nil).Contains(b.Pose.Point) || geom.Polygon(b.Outline).Hull(nil).Contains(a.Pose.Point)
 }
 
-// UnknownObject is something on the mat that nothing in the catalogue fits.
+// UnknownObject is something on the mat that fits nothing in the catalogue.
 type UnknownObject struct {
 	Outline   []geom.Point // convex, on the table, mm
 	OutlinePx []geom.Pixel // the same in the picture
 	Area      float64      // mm²
 }
 
-// ObstacleSight is what a picture says of the obstacles on the table.
+// ObstacleSight is what a picture shows of the obstacles.
 type ObstacleSight struct {
-	// Unseen says in a few words why obstacles are not watched; empty when they are,
-	// so one that is not listed is not there, except where Unknown lies.
+	// Unseen says in a few words why obstacles are not watched. If it is empty, an obstacle that is
+	// not listed is not there, except where Unknown lies.
 	Unseen string
-	// Captured is when the picture was taken that the rest speaks of. It may be older than
-	// the one that was located: a search takes longer than a picture lasts.
+	// Captured is the time of the picture that was searched. It may be older than the located picture,
+	// because a search takes longer than a frame.
 	Captured time.Time
 	Views    []ObstacleView     // recognised; unless Unseen, as the scene's obstacles, in their order, then its devices and markers
-	Bases    []UnidentifiedBase // bases whose code is not read; whoever asks makes ships of them
+	Bases    []UnidentifiedBase // bases whose code was not read; the caller makes ships of them
 	Unknown  []UnknownObject    // what lies on the mat, could hide or be an obstacle, and is none that is known
 	Blind    []engine.BlindArea // where an obstacle would not have been noticed: rectangles along the mat's edges
 
-	// Past says that the camera does not see the obstacles now, and that this is what it saw
-	// before: Fuse takes what no other camera sees of it for things that are not known.
+	// Past says that the camera does not see the obstacles now and reports what it last saw. Fuse
+	// treats as unknown whatever no other camera sees.
 	Past bool
 
-	// Refining says that more is to come though nothing changes: the mean of the pictures that are
-	// being gathered has less noise than the one that this speaks of.
+	// Refining says that there will be a better result although nothing changes: the mean of several
+	// pictures, which has less noise, is being made.
 	Refining bool
 
 	Coverage *Coverage // where nothing lies; nil: not known
 }
 
-// Why obstacles are not watched, as far as it is the same words each time.
+// Reasons why obstacles are not watched.
 const (
 	UnseenChanging = "the picture is changing"
 	UnseenLooking  = "obstacles are being looked for"
@@ -109,7 +109,7 @@ const (
 	UnseenHidden   = "most of the mat is outside the picture, white with glare, or lost in noise"
 )
 
-// Why a part of the mat is blind.
+// Reasons why a part of the mat is blind.
 const (
 	BlindGlare   = "glare"
 	BlindOutside = "outside the picture"
@@ -136,8 +136,8 @@ func DescribeBlind(areas []engine.BlindArea) string {
 	return fmt.Sprintf("an obstacle would not be noticed on %.0f cm² of the mat (%s)", total, strings.Join(parts, ", "))
 }
 
-// Pending reports whether the next pictures will say more of the obstacles though nothing
-// changes on the table.
+// Pending reports whether later pictures will give a better result although nothing changes on the
+// table.
 func (s *ObstacleSight) Pending() bool {
 	return s.Unseen == UnseenChanging || s.Unseen == UnseenLooking
 }
@@ -148,8 +148,9 @@ func (s *ObstacleSight) Noisy() bool {
 		slices.ContainsFunc(s.Blind, func(b engine.BlindArea) bool { return b.Why == BlindNoise })
 }
 
-// Unidentified returns the base without a name that stands within reach of a pose, is of the size and is turned no
-// further, its heading being the one of four that is nearest. It reports false when there is none or more than one.
+// Unidentified returns the unidentified base of a size within reach of a pose and turned by no more
+// than turn, with the nearest of its four headings. It reports false if there is none or more than
+// one.
 func (s *ObstacleSight) Unidentified(base engine.Base, pose geom.Pose, reach geom.Length, turn geom.Angle) (found UnidentifiedBase,
 	ok bool) {
 	if s == nil {
@@ -178,9 +179,9 @@ func (s *ObstacleSight) AsUnknown() ObstacleSight {
 	return out
 }
 
-// Into puts what was recognised into a scene, and what was not.
+// Into adds what was recognised, and what was not, to a scene.
 func (s *ObstacleSight) Into(scene *engine.Scene) {
-	// Obstacles come first, so that each view stands where its obstacle does.
+	// Obstacles come first, so that views and obstacles have the same order.
 	slices.SortStableFunc(s.Views, func(a, b ObstacleView) int {
 		return cmp.Compare(catalogue.RoleOf(a.Entry.Kind), catalogue.RoleOf(b.Entry.Kind))
 	})

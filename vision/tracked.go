@@ -10,24 +10,24 @@ import (
 	"sightline/vision/token"
 )
 
-// TrackState says what is known of a ship at an instant, and so whether questions
-// about it are answered.
+// TrackState is the state of a ship's pose. It determines whether questions about the ship are
+// answered.
 type TrackState int
 
-// The states. Only Still, Unread and Frozen have a pose that stands.
+// The states. Only Still, Unread and Frozen have a pose to answer from.
 const (
-	Settling TrackState = iota // seen, but not still for long enough yet
+	Settling TrackState = iota // seen, but not yet still for long enough
 	Still                      // seen, where it was
-	Moving                     // seen elsewhere than in the pictures before
-	Unread                     // not read in this picture, in which its place looks as it did
-	Frozen                     // something covers a part of it, the rest is where it was: its last pose stands for a while
-	Hidden                     // not seen at all, or not read for longer than that, or since it moved
+	Moving                     // seen in another place than before
+	Unread                     // not read in this picture, but its place looks unchanged
+	Frozen                     // partly covered, the rest unchanged: keeps its pose for a while
+	Hidden                     // not seen, or covered for longer than that or since it moved
 	Lifted                     // its place shows the mat
 )
 
 var trackStateNames = [...]string{"settling", "still", "moving", "unread", "frozen", "hidden", "lifted"}
 
-// String returns the state in one word, as the page's JSON has it.
+// String returns the state in one word, as in the page's JSON.
 func (s TrackState) String() string {
 	if s < 0 || int(s) >= len(trackStateNames) {
 		return fmt.Sprintf("TrackState(%d)", int(s))
@@ -38,43 +38,43 @@ func (s TrackState) String() string {
 // Stands reports whether a ship in this state has a pose to answer from.
 func (s TrackState) Stands() bool { return s == Still || s == Unread || s == Frozen }
 
-// InSight reports whether a ship in this state is where it was seen, or moves there.
+// InSight reports whether a ship in this state is where it was last seen, or moves there.
 func (s TrackState) InSight() bool { return s != Hidden && s != Lifted }
 
-// Place is what the picture shows where a ship stood that was not read.
+// Place is what a picture shows where a ship stood that was not read.
 type Place int
 
-// The zero value is the one that claims least.
+// The kinds. The zero value claims least.
 const (
 	PlaceCovered   Place = iota // something else: a hand, or unknown
-	PlaceUnchanged              // what it showed while the ship was read there
+	PlaceUnchanged              // the same as when the ship was read there
 	PlaceBare                   // the mat
-	PlacePartly                 // something else, but a corner of the ship is seen where it was
+	PlacePartly                 // something else, but a corner of the ship is visible in its place
 )
 
 // Track is one ship over time.
 type Track struct {
-	// Ship has the pose that stands: the mean of the pictures since it stood still.
-	// While the ship moves or settles it has the newest picture's.
+	// Ship has the mean pose since it stood still or, while it moves or settles, the newest picture's
+	// pose.
 	Ship     engine.Ship
 	View     ShipView // of the newest picture that showed it
 	State    TrackState
 	Since    time.Time // when the state began
 	Captured time.Time // of the newest picture that showed the ship at this pose
-	Frames   int       // that the pose is the mean of; 0: it does not stand
+	Frames   int       // number of pictures in the mean pose; 0 if it does not stand
 	Moved    geom.Length
-	Read     bool // its code was read since it came to the table: the base carries our print
+	Read     bool // its code was read since it came to the table: it carries our print
 }
 
-// Age returns how old the sight that the pose rests on is.
+// Age returns the age of the sighting behind the pose.
 func (t *Track) Age(now time.Time) time.Duration { return now.Sub(t.Captured) }
 
-// TrackEvent is something that happened to a ship and that people should know.
+// TrackEvent is an event of a ship that people should know about.
 type TrackEvent struct {
 	At   time.Time // of the picture that showed it
 	ID   string
 	Left bool        // the table
-	Back bool        // on the table, after it had left; else it moved unseen
+	Back bool        // it is back on the table; otherwise it moved unseen
 	By   geom.Length // how far it moved
 }
 
@@ -92,7 +92,7 @@ func (e TrackEvent) String() string {
 	return fmt.Sprintf("%s moved %.0f mm unseen", e.ID, e.By.Millimeters())
 }
 
-// Tracked is what all pictures up to one say about the table.
+// Tracked is what all pictures so far show of the table.
 type Tracked struct {
 	Located // the newest picture's, its ships with the tracks' poses
 
@@ -109,7 +109,7 @@ func (t Tracked) Track(id string) (Track, bool) {
 	return t.Tracks[i], true
 }
 
-// Standing returns the scene with the ships that questions can be answered about.
+// Standing returns the scene with only the ships that have a pose to answer from.
 func (t Tracked) Standing() engine.Scene {
 	s := t.Scene
 	s.Ships = nil
@@ -122,17 +122,15 @@ func (t Tracked) Standing() engine.Scene {
 }
 
 const (
-	// RestFrames is how many pictures the mean of a pose must hold before it may be used
-	// for pictures that are not searched.
+	// RestFrames is how many pictures the mean pose must include before pictures may go unsearched.
 	RestFrames = 3
-	// unsettledFor is how long a ship may have failed to settle for its pictures to be
-	// given up: it is read in some only, and has no answers.
+	// unsettledFor is how long a ship may fail to settle before it no longer requires searches: it is
+	// read in some pictures only and has no answers.
 	unsettledFor = 2 * time.Second
 )
 
-// AtRest reports whether time alone changes nothing in what is known of the ships: each
-// is still and its pose the mean of some pictures, or was lost from sight for good, or
-// is so badly seen that it does not settle though nothing moves.
+// AtRest reports whether the ships' states will not change by time alone: each is still with the
+// mean of some pictures, or is out of sight for good, or is seen so badly that it does not settle.
 func (t *Tracked) AtRest() bool {
 	for i := range t.Tracks {
 		k := &t.Tracks[i]
@@ -146,8 +144,8 @@ func (t *Tracked) AtRest() bool {
 	return true
 }
 
-// TakeUnidentified takes the bases of which only the place is known out of what is known, and returns them: several cameras put together
-// what they see by the ships' names, and by their cards.
+// TakeUnidentified removes the unidentified bases and returns them: fusing cameras compares ships
+// by name and card, which these do not have.
 func (t *Tracked) TakeUnidentified() (unnamed []Track) {
 	var named []Track
 	for _, k := range t.Tracks {
@@ -163,7 +161,7 @@ func (t *Tracked) TakeUnidentified() (unnamed []Track) {
 	return unnamed
 }
 
-// GiveUnidentified puts them back, but those that are ships' by what another camera has seen of them.
+// GiveUnidentified adds them again, except those that another camera identified.
 func (t *Tracked) GiveUnidentified(unnamed []Track) {
 	if len(unnamed) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"sightline/vision/token"
 )
 
-// UnidentifiedBase is a base on the table whose code is not read.
+// UnidentifiedBase is a base on the table whose code was not read.
 type UnidentifiedBase struct {
 	Base       engine.Base
 	Pose       geom.Pose // its heading is one of four, a quarter turn apart
@@ -18,7 +18,7 @@ type UnidentifiedBase struct {
 	Outline    [4]geom.Pixel // of its top in the picture
 }
 
-// Ship makes a ship of the base. Its player, and which way its nose points, are not known.
+// Ship returns the base as a ship. Its player and the direction of its nose are unknown.
 func (u *UnidentifiedBase) Ship(id string) engine.Ship {
 	return engine.Ship{ID: id, Base: u.Base, Pose: u.Pose, Covariance: u.Covariance, Seen: "edges", Visible: u.Sight.Visible(), Quarters: true}
 }
@@ -28,7 +28,7 @@ func (u *UnidentifiedBase) View(id string) ShipView {
 	return ShipView{ID: id, Outline: u.Outline, Residual: float64(u.Sight.Residual), Score: u.Sight.Visible(), Fit: u.Sight.Fit}
 }
 
-// At reports whether another base stands where this one does: two bases do not overlap.
+// At reports whether another base stands in the same place: two bases do not overlap.
 func (u *UnidentifiedBase) At(base engine.Base, pose geom.Pose) bool {
 	own, _ := u.Base.Size()
 	other, _ := base.Size()
@@ -41,8 +41,8 @@ func (u *UnidentifiedBase) is(base engine.Base, pose geom.Pose, reach geom.Lengt
 		math.Abs(token.AlikeTurn(u.Base, u.Pose.Heading-pose.Heading)) <= float64(turn)
 }
 
-// AddUnidentified puts the bases whose code is not read into the scene, where no ship of it stands. It is for a picture
-// that stands for itself: a Tracker does it for many.
+// AddUnidentified adds the unidentified bases to the scene where no ship stands. It is for single
+// pictures; a Tracker does it for a sequence.
 func (l *Located) AddUnidentified() {
 	if l.Obstacles == nil {
 		return
@@ -58,7 +58,7 @@ func (l *Located) AddUnidentified() {
 	}
 }
 
-// FreeID is a name for a base without one that no ship of the scene has.
+// FreeID returns a name for an unidentified base that no ship of the scene has.
 func (l *Located) FreeID() string {
 	for n := 1; ; n++ {
 		id := token.UnidentifiedID(n)

@@ -1,5 +1,5 @@
-// Package fusion puts together what several cameras show of one table. It names
-// every contradiction between them and never averages one away.
+// Package fusion combines what several cameras see of one table. It reports every contradiction
+// between them and never averages one away.
 package fusion
 
 import (
@@ -20,10 +20,10 @@ import (
 
 // Options control Fuse; the zero value is the default.
 type Options struct {
-	Names  []string            // of the views, for people; those that are missing are "camera 1", "camera 2", …
-	Apart  time.Duration       // a view older than the newest by more is left out; 0: 300 ms, negative: however old
-	Sigmas float64             // poses that differ by more contradict each other; 0: 5
-	Camera *calibration.Camera // in whose picture outlines are drawn; nil: each in a picture that showed it
+	Names  []string            // of the views, for people; without one: "camera 1", "camera 2", …
+	Apart  time.Duration       // a view older than the newest by more is left out; 0: 300 ms, negative: no limit
+	Sigmas float64             // a larger difference of poses is a contradiction; 0: 5
+	Camera *calibration.Camera // outlines are drawn in its picture; nil: each in one that showed it
 }
 
 func (o Options) withDefaults() Options {
@@ -32,7 +32,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// fuser puts views together, and notes what they contradict each other in.
+// fuser combines views and records conflicts.
 type fuser struct{ *vision.Fusion }
 
 // fuseView is a view with its name.
@@ -50,31 +50,31 @@ func (o *Options) named(views []vision.Located, i int) fuseView {
 	return v
 }
 
-// sightOf is one camera's sight of a ship.
+// sightOf is one camera's sighting of a ship.
 type sightOf struct {
 	ship   engine.Ship
 	view   vision.ShipView
 	names  []string
-	own    geom.Cov3 // this camera's part of the covariance
-	shared geom.Cov3 // what another camera's sight may share
+	own    geom.Cov3 // independent of other cameras
+	shared geom.Cov3 // possibly shared with other cameras
 }
 
-// Fuse puts together what several cameras show of one table at one moment. The order
-// of the views does not matter, but for the numbers of bases without a name; one view comes back as it is.
+// Fuse combines what several cameras see of one table at one moment. The order of the views matters
+// only for the numbers of unidentified bases. A single view is returned unchanged.
 //
-// A base without a name is the one that another camera sees in its place, and may be a ship that both say it may be.
+// An unidentified base is identified by a camera that names a base in its place. It can only be a
+// ship that both cameras consider possible.
 //
-// Poses of a ship that several cameras read are fused by information. What is a
-// camera's own (the fit, its lens) counts as independent. What all of them share or may
-// share (the markers that all are registered on, the base's height, the token's play, the
-// mat's flatness: ShipView.Shared) is not averaged down: how alike the cameras show it
-// is not known, so it is bounded for every likeness (split covariance intersection:
-// S. Julier, J. Uhlmann, "General decentralized data fusion with covariance
-// intersection", 2001). A ship that the cameras see in two places, or two ships in one
-// place, is none: Located.Fusion names it. A ship that one camera reads is taken from it.
+// Poses of a ship that several cameras read are fused by information. Each camera's own errors (the
+// fit, its lens) are independent. Errors that all cameras share or may share (the markers of their
+// registration, the base's height, the token's play, the mat's flatness: ShipView.Shared) are not
+// averaged down: their correlation is unknown, so the result holds for every correlation (split
+// covariance intersection: S. Julier, J. Uhlmann, "General decentralized data fusion with
+// covariance intersection", 2001). A ship seen in two places, and two ships in one place, are left
+// out and reported in Located.Fusion. A ship that only one camera reads is taken from it.
 //
-// A view that is doubtful is left out, unless all are, and one that is too old. Fuse
-// fails without a view and when the views are of mats of different size.
+// Fuse leaves out views that are too old, and doubtful views unless all are doubtful. It fails
+// without a view and for mats of different sizes.
 func Fuse(views []vision.Located, o Options) (vision.Located, error) {
 	if len(views) == 0 {
 		return vision.Located{}, errors.New("vision: fuse: expected a camera's view or more, got none")
@@ -99,7 +99,7 @@ func Fuse(views []vision.Located, o Options) (vision.Located, error) {
 		out.Scene.ScaleSigma = max(out.Scene.ScaleSigma, v.Scene.ScaleSigma)
 		out.Elapsed = max(out.Elapsed, v.Elapsed)
 		if v.Captured.Before(out.Captured) {
-			out.Captured = v.Captured // nothing is newer than what it rests on
+			out.Captured = v.Captured // the result is as old as its oldest view
 		}
 	}
 	for _, s := range fusion.ships(used, o) {
@@ -177,8 +177,8 @@ func (f fuser) ships(views []fuseView, o Options) (out []sightOf) {
 	return out
 }
 
-// headed leaves out the sights that know a ship's heading but for quarter turns, where
-// another knows it; of several of them it leaves the surest: their headings do not compare.
+// headed drops sightings whose heading is known only up to quarter turns if another camera knows
+// it. If none does, it keeps only the surest, because such headings cannot be compared.
 func headed(of []sightOf) []sightOf {
 	known := slices.DeleteFunc(slices.Clone(of), func(s sightOf) bool { return s.ship.Quarters })
 	if len(known) > 0 {
@@ -199,13 +199,13 @@ func newSight(s engine.Ship, v vision.ShipView, name string) sightOf {
 		k.own[i] = s.Covariance[i] - k.shared[i]
 	}
 	k.own = cov.Resolution(k.own)
-	if _, ok := cov.Inverse(k.own); !ok { // more is shared than there is
+	if _, ok := cov.Inverse(k.own); !ok { // the shared part is larger than the whole
 		k.own, k.shared = cov.Resolution(geom.Cov3{}), s.Covariance
 	}
 	return k
 }
 
-// contradiction reports whether sights of one ship cannot be true together.
+// contradiction reports whether sightings of one ship cannot all be true.
 func contradiction(of []sightOf, sigmas float64) (vision.Conflict, bool) {
 	limit := cov.SigmasOfThree(sigmas)
 	worst, found := vision.Conflict{IDs: []string{of[0].ship.ID}}, false
@@ -231,8 +231,8 @@ func contradiction(of []sightOf, sigmas float64) (vision.Conflict, bool) {
 	return worst, found
 }
 
-// squaredDistance is that of two sights' poses in sigmas of their difference. What both
-// share cancels from it in part; how much is not known, so none of it does.
+// squaredDistance returns the squared distance of two poses in sigmas of their difference. Shared
+// errors cancel from it to an unknown degree, so they are treated as independent.
 func squaredDistance(a, b sightOf) float64 {
 	var c geom.Cov3
 	for i := range c {
@@ -247,7 +247,7 @@ func squaredDistance(a, b sightOf) float64 {
 	return d[0]*v[0] + d[1]*v[1] + d[2]*v[2]
 }
 
-// together fuses sights of one ship that do not contradict each other.
+// together fuses sightings of one ship that do not contradict each other.
 func together(of []sightOf) sightOf {
 	slices.SortFunc(of, compareSights) // so that their order does not matter
 	out := of[0]
@@ -264,10 +264,9 @@ func compareSights(a, b sightOf) int {
 		cmp.Compare(p.X, q.X), cmp.Compare(p.Y, q.Y), cmp.Compare(p.Heading, q.Heading))
 }
 
-// fuseTwo is the split covariance intersection of two sights: with a share w for one
-// and 1-w for the other, each counts as if what it may share with the other were its own
-// and larger by one over its share. The share is the one that leaves the least
-// volume; at its ends that is one of the sights alone.
+// fuseTwo fuses two sightings by split covariance intersection. With weights w and 1-w, each
+// sighting's shared covariance is divided by its weight and then treated as independent. The weight
+// minimises the volume of the result; at its ends the result is one of the two sightings.
 func fuseTwo(a, b sightOf) sightOf {
 	best, w := weigh2(a, b, 1), 1.0
 	try := func(at float64) float64 {
@@ -278,7 +277,7 @@ func fuseTwo(a, b sightOf) sightOf {
 		return m.volume
 	}
 	try(0)
-	// The information is concave in the share: there is one best.
+	// The information is concave in the weight, so there is one optimum.
 	lo, hi := 0.0, 1.0
 	for range 40 {
 		x, y := lo+0.382*(hi-lo), lo+0.618*(hi-lo)
@@ -310,7 +309,7 @@ func fuseTwo(a, b sightOf) sightOf {
 	return out
 }
 
-// joined is a's sight with what of b's needs no arithmetic.
+// joined returns a's sighting with b's data that need no arithmetic.
 func joined(a, b sightOf) sightOf {
 	out := a
 	out.names = append(slices.Clone(a.names), b.names...)
@@ -329,14 +328,14 @@ func joined(a, b sightOf) sightOf {
 	return out
 }
 
-// mixture is two sights' fusion with given shares.
+// mixture is the fusion of two sightings with given weights.
 type mixture struct {
 	cov          geom.Cov3
-	gainA, gainB geom.Cov3 // what each pose counts, a matrix that need not be symmetric
+	gainA, gainB geom.Cov3 // the weight of each pose; not symmetric in general
 	volume       float64   // the covariance's determinant
 }
 
-// weigh2 fuses two sights with the share w for a.
+// weigh2 fuses two sightings with weight w for a.
 func weigh2(a, b sightOf, w float64) mixture {
 	ia, oka := information(a, w)
 	ib, okb := information(b, 1-w)
@@ -352,7 +351,7 @@ func weigh2(a, b sightOf, w float64) mixture {
 	return m
 }
 
-// information is a sight's, with a share of what it may have in common with another.
+// information returns a sighting's information matrix for a weight of its shared covariance.
 func information(s sightOf, share float64) (geom.Cov3, bool) {
 	if !(share > 0) {
 		return geom.Cov3{}, true
@@ -364,8 +363,8 @@ func information(s sightOf, share float64) (geom.Cov3, bool) {
 	return cov.Inverse(c)
 }
 
-// twoInOnePlace takes out ships whose bases lie in each other: plastic does not, so that
-// one camera read one of them wrong.
+// twoInOnePlace removes ships whose bases overlap. Real bases cannot, so one camera misread one of
+// them.
 func (f fuser) twoInOnePlace(ships []sightOf) (out []sightOf) {
 	bad := make([]bool, len(ships))
 	for i, a := range ships {

@@ -15,11 +15,11 @@ import (
 	"sightline/vision/token"
 )
 
-// seenObstacle is an obstacle or a thing with the camera that saw it.
+// seenObstacle is an obstacle or unknown object with the camera that saw it.
 type seenObstacle struct {
 	vision.ObstacleView
 	name string
-	past bool // it was seen there before, and is not looked at now
+	past bool // it was seen before, and its camera does not look now
 	bare *vision.Coverage
 }
 
@@ -28,9 +28,9 @@ type seenThing struct {
 	view fuseView
 }
 
-// Obstacles puts together what several cameras say of the obstacles, as Fuse does, for
-// views of one mat at one moment and ships that were put together already. Of the result
-// the scene and Obstacles and Fusion.Conflicts hold something.
+// Obstacles combines what several cameras see of the obstacles, as Fuse does, for views of one mat
+// at one moment whose ships are already fused. The result has only Obstacles, the scene's obstacles
+// and Fusion.Conflicts.
 func Obstacles(views []vision.Located, ships []engine.Ship, o Options) vision.Located {
 	var named []fuseView
 	for i := range views {
@@ -41,13 +41,13 @@ func Obstacles(views []vision.Located, ships []engine.Ship, o Options) vision.Lo
 	return out
 }
 
-// obstacles puts together what the views that watch obstacles say of them. What one
-// recognised lies there; two that differ over one place make it a thing that no one
-// knows, as does one that another sees the empty mat at. A thing to one that another
-// recognised is what that one says, as far as the thing goes no further. Any other thing
-// that one sees stays one, though another sees the empty mat there: it may stand up and hide
-// another place from each. What a camera saw before and does not see now is a thing unless
-// one that looks knows it, or sees the empty mat there.
+// obstacles combines the obstacles of the views that watch them. An obstacle that one camera
+// recognised lies there. It becomes an unknown object if two cameras recognise different obstacles
+// in one place, or another camera sees the empty mat there. An unknown object is identified by
+// another camera's obstacle if it does not reach further than that. Otherwise it stays, even if
+// another camera sees the empty mat there: it may stand up and hide another place from each camera.
+// An obstacle that was seen only in the past is an unknown object, unless a camera that looks
+// recognises it or sees the empty mat there.
 func (f fuser) obstacles(views []fuseView, out *vision.Located, o Options) {
 	out.Scene.Obstacles, out.Scene.Devices, out.Scene.Markers, out.Scene.Unknown, out.Scene.Blind = nil, nil, nil, nil, nil
 	out.Scene.ObstaclesUnseen, out.Obstacles = true, nil
@@ -106,7 +106,8 @@ func (f fuser) obstacles(views []fuseView, out *vision.Located, o Options) {
 	sight.Into(&out.Scene)
 }
 
-// blindToBoth returns where two cameras are blind, of rectangles along the mat's edges.
+// blindToBoth returns the areas in which both cameras are blind, as rectangles along the mat's
+// edges.
 func blindToBoth(a, b []engine.BlindArea) (out []engine.BlindArea) {
 	for i := range a {
 		for k := range b {
@@ -129,15 +130,15 @@ func older(a, b time.Time) time.Time {
 	return a
 }
 
-// agreed returns one sight for each obstacle, the surest, and as things what the views
-// do not agree about.
+// agreed returns one view for each obstacle, the surest, and as unknown objects what the views
+// disagree about.
 func (f fuser) agreed(seen []seenObstacle, views []fuseView, sigmas float64) (known []seenObstacle, doubtful []vision.UnknownObject) {
 	slices.SortFunc(seen, func(a, b seenObstacle) int {
 		return cmp.Or(comparePast(a, b), cmp.Compare(det3(a.Cov), det3(b.Cov)), cmp.Compare(a.name, b.name), cmp.Compare(a.Pose.X, b.Pose.X),
 			cmp.Compare(a.Pose.Y, b.Pose.Y))
 	})
 	contradicted := make([]bool, len(seen))
-	double := make([]bool, len(seen)) // a surer sight of it stands before
+	double := make([]bool, len(seen)) // a surer view of it comes before
 	gone := f.bareFor(seen, views, contradicted)
 	for i := range seen {
 		for k := range i {
@@ -170,7 +171,7 @@ func (f fuser) agreed(seen []seenObstacle, views []fuseView, sigmas float64) (kn
 	return known, doubtful
 }
 
-// comparePast puts what is seen now before what was seen once.
+// comparePast orders present views before past ones.
 func comparePast(a, b seenObstacle) int {
 	switch {
 	case a.past == b.past:
@@ -181,8 +182,8 @@ func comparePast(a, b seenObstacle) int {
 	return 1
 }
 
-// bareFor marks as contradicted the obstacles where another camera sees the empty mat, and
-// returns those of the past that are gone.
+// bareFor marks as contradicted the obstacles where another camera sees the empty mat, and returns
+// the past ones that are gone.
 func (f fuser) bareFor(seen []seenObstacle, views []fuseView, contradicted []bool) (gone []bool) {
 	gone = make([]bool, len(seen))
 	for i := range seen {
@@ -204,7 +205,7 @@ func (f fuser) bareFor(seen []seenObstacle, views []fuseView, contradicted []boo
 	return gone
 }
 
-// cleared reports whether a camera that looks sees the empty mat in all of an outline.
+// cleared reports whether a camera that looks sees the empty mat in a whole outline.
 func cleared(outline []geom.Point, views []fuseView) bool {
 	return slices.ContainsFunc(views, func(v fuseView) bool {
 		o := v.Obstacles
@@ -212,7 +213,7 @@ func cleared(outline []geom.Point, views []fuseView) bool {
 	})
 }
 
-// sameObstacle reports whether two sights of one place say the same.
+// sameObstacle reports whether two views of one place agree.
 func sameObstacle(a, b *seenObstacle, sigmas float64) bool {
 	if a.Entry == nil || b.Entry == nil || a.Entry.Name != b.Entry.Name || a.Flipped != b.Flipped {
 		return false
@@ -226,9 +227,8 @@ func sameObstacle(a, b *seenObstacle, sigmas float64) bool {
 	return d[0]*v[0]+d[1]*v[1]+d[2]*v[2] <= cov.SigmasOfThree(sigmas)
 }
 
-// recognised reports whether a thing is an obstacle or a ship that another camera
-// recognised. A thing that is much larger than what was recognised there, or goes far
-// beyond it, holds more.
+// recognised reports whether an unknown object is an obstacle or a ship that another camera
+// recognised. One that is much larger, or reaches far beyond it, is more than that.
 func recognised(t seenThing, known []seenObstacle, l *vision.Located) bool {
 	hull := geom.Polygon(t.Outline)
 	for i := range known {
@@ -258,9 +258,9 @@ func recognised(t seenThing, known []seenObstacle, l *vision.Located) bool {
 	return false
 }
 
-// thingReach is how far, in mm, a thing may go beyond the obstacle that it is: a token's
-// thickness seen aslant by 60°, the rim of shadow that the difference counts with it, and the
-// 2.8 mm at a corner that a thing may reach beyond what is noticed of it.
+// thingReach is how far, in mm, an unknown object may reach beyond the obstacle that it is: a
+// token's thickness seen at 60°, the rim of shadow included in the difference, and the 2.8 mm at a
+// corner by which an unknown object may exceed its detected cells.
 const thingReach = 13
 
 // within reports whether points lie in an outline or no farther from it than reach.

@@ -9,8 +9,8 @@ import (
 	"sightline/vision/token"
 )
 
-// Each camera numbers the bases without a name on its own: its ?1 is another's ?3, or A1. Bases do not overlap, so that what two cameras
-// see in one place is one base.
+// Each camera numbers the unidentified bases separately: one camera's ?1 may be another's ?3, or
+// A1. Bases do not overlap, so what two cameras see in one place is one base.
 
 // seenBase is a base as the views see it.
 type seenBase struct {
@@ -20,14 +20,15 @@ type seenBase struct {
 	in   []int // the views that see it
 }
 
-// here reports whether a ship of a view stands where the base does, which that view does not see otherwise.
+// here reports whether a ship of a view stands where the base does and that view does not see the
+// base elsewhere.
 func (b *seenBase) here(view int, s *engine.Ship) bool {
 	return !slices.Contains(b.in, view) && slices.ContainsFunc(b.at, func(p geom.Pose) bool {
 		return token.BasesOverlap(b.base, p, s.Base, s.Pose, token.BasesLap)
 	})
 }
 
-// distance is how far a ship stands from the nearest place in which the base is seen.
+// distance returns the distance of a ship from the nearest place in which the base is seen.
 func (b *seenBase) distance(s *engine.Ship) geom.Length {
 	least := b.at[0].Distance(s.Pose.Point)
 	for _, p := range b.at[1:] {
@@ -36,8 +37,8 @@ func (b *seenBase) distance(s *engine.Ship) geom.Length {
 	return least
 }
 
-// NameAlike returns the views with one name for each base: that which one of them knows, or else a number that no other base has, the
-// first view's if it can be, and that is not taken.
+// NameAlike returns the views with the same name for each base: the one that a view knows, or else
+// a number that is not taken and that no other base has, if possible the first view's.
 func NameAlike(views []vision.Located, taken []string) []vision.Located {
 	var bases []*seenBase
 	add := func(b *seenBase, view int, s *engine.Ship) {
@@ -95,7 +96,7 @@ func NameAlike(views []vision.Located, taken []string) []vision.Located {
 	return out
 }
 
-// freeNumber is a number that no base has and that is not taken: that which is asked for, if it can be.
+// freeNumber returns id if it is free, or else a number that is not taken and that no base has.
 func freeNumber(id string, bases []*seenBase, taken []string) string {
 	for n := 1; slices.Contains(taken, id) || slices.ContainsFunc(bases, func(b *seenBase) bool { return b.id == id }); n++ {
 		id = token.UnidentifiedID(n)
@@ -103,7 +104,7 @@ func freeNumber(id string, bases []*seenBase, taken []string) string {
 	return id
 }
 
-// mayBe are the ships that a sight may be of; none: any.
+// mayBe returns the ships that a sighting may be; none means any.
 func mayBe(s *engine.Ship) []string {
 	switch {
 	case len(s.NameDoubt) > 0:
@@ -114,7 +115,7 @@ func mayBe(s *engine.Ship) []string {
 	return []string{s.ID}
 }
 
-// both are the ships that two sights may be of, where either may be of any if it has none.
+// both returns the ships that two sightings may both be; none means any.
 func both(a, b []string) []string {
 	if len(a) == 0 || len(b) == 0 {
 		return append(slices.Clone(a), b...)
@@ -122,7 +123,8 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(id string) bool { return !slices.Contains(b, id) })
 }
 
-// otherCards names the cameras that see one base, and no ship that it may be for all of them; none: there is one.
+// otherCards returns the cameras that see one base if there is no ship that it may be for all of
+// them; otherwise none.
 func otherCards(of []sightOf) (cameras []string) {
 	var may []string
 	for i := range of {

@@ -9,30 +9,29 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// AppearanceMemory remembers what the picture showed where ships stood and round about, and says
-// what it shows there later: the same, the mat, or something else. It belongs to one
-// goroutine.
+// AppearanceMemory remembers what pictures showed where ships stood and around them, and says what
+// a later picture shows there: the same, the mat, or something else. It belongs to one goroutine.
 type AppearanceMemory struct{ seen map[string]*placeLook }
 
-// NewAppearanceMemory returns a memory that is empty.
+// NewAppearanceMemory returns an empty memory.
 func NewAppearanceMemory() *AppearanceMemory { return &AppearanceMemory{seen: map[string]*placeLook{}} }
 
 // Reset forgets everything.
 func (p *AppearanceMemory) Reset() { clear(p.seen) }
 
-// Forget forgets the place of one ship.
+// Forget drops the place of one ship.
 func (p *AppearanceMemory) Forget(id string) { delete(p.seen, id) }
 
-// A look is taken on a grid over the base, and on a ring round it where the mat is.
+// A place is sampled on a grid over the base, and on a ring around it where the mat is.
 const (
 	placeGrid = 10  // samples along each side of the base
 	ringSteps = 12  // samples along each side of the ring
 	ringReach = 1.3 // of the ring, in half sides of the base
 )
 
-// What a picture of the same thing may differ by, in grey levels, after the light's
-// change was made up for: the noise of four pixels and a shadow's edge stay below it, a
-// hand on a black base does not.
+// The difference in grey levels that still counts as the same, after correcting for a change of
+// light: the noise of four pixels and a shadow's edge stay below it, a hand on a black base does
+// not.
 const sameLevel = 20.0
 
 type placeLook struct {
@@ -42,9 +41,9 @@ type placeLook struct {
 	rims    [rimHalves][rimPatch]float64 // each side's printed rim, in two halves
 }
 
-// The printed rim is remembered along each side, from just outside the base's edge to
-// the cells' inner end, finely enough to tell where it is: rimDeeps in mm of a small
-// base, a cell's width being six samples.
+// The printed rim is sampled along each side, from just outside the base's edge to the cells' inner
+// end, finely enough to locate it: rimDeeps in mm of a small base, with six samples to a cell's
+// width.
 const (
 	rimHalves  = 8
 	rimSamples = 32
@@ -53,16 +52,15 @@ const (
 
 var rimDeeps = [...]float64{-0.8, 0.5, 1.8, 3.1}
 
-// A half of a side is where it was when the picture of it is the same, but for the
-// light: with this correlation or more, and contrast to tell it by. A ship that shows a
-// corner is thus noticed when it is pushed by 0.4 mm
-// (TestACornerTellsThatAShipIsThere).
+// A half of a side is in its place if its picture is unchanged except for the light: it needs this
+// correlation, and enough contrast. With that, a ship that shows only a corner is found to have
+// moved from 0.4 mm on (TestACornerTellsThatAShipIsThere).
 const (
 	sameRim     = 0.95
 	rimContrast = 12.0 // grey levels, standard deviation
 )
 
-// Remember takes the look of the places of ships that were read in a picture.
+// Remember stores the places of the ships read in a picture.
 func (p *AppearanceMemory) Remember(g *image.Gray, ships []vision.ShipView) {
 	for _, v := range ships {
 		k := p.seen[v.ID]
@@ -75,8 +73,8 @@ func (p *AppearanceMemory) Remember(g *image.Gray, ships []vision.ShipView) {
 	}
 }
 
-// Look says what a picture shows where a ship was read last.
-func (p *AppearanceMemory) Look(g *image.Gray, id string) vision.Place {
+// Place returns what a picture shows where a ship was last read.
+func (p *AppearanceMemory) Place(g *image.Gray, id string) vision.Place {
 	then, ok := p.seen[id]
 	if !ok || g == nil {
 		return vision.PlaceCovered
@@ -91,7 +89,7 @@ func (p *AppearanceMemory) Look(g *image.Gray, id string) vision.Place {
 	switch {
 	case base >= 0.9 && ring >= 0.6 && (n == 0 || marks >= 0.7):
 		return vision.PlaceUnchanged
-	// The ring must be in view, else a hand as even as the ring under it were the mat.
+	// The ring must be in view: otherwise an even hand over base and ring would pass for the mat.
 	case n >= minMarks && marks < 0.25 && ring >= 0.8 && now.bare():
 		return vision.PlaceBare
 	case then.inPart(&now):
@@ -100,9 +98,8 @@ func (p *AppearanceMemory) Look(g *image.Gray, id string) vision.Place {
 	return vision.PlaceCovered
 }
 
-// inPart reports whether a corner of the base, with half of both sides that meet there,
-// shows the rim that it showed. One side alone would not do: it looks much the same when
-// it is pushed along itself.
+// inPart reports whether a corner of the base, with half of both sides there, shows the same rim as
+// before. One side is not enough, because it looks much the same when pushed along itself.
 func (k *placeLook) inPart(now *placeLook) bool {
 	for i := range 4 {
 		if next := 4 + (i+1)%4; alike(&k.rims[i], &now.rims[i]) && alike(&k.rims[next], &now.rims[next]) {
@@ -112,7 +109,7 @@ func (k *placeLook) inPart(now *placeLook) bool {
 	return false
 }
 
-// alike reports whether two patches show the same in whatever light.
+// alike reports whether two patches show the same, whatever the light.
 func alike(then, now *[rimPatch]float64) bool {
 	var st, sn, tt, nn, tn float64
 	for i, a := range then {
@@ -128,7 +125,7 @@ func alike(then, now *[rimPatch]float64) bool {
 	return tt > least && nn > least/4 && tn > 0 && tn*tn >= sameRim*sameRim*tt*nn
 }
 
-// take samples a picture at the look's place.
+// take samples a picture at the place.
 func (k *placeLook) take(g *image.Gray) {
 	for i := range placeGrid {
 		for j := range placeGrid {
@@ -204,9 +201,8 @@ func sampleAt(g *image.Gray, p geom.Pixel) float64 {
 	return sum / 4
 }
 
-// lightRatio returns by what factor the light on the mat changed: the median, as half
-// of the samples may be covered; within a factor of two, beyond which it is no change
-// of light but something else.
+// lightRatio returns the factor by which the light on the mat changed: the median, because up to
+// half of the samples may be covered. A factor beyond two is not a change of light.
 func lightRatio(then, now []float64) float64 {
 	var ratios []float64
 	for i := range then {
@@ -225,8 +221,7 @@ func lightRatio(then, now []float64) float64 {
 	return r
 }
 
-// shareAlike returns the share of samples that show what they showed, as far as they lie
-// in the picture.
+// shareAlike returns the share of the samples inside the picture that are unchanged.
 func shareAlike(then, now []float64, gain float64) float64 {
 	alike, n := 0, 0
 	for i := range then {
@@ -244,13 +239,12 @@ func shareAlike(then, now []float64, gain float64) float64 {
 	return float64(alike) / float64(n)
 }
 
-// minMarks is how many samples of a ship must differ from the mat for their absence to
-// say that it is gone. A token's printed rim alone gives about twenty.
+// minMarks is how many samples of a ship must differ from the mat before their absence shows that
+// the ship is gone. A token's printed rim alone gives about twenty.
 const minMarks = 8
 
-// marks returns the share of what told the ship from the mat round it that is still
-// there, and of how many samples. Black card on a dark mat differs in little else than
-// its printed rim.
+// marks returns how many samples of the ship differed from the mat around it, and the share of them
+// that is still there. Black card on a dark mat differs from it in little but its printed rim.
 func (k *placeLook) marks(now *placeLook, gain float64) (share float64, n int) {
 	lo, hi, ok := k.ground()
 	if !ok {
@@ -269,7 +263,7 @@ func (k *placeLook) marks(now *placeLook, gain float64) (share float64, n int) {
 	return float64(alike) / float64(max(n, 1)), n
 }
 
-// bare reports whether the base's place has no other levels than the mat round it.
+// bare reports whether the base's place has only grey levels of the mat around it.
 func (k *placeLook) bare() bool {
 	lo, hi, ok := k.ground()
 	if !ok {
@@ -287,7 +281,7 @@ func (k *placeLook) bare() bool {
 	return n > 0 && float64(in) >= 0.93*float64(n)
 }
 
-// ground returns between which levels the mat round the base lies; false where too
+// ground returns the range of grey levels of the mat around the base. It reports false if too
 // little of it is in the picture.
 func (k *placeLook) ground() (lo, hi float64, ok bool) {
 	var ring []float64

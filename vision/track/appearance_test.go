@@ -37,7 +37,7 @@ func TestWhatAPlaceShows(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found.Ships, 1)
 	p := NewAppearanceMemory()
-	assert.Equal(t, vision.PlaceCovered, p.Look(full, "A1"), "nobody knows what it showed")
+	assert.Equal(t, vision.PlaceCovered, p.Place(full, "A1"), "nobody knows what it showed")
 	p.Remember(full, found.Ships)
 
 	hand := func(p geom.Point) (float64, bool) { return 0.55, p.X > 90 && p.Y > 60 && p.Y < 130 }
@@ -59,10 +59,10 @@ func TestWhatAPlaceShows(t *testing.T) {
 		"no picture":                {nil, vision.PlaceCovered},
 		"a picture of another size": {image.NewGray(image.Rect(0, 0, 8, 8)), vision.PlaceCovered},
 	} {
-		assert.Equal(t, c.want, p.Look(c.picture, "A1"), name)
+		assert.Equal(t, c.want, p.Place(c.picture, "A1"), name)
 	}
 	p.Reset()
-	assert.Equal(t, vision.PlaceCovered, p.Look(full, "A1"))
+	assert.Equal(t, vision.PlaceCovered, p.Place(full, "A1"))
 }
 
 // A ship that a hand pushes while it covers half of it is noticed before its pose is off
@@ -86,14 +86,14 @@ func TestACornerTellsThatAShipIsThere(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found.Ships, 1)
 		p.Remember(full, found.Ships)
-		if p.Look(visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: pose}}, 0.008, hand), "A1") != vision.PlacePartly {
+		if p.Place(visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: pose}}, 0.008, hand), "A1") != vision.PlacePartly {
 			missed++
 		}
 		for dir := range 4 {
 			for _, d := range []float64{0.3, 0.4, 0.5, 0.7, 1, 2.67, 5.33} {
 				moved := pose
 				moved.Point = pose.Add(geom.Point{X: math.Cos(float64(dir)*math.Pi/2 + 0.3), Y: math.Sin(float64(dir)*math.Pi/2 + 0.3)}.Mul(d))
-				if p.Look(visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: moved}}, 0.004, hand), "A1") == vision.PlacePartly {
+				if p.Place(visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: moved}}, 0.004, hand), "A1") == vision.PlacePartly {
 					farthest = max(farthest, d)
 				}
 			}

@@ -14,34 +14,31 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// ChangeOptions control a ChangeDetector; zero values are the defaults.
+// ChangeOptions control a ChangeDetector; zero values mean the defaults.
 type ChangeOptions struct {
-	// Every is how often a picture is searched in full although it shows nothing new, so
-	// that what creeps in too slowly for two pictures to differ is found; 1.5 s.
+	// Every is how often an unchanged picture is searched nevertheless, to find what moves too slowly
+	// for two pictures to differ; 1.5 s.
 	Every time.Duration
-	// Quiet is how many pictures in a row must have been searched in full, each like the
-	// one before it, until searching stops; 6, which is more than the watch over the
-	// markers averages for its smallest motions and takes the mean of a pose to within
-	// 1 % of what any number of pictures would give.
+	// Quiet is how many pictures in a row must have been searched, each like the one before, until
+	// searching stops; 6. That is more than the drift monitor averages for its smallest motions, and
+	// brings the mean of a pose to within 1 % of its limit.
 	Quiet int
 }
 
-// ChangeDetector tells cheaply whether a picture shows what the last one that was searched in
-// full showed. Only then is the search left out, and what it found stands.
+// ChangeDetector decides cheaply whether a picture shows the same as the last searched one, so that
+// its results can be reused.
 //
-// It looks in two ways. The whole mat and its markers are divided into blocks of about
-// 7 mm, and of each the mean and the spread of the difference from the reference are held
-// against the camera's noise, which is measured in the same pictures: in dark and in
-// bright blocks, and in each block on its own, so that compression, which disturbs texture
-// more than plain ground, is neither mistaken for change nor hides it elsewhere. Light
-// that changes the same in a whole row of blocks, slowly or as mains flicker under a
-// rolling shutter, is undone. Every ship and every marker is looked at more closely: by
-// how much its picture must be shifted and turned to become the one of the reference, by
-// least squares over all its pixels (Lucas and Kanade 1981), which notices a twentieth
-// of a pixel.
+// It compares pictures in two ways. The mat and its markers are divided into blocks of about 7 mm.
+// The mean and the spread of each block's difference from the reference are compared with the
+// camera's noise. The noise is measured in the same pictures, for dark and bright blocks and for
+// each block, so that compression, which disturbs texture more than plain ground, is neither
+// mistaken for change nor hides it elsewhere. A change of light that is the same in a whole row of
+// blocks, slow or by mains flicker under a rolling shutter, is removed. Every ship and marker is
+// compared more closely: a least squares fit over all its pixels finds the shift and turn that make
+// its picture that of the reference (Lucas and Kanade 1981), to a twentieth of a pixel.
 //
-// It errs on the side of searching. It belongs to one goroutine, keeps its buffers, and
-// allocates nothing while the table is steady.
+// When in doubt it reports a change. It belongs to one goroutine, keeps its buffers, and allocates
+// nothing while the table is unchanged.
 type ChangeDetector struct {
 	o       ChangeOptions
 	markers [][4]geom.Pixel
@@ -50,7 +47,7 @@ type ChangeDetector struct {
 	cols    int
 	rows    int
 
-	kept *image.Gray // the picture that was searched last
+	kept *image.Gray // the last searched picture
 	at   time.Time   // when
 
 	sum    []int32   // of each block's pixels in kept
@@ -60,22 +57,22 @@ type ChangeDetector struct {
 	ratios []float32 // scratch of one row
 
 	usual   [levelBins]float32 // spread that noise causes, by the block's grey level: the median
-	extreme [levelBins]float32 // the largest that was seen without a change
+	extreme [levelBins]float32 // the largest seen without a change
 	wander  [levelBins]float32 // the largest mean difference, likewise
-	learnt  int                // comparisons that they were learnt from
+	learnt  int                // number of comparisons behind these
 
-	compared *image.Gray // the picture that was compared last
+	compared *image.Gray // the last compared picture
 	change   Change      // what it showed
-	quiet    int         // pictures in a row that were searched and differed in nothing
+	quiet    int         // consecutive searched pictures without a change
 
 	patches []patch
 	fitted  bool // patches are those of kept
 }
 
-// Change is what a picture shows that the one before did not.
+// Change is a difference from the reference.
 type Change struct {
 	What ChangeKind
-	At   geom.Pixel // where, about; the strongest of a kind
+	At   geom.Pixel // about where; the strongest of its kind
 	By   float64    // grey levels of a block's mean or spread; pixels of a shift
 }
 
@@ -87,8 +84,8 @@ const (
 	Unchanged   ChangeKind = iota
 	NotCompared            // there is nothing to compare with
 	LightChange            // all over
-	BlockChange            // in the grey levels of a block
-	ShiftChange            // a ship or a marker lies elsewhere
+	BlockChange            // of the grey levels of a block
+	ShiftChange            // of the place of a ship or a marker
 )
 
 // levelBins is the number of classes of grey levels in which noise is measured: finer
@@ -96,38 +93,40 @@ const (
 const levelBins = 32
 
 const (
-	// steadyBlock is a block's size in mm, as nearly as whole eights of pixels allow.
+	// steadyBlock is a block's size in mm, rounded to a multiple of eight pixels.
 	steadyBlock = 7.0
-	// steadyLight is the change of light between a search and a picture that is undone;
-	// more than that is a change.
+	// steadyLight is the largest change of light between a search and a picture that is removed; a
+	// larger one is a change.
 	steadyLight = 0.04
-	// steadyShift is the shift of a ship's or a marker's picture, in px, that counts: 0.04
+	// steadyShift is the least shift of a ship's or a marker's picture, in px, that is a change: 0.04
 	// mm on the table at 1080p. Three sigma of a fit are more than twice that.
 	steadyShift = 0.05
-	// steadyJitter is the shift of single edges, in px, that blocks let pass.
+	// steadyJitter is the shift of single edges, in px, that blocks tolerate.
 	steadyJitter = 0.05
 	// Of 18 000 blocks in 100 000 pictures of Gaussian noise one may pass these by chance:
 	// the mean in sigmas, and the spread of 64 pixels over its expectation (chi-square).
 	steadyMean   = 5.5
 	steadySpread = 2.5
-	// steadyFlat is a change of a block's mean, in grey levels, that is nothing: rounding.
+	// steadyFlat is the change of a block's mean, in grey levels, that rounding can cause.
 	steadyFlat = 0.3
-	// What the camera does on its own is believed up to so many times the usual noise of a
-	// grey level, or so much of the noisiest, as a block may be half white and half of a
-	// dark that the tone curve makes noisy, or to a spread of so much: compression drops
-	// and restores what lies at the edge of its steps.
+	// Changes that the camera causes itself are tolerated up to these multiples: of the usual noise of
+	// a grey level; of the noisiest, because a block may be half white and half of a dark that the
+	// tone curve makes noisy; and up to a fixed spread, because compression drops and restores details
+	// at the edge of its steps.
 	steadyTexture = 4.0
 	steadyMixed   = 1.2
 	steadyCodec   = 40.0
-	// steadyMargin is how much more than ever seen without a change is one.
+	// steadyMargin is the factor above the largest difference ever seen without a change that is a
+	// change.
 	steadyMargin = 1.5
-	// steadyUneven is the part of a block's own light that may change otherwise than its row's.
+	// steadyUneven is the share of a block's light that may change differently from its row's.
 	steadyUneven = 0.005
-	// steadyPatchSigmas is how much surer than noise a patch's shift must be.
+	// steadyPatchSigmas is the least significance of a patch's shift, in sigmas of noise.
 	steadyPatchSigmas = 4.5
 )
 
-// NewChangeDetector returns one for pictures of the calibrated table. It knows no picture yet.
+// NewChangeDetector returns a detector for pictures of the calibrated table, without a reference
+// yet.
 func NewChangeDetector(t calibration.Table, o ChangeOptions) (*ChangeDetector, error) {
 	if o.Every == 0 {
 		o.Every = 1500 * time.Millisecond
@@ -192,10 +191,9 @@ func quadBox(q [4]geom.Pixel, margin int) image.Rectangle {
 	return image.Rect(int(lo.X)-margin, int(lo.Y)-margin, int(hi.X)+margin+1, int(hi.Y)+margin+1)
 }
 
-// Unchanged reports whether a picture shows what the last one showed that was searched in
-// full, so that it need not be searched: nothing differs, the pictures before differed
-// in nothing either, and the search is not too long ago. Where it reports false, the
-// picture is to be searched and Searched to be told.
+// Unchanged reports whether a picture shows the same as the last searched one, so that it need not
+// be searched: it does not differ, the pictures before it did not differ, and the last search is
+// recent. If it reports false, search the picture and call Searched.
 func (s *ChangeDetector) Unchanged(g *image.Gray, at time.Time) bool {
 	s.compared, s.change = g, Change{What: NotCompared}
 	if s.kept == nil || g.Rect != s.kept.Rect || g.Rect.Min != (image.Point{}) || !s.region.In(g.Rect) {
@@ -212,14 +210,14 @@ func (s *ChangeDetector) Unchanged(g *image.Gray, at time.Time) bool {
 	return s.change.What == Unchanged
 }
 
-// Change returns what the picture that Unchanged was asked about last showed.
+// Change returns the difference found by the last call of Unchanged.
 func (s *ChangeDetector) Change() Change { return s.change }
 
-// SearchedAt returns when a picture was searched last.
+// SearchedAt returns the time of the last searched picture.
 func (s *ChangeDetector) SearchedAt() time.Time { return s.at }
 
-// Searched tells it that a picture was searched in full, what stands and lies on the
-// table, and whether all of it has come to rest.
+// Searched sets the reference: a searched picture, what stands and lies on the table, and whether
+// all of it is at rest.
 func (s *ChangeDetector) Searched(g *image.Gray, at time.Time, l *vision.Located, settled bool) {
 	if g.Rect.Min != (image.Point{}) || !s.region.In(g.Rect) {
 		s.Reset()
@@ -262,8 +260,8 @@ func (s *ChangeDetector) Reset() {
 	s.change = Change{What: NotCompared}
 }
 
-// keep sets the blocks' sums to a picture's; those of the last comparison give them
-// without another look.
+// keep sets the blocks' sums to those of a picture, which those of the last comparison give without
+// reading it again.
 func (s *ChangeDetector) keep(g *image.Gray, compared bool) {
 	if compared {
 		for b, d := range s.total {
@@ -285,7 +283,7 @@ func (s *ChangeDetector) keep(g *image.Gray, compared bool) {
 	}
 }
 
-// compare takes the difference of a picture from the one that is kept, block by block.
+// compare computes the difference of a picture from the reference, block by block.
 func (s *ChangeDetector) compare(g *image.Gray) {
 	width := s.cols * s.size
 	n := float32(s.size * s.size)
@@ -335,7 +333,7 @@ var binOfLevel = func() (t [256]uint8) {
 	return t
 }()
 
-// blocks undoes the light's change and reports the first block that changed.
+// blocks removes the change of light and returns the first block that changed.
 func (s *ChangeDetector) blocks() Change {
 	noise := s.usual
 	if s.learnt == 0 {
@@ -362,8 +360,8 @@ func (s *ChangeDetector) blocks() Change {
 	return Change{}
 }
 
-// limits returns the spread and the mean difference from which a block has changed, by
-// its grey level. While it is learning what the camera does on its own it is lenient.
+// limits returns the spread and the mean difference from which a block has changed, by its grey
+// level. They are lenient until the detector has learnt the camera's own changes.
 func (s *ChangeDetector) limits(usual *[levelBins]float32) (spreads, means [levelBins]float32) {
 	n := float32(s.size * s.size)
 	noisiest := steadyMixed * slices.Max(usual[:])
@@ -385,10 +383,10 @@ func (s *ChangeDetector) middle(b int) geom.Pixel {
 	return geom.Pixel{X: float64(s.region.Min.X + (b%s.cols)*s.size + s.size/2), Y: float64(s.region.Min.Y + (b/s.cols)*s.size + s.size/2)}
 }
 
-// beyond looks closer at a block that passed its limits: it reports whether it changed by
-// more than the noise of each of its pixels, together with a shift by a twentieth of a
-// pixel, explains. A block may be half white and half of a dark that the tone curve makes
-// noisy; and a camera's stand is never quite at rest.
+// beyond examines a block that exceeded its limits: it reports whether the block changed by more
+// than the noise of each of its pixels and a shift of a twentieth of a pixel explain. A block may
+// be half white and half of a dark that the tone curve makes noisy, and no stand holds a camera
+// quite still.
 func (s *ChangeDetector) beyond(b int, mean, limit, most float32) bool {
 	x0, y0 := s.region.Min.X+(b%s.cols)*s.size, s.region.Min.Y+(b/s.cols)*s.size
 	g := s.kept
@@ -411,8 +409,8 @@ func (s *ChangeDetector) beyond(b int, mean, limit, most float32) bool {
 	return mean > limit || mean < -limit || s.spread[b] > most
 }
 
-// light returns by what part of itself the light on a row of blocks changed: the
-// median, so that what covers less than half of the row does not move it.
+// light returns the relative change of light on a row of blocks: the median, so anything that
+// covers less than half of the row does not count.
 func (s *ChangeDetector) light(row int) float32 {
 	s.ratios = s.ratios[:0]
 	for c := row % 2; c < s.cols; c += 2 {
@@ -428,8 +426,8 @@ func (s *ChangeDetector) light(row int) float32 {
 	return s.ratios[len(s.ratios)/2]
 }
 
-// typical returns the spread of the difference that is usual at each grey level: the
-// median of the blocks; a change takes few of them.
+// typical returns the usual spread of the difference at each grey level: the median of the blocks,
+// because a change affects few of them.
 func (s *ChangeDetector) typical() (usual [levelBins]float32) {
 	const finest = 64 // spreads are counted in steps of a tenth of their size
 	var count [levelBins][finest]int32
@@ -454,7 +452,7 @@ func (s *ChangeDetector) typical() (usual [levelBins]float32) {
 			}
 		}
 	}
-	// A grey level that is rare has its neighbour's noise.
+	// A rare grey level gets its neighbour's noise.
 	for k := range usual {
 		if usual[k] >= 0 {
 			last = usual[k]
@@ -482,8 +480,7 @@ func spreadStep(v float32) int {
 
 func spreadOf(i int) float32 { return float32(0.1 * math.Pow(1.2, float64(i))) }
 
-// learn takes the last comparison, in which nothing changed, into what is known of the
-// camera's noise.
+// learn adds the last comparison, without a change, to the statistics of the camera's noise.
 func (s *ChangeDetector) learn() {
 	s.learnt = min(s.learnt+1, 16)
 	k := 1 / float32(s.learnt)
@@ -491,7 +488,7 @@ func (s *ChangeDetector) learn() {
 	for i := range s.usual {
 		s.usual[i] += k * (now[i] - s.usual[i])
 	}
-	for i := range s.extreme { // what happened once only is forgotten
+	for i := range s.extreme { // forget single events
 		s.extreme[i] *= 0.9
 		s.wander[i] *= 0.9
 	}
@@ -502,10 +499,10 @@ func (s *ChangeDetector) learn() {
 	}
 }
 
-// ---- shifts of single things
+// Shifts of single things.
 
-// patch is the part of the picture that shows a ship or a marker, with what turns
-// differences of grey levels there into a motion.
+// patch is the part of the picture that shows a ship or a marker, with the matrix that turns
+// differences of grey levels into a motion.
 type patch struct {
 	outline [4]geom.Pixel
 	box     image.Rectangle
@@ -526,7 +523,7 @@ func (p *patch) row(g *image.Gray, x, y int) [patchParams]float64 {
 	gx := float64(int(g.Pix[i+1])-int(g.Pix[i-1])) / 2
 	gy := float64(int(g.Pix[i+g.Stride])-int(g.Pix[i-g.Stride])) / 2
 	u, v := float64(x)-p.mid.X, float64(y)-p.mid.Y
-	// A thing that moves by (x, y) and turns leaves at a place what was there before.
+	// A thing that moves by (x, y) and turns leaves its former neighbour at a place.
 	return [patchParams]float64{-gx, -gy, gx*v - gy*u, float64(g.Pix[i]), 1}
 }
 
@@ -572,8 +569,7 @@ func (p *patch) fit(g *image.Gray, usual *[levelBins]float32) {
 	p.valid = true
 }
 
-// shift returns by how much the patch's picture moved, in px: its middle, and a corner
-// by the turn.
+// shift returns by how much the patch's picture moved, in px: its middle, and a corner by the turn.
 func (p *patch) shift(kept, g *image.Gray) float64 {
 	var right [patchParams]float64
 	for y := p.box.Min.Y; y < p.box.Max.Y; y++ {
@@ -627,7 +623,7 @@ func (s *ChangeDetector) shifts(g *image.Gray) Change {
 	return Change{}
 }
 
-// sigma is the standard deviation that noise gives the shift, px.
+// sigma returns the standard deviation of the shift from noise, px.
 func (p *patch) sigma() float64 {
 	return math.Sqrt(p.noise * (p.solve[0][0] + p.solve[1][1] + p.solve[2][2]*p.radius*p.radius))
 }

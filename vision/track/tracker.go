@@ -1,7 +1,6 @@
-// Package track follows what was located from picture to picture: the [Tracker]
-// says which ships stand and where, the [AppearanceMemory] what the picture shows
-// where a ship stood, and the [ChangeDetector] whether a picture need be searched
-// at all.
+// Package track follows ships from picture to picture. The [Tracker] says which ships stand and
+// where, the [AppearanceMemory] what a picture shows where a ship stood, and the [ChangeDetector]
+// whether a picture need be searched.
 package track
 
 import (
@@ -15,14 +14,14 @@ import (
 	"sightline/vision/internal/cov"
 )
 
-// TrackerOptions control a Tracker; zero values are the defaults.
+// TrackerOptions control a Tracker; zero values mean the defaults.
 type TrackerOptions struct {
-	Settle       time.Duration // a ship is still when it was seen in one place for so long; 0.5 s
-	SettleFrames int           // and in so many pictures; 3
-	Freeze       time.Duration // the pose of a ship that is covered in part stands for so long; 3 s
-	Gone         time.Duration // a ship whose place shows the mat leaves the scene after so long; 1 s
-	MoveSigmas   float64       // a pose that differs by more is a move, as unlikely as so many sigmas of one number; 3
-	Memory       int           // pictures that the mean remembers; 50
+	Settle       time.Duration // how long a ship must be seen in one place to be still; 0.5 s
+	SettleFrames int           // and in how many pictures; 3
+	Freeze       time.Duration // how long a partly covered ship keeps its pose; 3 s
+	Gone         time.Duration // how long a ship's place must show the mat before the ship leaves the scene; 1 s
+	MoveSigmas   float64       // the difference that counts as a move, as unlikely as this many sigmas of one normal variable; 3
+	Memory       int           // number of pictures in the mean; 50
 }
 
 func (o TrackerOptions) withDefaults() TrackerOptions {
@@ -66,37 +65,32 @@ func NewTracker(o TrackerOptions) *Tracker {
 	return &Tracker{o: o, limit: cov.SigmasOfThree(o.MoveSigmas), ships: map[string]*shipTrack{}}
 }
 
-// Reset forgets everything: what was seen through another calibration is no measure
-// for what is seen through this one.
+// Reset forgets everything: poses seen through another calibration cannot be compared.
 func (t *Tracker) Reset() {
 	clear(t.ships)
 	t.bases = nil
 	t.last = vision.Tracked{}
 }
 
-// Again lets the next picture count though it is not newer than the one before: it is the
-// same one, searched again.
+// Again makes the next picture count although it is not newer than the last: it is the same
+// picture, searched again.
 func (t *Tracker) Again() { t.last.Captured = time.Time{} }
 
-// Forget gives up what is known of one ship.
+// Forget drops a ship.
 func (t *Tracker) Forget(id string) { delete(t.ships, id) }
 
-// See takes what the newest picture shows. place is asked what the picture shows where
-// a ship stood that is not among the located ones; nil: no one knows. A picture that is
-// not newer than the one before says nothing new.
-func (t *Tracker) See(l vision.Located, place func(id string) vision.Place) vision.Tracked {
-	return t.SeeEdges(l, place, nil)
-}
-
-// EdgeFinder looks for a ship that was not read by its base's edges, near where it was
-// last; false: they are not seen.
+// EdgeFinder searches a ship that was not read by its base's edges, near its last pose. It reports
+// false if it does not see them.
 type EdgeFinder func(vision.Track) (engine.Ship, vision.ShipView, bool)
 
-// SeeEdges is See, and asks edges for the ships that were not read. A ship whose place was
-// seen to show anything but itself since its code was read last may have been turned by
-// quarter turns, one on a huge base by a half turn: its edges cannot tell, and it says so
-// (engine.Ship.Quarters) until its code is read.
-func (t *Tracker) SeeEdges(l vision.Located, place func(id string) vision.Place, edges EdgeFinder) vision.Tracked {
+// Update adds the newest picture. place returns what the picture shows where a ship stood that is
+// not among the located ones; nil means that this is not known. edges, which may be nil, searches
+// the ships that were not read. A picture that is not newer than the last adds nothing.
+//
+// A ship whose place has shown anything else since its code was last read may have been turned: by
+// quarter turns, or by half a turn on a huge base. The edges cannot tell these headings apart, so
+// its Ship.Quarters is set until its code is read.
+func (t *Tracker) Update(l vision.Located, place func(id string) vision.Place, edges EdgeFinder) vision.Tracked {
 	if !t.last.Captured.IsZero() && !l.Captured.After(t.last.Captured) {
 		t.last.Events = nil
 		return t.last
@@ -109,7 +103,7 @@ func (t *Tracker) SeeEdges(l vision.Located, place func(id string) vision.Place,
 		}
 	}
 	for i, s := range l.Scene.Ships {
-		if seen[s.ID] != 1 || !cov.Finite(s.Pose) { // of two, one is wrong, and which is not known
+		if seen[s.ID] != 1 || !cov.Finite(s.Pose) { // one of two is wrong, and it is not known which
 			continue
 		}
 		k := t.ships[s.ID]
@@ -136,7 +130,7 @@ func (t *Tracker) SeeEdges(l vision.Located, place func(id string) vision.Place,
 		if place != nil && !l.Doubtful {
 			at = place(id)
 		}
-		if k.State != vision.Settling || k.Ship.Seen != "edges" { // of what a person just placed no look is kept yet
+		if k.State != vision.Settling || k.Ship.Seen != "edges" { // a ship that a person has just placed has no appearance yet
 			k.turned = k.turned || at != vision.PlaceUnchanged
 		}
 		if ship, view, ok := k.byEdges(at, edges); ok && !l.Doubtful {
@@ -150,7 +144,7 @@ func (t *Tracker) SeeEdges(l vision.Located, place func(id string) vision.Place,
 	return out
 }
 
-// byEdges asks for a ship that stood somewhere and was not read.
+// byEdges searches a ship that stood somewhere and was not read.
 func (k *shipTrack) byEdges(at vision.Place, edges EdgeFinder) (engine.Ship, vision.ShipView, bool) {
 	if edges == nil || k.off || at == vision.PlaceBare || k.rest.frames == 0 && k.next.frames == 0 && !k.known {
 		return engine.Ship{}, vision.ShipView{}, false
@@ -163,16 +157,16 @@ func (k *shipTrack) byEdges(at vision.Place, edges EdgeFinder) (engine.Ship, vis
 	return ship, view, true
 }
 
-// Rest takes a picture that shows what the one before showed, by another look than a
-// search (ChangeDetector): what is still was seen again where it stands. It is for tracks that
-// are all AtRest; the others' times do not go on.
+// Rest adds a picture that shows no change according to the ChangeDetector: ships that are Still
+// were seen again where they stand. All tracks must be AtRest; the times of the others do not
+// change.
 func (t *Tracker) Rest(at time.Time, seq uint64) vision.Tracked {
 	t.last.Events = nil
 	if !at.After(t.last.Captured) {
 		return t.last
 	}
 	t.last.Captured, t.last.Seq = at, seq
-	t.last.Tracks = slices.Clone(t.last.Tracks) // readers may have the old ones
+	t.last.Tracks = slices.Clone(t.last.Tracks) // readers may hold the old slice
 	for i := range t.last.Tracks {
 		if k := &t.last.Tracks[i]; k.State == vision.Still {
 			k.Captured = at
@@ -184,7 +178,7 @@ func (t *Tracker) Rest(at time.Time, seq uint64) vision.Tracked {
 	return t.last
 }
 
-// publish lists the tracks that are on the table, in the order of the ships' names.
+// publish lists the tracks on the table in the order of their names.
 func (t *Tracker) publish(out *vision.Tracked) {
 	for _, k := range t.ships {
 		if !k.off {
@@ -201,19 +195,19 @@ func (t *Tracker) publish(out *vision.Tracked) {
 	}
 }
 
-// shipTrack is a Track with what it was made from.
+// shipTrack is a Track with its evidence.
 type shipTrack struct {
 	vision.Track
 
-	rest    poseMean    // where it stands; empty: it does not
-	pending []sighting  // newest ones that agree with rest and are not in it yet
+	rest    poseMean    // where it stands; empty if it does not
+	pending []sighting  // the newest sightings that agree with rest and are not in it yet
 	next    poseMean    // where it may be coming to rest
 	stood   geom.Pose   // where it stood last
 	known   bool        // stood says something
-	unseen  bool        // it was lost from sight since it stood there, and not seen moving
+	unseen  bool        // it has been out of sight since it stood there, and was not seen moving
 	off     bool        // the table
-	left    bool        // it was told that the ship left, and not yet that it is back
-	read    engine.Ship // as the newest picture that showed it says
+	left    bool        // people were told that it left, and not yet that it is back
+	read    engine.Ship // as in the newest picture that showed it
 	turned  bool        // its place showed something else since its code was read: it may have been turned
 }
 
@@ -224,14 +218,14 @@ type sighting struct {
 	at     time.Time
 }
 
-// pendingSightings is how many pictures must bear a sighting out before it enters the
-// mean. A move that a single picture's noise hides (one of 5 sigma, in one of ten) does
-// not outlast three: their mean differs by 8.7 sigma.
+// pendingSightings is how many pictures must confirm a sighting before it enters the mean. A move
+// may hide in the noise of one picture (one move of 5 sigma in ten), but not in that of three:
+// their mean differs by 8.7 sigma.
 const pendingSightings = 3
 
-// tellMove is the least move that people are told of: less is what a sleeve does, and
-// changes no answer by more than its sigma.
-const tellMove = 1 * geom.Millimeter
+// reportedMove is the smallest move that is reported to people. A smaller one may be caused by a
+// sleeve and changes no answer by more than its sigma.
+const reportedMove = 1 * geom.Millimeter
 
 func (k *shipTrack) become(s vision.TrackState, at time.Time) {
 	if k.State != s {
@@ -239,15 +233,15 @@ func (k *shipTrack) become(s vision.TrackState, at time.Time) {
 	}
 }
 
-// sighted takes a ship that was read in a picture.
+// sighted adds a ship that was read.
 func (t *Tracker) sighted(k *shipTrack, ship engine.Ship, view vision.ShipView, at time.Time) []vision.TrackEvent {
 	z := sighting{pose: ship.Pose, random: cov.Resolution(view.Fit), at: at}
-	if ship.Seen == "look" { // which says nothing of our print
+	if ship.Seen == "look" { // which does not show our print
 		k.turned = false
 	} else if ship.Seen != "edges" {
 		k.turned, k.Read = false, true
 	} else if k.State == vision.Settling && k.rest.frames == 0 && !k.known && k.next.frames == 0 {
-		k.turned = ship.Quarters // put there by a person, who said which way it points or did not
+		k.turned = ship.Quarters // placed by a person, who may have said which way it points
 	}
 	k.View = view
 	if k.rest.frames > 0 {
@@ -261,7 +255,7 @@ func (t *Tracker) sighted(k *shipTrack, ship engine.Ship, view vision.ShipView, 
 		k.stood, k.known = k.rest.mean(), true
 		k.rest, k.pending = poseMean{}, nil
 	}
-	if k.off { // it comes back: where it stood before is of no use to anyone
+	if k.off { // it comes back: its old place does not matter
 		k.off, k.known, k.next = false, false, poseMean{}
 	}
 	agrees := k.next.frames > 0 && k.next.agrees(z, t.limit)
@@ -294,28 +288,28 @@ func (t *Tracker) stands(k *shipTrack, ship engine.Ship, view vision.ShipView, a
 	return k.rest.frames > 0 && k.rest.agrees(sighting{pose: ship.Pose, random: cov.Resolution(view.Fit), at: at}, t.limit)
 }
 
-// doubted takes a ship that a doubtful picture shows elsewhere than it stands: it may
-// have moved, or the picture shows another table than the calibration says.
+// doubted adds a ship that a doubtful picture shows away from its place: it may have moved, or the
+// picture shows the table from elsewhere than the calibration says.
 func (t *Tracker) doubted(k *shipTrack, at time.Time) {
 	k.pending, k.next = nil, poseMean{}
 	switch {
 	case k.off:
 	case k.rest.frames == 0 && !k.known:
-		k.off = true // no one knows whether there is such a ship
+		k.off = true // there may be no such ship
 	default:
 		k.unseen = true
 		k.become(vision.Hidden, at)
 	}
 }
 
-// settle makes a ship that was still for long enough stand where it is.
+// settle ends the motion of a ship that was still for long enough.
 func (t *Tracker) settle(k *shipTrack, ship engine.Ship, random geom.Cov3, at time.Time) []vision.TrackEvent {
 	k.rest, k.next = k.next, poseMean{}
 	k.become(vision.Still, at)
 	k.Moved = 0
 	k.stand(ship, random)
 	var events []vision.TrackEvent
-	if by := k.stood.Distance(k.Ship.Pose.Point); k.known && k.unseen && by >= tellMove {
+	if by := k.stood.Distance(k.Ship.Pose.Point); k.known && k.unseen && by >= reportedMove {
 		events = append(events, vision.TrackEvent{At: at, ID: ship.ID, By: by})
 	}
 	if k.left { // people were told that it was gone
@@ -326,8 +320,7 @@ func (t *Tracker) settle(k *shipTrack, ship engine.Ship, random geom.Cov3, at ti
 	return events
 }
 
-// stays reports whether a sighting is of a ship that stands where it stood, and takes
-// it into account if so.
+// stays reports whether a sighting is of a ship that stands where it stood, and if so adds it.
 func (t *Tracker) stays(k *shipTrack, z sighting) bool {
 	if !k.rest.agrees(z, t.limit) {
 		return false
@@ -347,7 +340,7 @@ func (t *Tracker) stays(k *shipTrack, z sighting) bool {
 	return true
 }
 
-// stand gives the ship the mean pose, with the newest picture's systematic part.
+// stand sets the ship to the mean pose, with the newest picture's systematic part.
 func (k *shipTrack) stand(ship engine.Ship, random geom.Cov3) {
 	k.read = ship
 	systematic := ship.Covariance
@@ -356,14 +349,13 @@ func (k *shipTrack) stand(ship engine.Ship, random geom.Cov3) {
 	k.Ship.Pose = k.rest.mean()
 	for i := range systematic {
 		systematic[i] -= random[i]
-		// What the noise of a fit is said to be holds more than changes from picture
-		// to picture.
+		// The stated noise of a fit includes errors that do not change from picture to picture.
 		k.Ship.Covariance[i] = systematic[i] + lasting*random[i] + (1-lasting)*min3(mean, random, i)
 	}
 }
 
-// min3 returns an entry of the mean's covariance, or of a sighting's own where the
-// resolution that was added to it makes that the smaller one.
+// min3 returns an entry of the mean's covariance, or of a sighting's own where the added resolution
+// makes the latter smaller.
 func min3(mean, random geom.Cov3, i int) float64 {
 	if mean[0] > random[0] || mean[4] > random[4] || mean[8] > random[8] {
 		return random[i]
@@ -371,21 +363,21 @@ func min3(mean, random geom.Cov3, i int) float64 {
 	return mean[i]
 }
 
-// lasting is the share of a fit's stated variance that is the same in every picture of
-// a table that does not change: the fit's own faults, where the grid of pixels happens
-// to lie. Averaging leaves it. Measured on the simulated table at 1080p, 2 × 10 ships,
-// 20 pictures each (2026-11-21): from picture to picture poses scatter with 0.026 of the
-// stated variance, and their mean is off with 0.27 to 0.93 of it.
+// lasting is the share of a fit's stated variance that is the same in every picture of an unchanged
+// table: the errors of the fit itself, where the grid of pixels happens to lie. Averaging does not
+// reduce it. Measured on the simulated table at 1080p, 2 × 10 ships, 20 pictures each (2026-11-21):
+// from picture to picture poses scatter with 0.026 of the stated variance, and their mean is off
+// with 0.27 to 0.93 of it.
 const lasting = 0.95
 
-// missed takes a ship that was not read in a picture.
+// missed updates a ship that was not read.
 func (t *Tracker) missed(k *shipTrack, place vision.Place, at time.Time) []vision.TrackEvent {
-	k.pending = nil // what was seen just before may have been the hand's shadow
+	k.pending = nil // the sightings just before may be due to the hand's shadow
 	if k.off {
 		return nil
 	}
 	if k.rest.frames == 0 && !k.known {
-		k.off = true // it was never there for long enough to be believed
+		k.off = true // it was never seen for long enough to be believed
 		return nil
 	}
 	if k.rest.frames == 0 { // it was on its way
@@ -406,7 +398,7 @@ func (t *Tracker) missed(k *shipTrack, place vision.Place, at time.Time) []visio
 	case place == vision.PlaceBare:
 		k.become(vision.Lifted, at)
 	case place == vision.PlaceCovered || at.Sub(k.Captured) > t.o.Freeze || k.State == vision.Lifted:
-		// Once it was lifted, a hand over its place does not bring it back.
+		// After it was lifted, a hand over its place does not bring it back.
 		k.become(vision.Hidden, at)
 	case k.State == vision.Hidden:
 	case place == vision.PlaceUnchanged:
@@ -418,12 +410,12 @@ func (t *Tracker) missed(k *shipTrack, place vision.Place, at time.Time) []visio
 	return nil
 }
 
-// unnoticed is how far a ship may be pushed under a hand while a part of its rim still
-// looks as if it were where it was: a standard deviation along and across, and of the
-// heading what that is at the base's corner. Half of what appearance.go says at least shows.
+// unnoticed is how far a ship may be pushed under a hand while a part of its rim still appears in
+// its place: a standard deviation along both axes, and for the heading what moves a corner of the
+// base by as much. It is half of what appearance.go detects at least.
 const unnoticed = 0.2 * geom.Millimeter
 
-// loosen adds to a covered ship's uncertainty what no one would notice.
+// loosen adds unnoticed motion to a covered ship's uncertainty.
 func (k *shipTrack) loosen() {
 	k.stand(k.read, k.View.Fit)
 	width, _ := k.Ship.Base.Size()
@@ -433,11 +425,11 @@ func (k *shipTrack) loosen() {
 	k.Ship.Covariance[8] += turn * turn
 }
 
-// ---- the mean of poses
+// The mean of poses.
 
-// poseMean is the information-weighted mean of poses that are one: with information
-// matrices W = R⁻¹ it is (ΣW)⁻¹ ΣWx, with covariance (ΣW)⁻¹. Poses are taken relative to
-// the first one, so that headings do not wrap.
+// poseMean is the information-weighted mean of sightings of one pose: with information matrices W =
+// R⁻¹ it is (ΣW)⁻¹ ΣWx, with covariance (ΣW)⁻¹. Poses are relative to the first one, so headings do
+// not wrap.
 type poseMean struct {
 	anchor geom.Pose
 	info   geom.Cov3  // ΣW
@@ -451,8 +443,8 @@ func relative(p, anchor geom.Pose) [3]float64 {
 	return [3]float64{p.X - anchor.X, p.Y - anchor.Y, float64((p.Heading - anchor.Heading).Signed())}
 }
 
-// add takes a sighting in. After memory pictures older ones fade, so that the mean can
-// follow what changes too slowly to be a move.
+// add adds a sighting. After memory pictures older ones fade, so the mean follows changes too slow
+// to be a move.
 func (m *poseMean) add(z sighting, memory int) {
 	w, ok := cov.Inverse(z.random)
 	if !ok {
@@ -481,7 +473,7 @@ func (m *poseMean) add(z sighting, memory int) {
 	}
 }
 
-// covariance returns the covariance of the mean as far as the pictures' noise goes.
+// covariance returns the covariance of the mean from the pictures' noise.
 func (m *poseMean) covariance() geom.Cov3 {
 	c, _ := cov.Inverse(m.info)
 	return c
@@ -499,8 +491,8 @@ func (m *poseMean) mean() geom.Pose {
 	return p
 }
 
-// agrees reports whether a sighting may be of the same pose: its squared distance from
-// the mean, in units of what noise gives both, is within the limit.
+// agrees reports whether a sighting may be of the same pose: whether its squared distance from the
+// mean, in units of the noise of both, is within the limit.
 func (m *poseMean) agrees(z sighting, limit float64) bool {
 	sum := m.covariance()
 	for i := range sum {

@@ -10,7 +10,7 @@ import (
 	"sightline/vision/token"
 )
 
-// unnamedTrack is a base whose code is not read, over time: it keeps its number while it stands.
+// unnamedTrack is an unidentified base over time. It keeps its number while it stands.
 type unnamedTrack struct {
 	id    string
 	base  engine.Base
@@ -18,11 +18,11 @@ type unnamedTrack struct {
 	since time.Time
 }
 
-// unnamedStays is how far apart two looks at a base without a name are of one.
+// unnamedStays is the largest distance between two sightings of one unidentified base.
 const unnamedStays = 10 * geom.Millimeter
 
-// addUnnamed puts the bases whose code is not read among the tracks, where no ship stands that has a name. The search
-// that finds them waits for the table to rest: they are still, or they are not there.
+// addUnnamed adds the unidentified bases to the tracks where no named ship stands. The search for
+// them waits until the table rests, so they are either still or absent.
 func (t *Tracker) addUnnamed(out *vision.Tracked) {
 	var now []unnamedTrack
 	if out.Obstacles != nil && !out.Doubtful {
@@ -44,7 +44,7 @@ func (t *Tracker) addUnnamed(out *vision.Tracked) {
 	t.bases = now
 }
 
-// unnamed returns the track of a base: the one that it had, or one with the lowest number that is free.
+// unnamed returns the track of a base: its old one, or a new one with the lowest free number.
 func (t *Tracker) unnamed(u *vision.UnidentifiedBase, taken []unnamedTrack, at time.Time) unnamedTrack {
 	has := func(list []unnamedTrack, id string) bool {
 		return slices.ContainsFunc(list, func(k unnamedTrack) bool { return k.id == id })

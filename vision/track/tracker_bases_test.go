@@ -21,7 +21,7 @@ func TestUnnamedBasesKeepTheirNumbers(t *testing.T) {
 		for _, s := range ships {
 			l.Scene.Ships, l.Ships = append(l.Scene.Ships, s), append(l.Ships, vision.ShipView{ID: s.ID, Fit: geom.Cov3{0: 0.01, 4: 0.01, 8: 1e-6}})
 		}
-		return tracker.See(l, nil)
+		return tracker.Update(l, nil, nil)
 	}
 	ids := func(t vision.Tracked) (out []string) {
 		for _, s := range t.Scene.Ships {

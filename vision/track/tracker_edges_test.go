@@ -40,11 +40,12 @@ func (e *edgeTable) show(n int, read bool, place vision.Place, edges bool) visio
 		if read {
 			l.Scene.Ships, l.Ships = []engine.Ship{ship}, []vision.ShipView{{ID: "A1", Fit: edgeFit}}
 		}
-		out = e.tracker.SeeEdges(l, func(string) vision.Place { return place }, func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
+		out = e.tracker.Update(l, func(string) vision.Place { return place }, func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
 			s := ship
 			s.Seen = "edges"
 			return s, vision.ShipView{ID: "A1", Fit: edgeFit}, edges && k.Ship.Pose.Distance(e.pose.Point) < 3
 		})
+
 	}
 	k, ok := out.Track("A1")
 	require.True(e.t, ok)
@@ -71,8 +72,9 @@ func TestATrackKnowsThatItsCodeWasRead(t *testing.T) {
 	e = newEdgeTable(t)
 	e.at = e.at.Add(time.Second)
 	placed := engine.Ship{ID: "A1", Base: engine.Small, Pose: e.pose, Covariance: edgeFit, Seen: "edges"}
-	e.tracker.See(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}},
-		Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil)
+	e.tracker.Update(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}},
+		Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil, nil)
+
 	assert.False(t, e.show(6, false, vision.PlaceUnchanged, true).Read)
 	assert.True(t, e.show(1, true, vision.PlaceUnchanged, true).Read, "it is read at last")
 }
@@ -120,8 +122,9 @@ func TestAPlacedShipStandsUntilItsPlaceIsBare(t *testing.T) {
 		e := newEdgeTable(t)
 		e.at = e.at.Add(time.Second)
 		placed := engine.Ship{ID: "A1", Base: engine.Small, Pose: e.pose, Covariance: edgeFit, Seen: "edges", Quarters: !headed}
-		e.tracker.See(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}},
-			Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil)
+		e.tracker.Update(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}},
+			Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil, nil)
+
 		e.show(3, false, vision.PlaceCovered, true) // no look is kept of its place yet
 		k := e.show(20, false, vision.PlaceUnchanged, true)
 		assert.Equal(t, vision.Still, k.State)
@@ -131,7 +134,7 @@ func TestAPlacedShipStandsUntilItsPlaceIsBare(t *testing.T) {
 		assert.True(t, k.Ship.Quarters, "a hand was there")
 		e.show(1, false, vision.PlaceBare, false)
 		e.at = e.at.Add(2 * time.Second)
-		out := e.tracker.SeeEdges(vision.Located{Captured: e.at}, func(string) vision.Place { return vision.PlaceBare }, nil)
+		out := e.tracker.Update(vision.Located{Captured: e.at}, func(string) vision.Place { return vision.PlaceBare }, nil)
 		_, there := out.Track("A1")
 		assert.False(t, there)
 	}
@@ -152,7 +155,7 @@ func TestAShipFoundByItsCardIsNotTakenForOurs(t *testing.T) {
 		if i == 0 { // placed by a person
 			l.Scene.Ships, l.Ships = []engine.Ship{ship}, []vision.ShipView{{ID: "A1", Fit: edgeFit}}
 		}
-		out := tracker.SeeEdges(l, func(string) vision.Place { return vision.PlaceCovered }, finder)
+		out := tracker.Update(l, func(string) vision.Place { return vision.PlaceCovered }, finder)
 		var ok bool
 		k, ok = out.Track("A1")
 		require.True(t, ok)

@@ -62,7 +62,7 @@ func (r *reel) located(ships poses) vision.Located {
 func (r *reel) show(n int, ships poses) (out vision.Tracked) {
 	for range n {
 		r.now = r.now.Add(200 * time.Millisecond)
-		out = r.See(r.located(ships), func(id string) vision.Place { return r.places[id] })
+		out = r.Update(r.located(ships), func(id string) vision.Place { return r.places[id] }, nil)
 		r.events = append(r.events, out.Events...)
 	}
 	return out
@@ -324,7 +324,7 @@ func TestTheOrderOfTheShipsDoesNotMatter(t *testing.T) {
 			turned.Scene.Ships, turned.Ships = append(turned.Scene.Ships, l.Scene.Ships[i]), append(turned.Ships, l.Ships[i])
 		}
 		place := func(id string) vision.Place { return vision.Place(int(id[1]) % 3) }
-		x, y := a.See(l, place), b.See(turned, place)
+		x, y := a.Update(l, place, nil), b.Update(turned, place, nil)
 		require.Equal(t, x, y)
 		require.True(t, slices.IsSortedFunc(x.Tracks, func(p, q vision.Track) int { return vision.CompareIDs(p.Ship.ID, q.Ship.ID) }))
 	}
@@ -364,10 +364,10 @@ func TestDroppedPicturesChangeOnlyWhen(t *testing.T) {
 func TestPicturesThatSayNothingNew(t *testing.T) {
 	r := newReel(TrackerOptions{})
 	first := r.show(5, poses{"A1": visiontest.Pose(300, 200, 0)})
-	same := r.See(first.Located, nil)
+	same := r.Update(first.Located, nil, nil)
 	assert.Equal(t, first.Tracks, same.Tracks, "the same picture again")
 	r.now = r.now.Add(-time.Minute)
-	older := r.See(r.located(poses{"A1": visiontest.Pose(500, 200, 0)}), nil)
+	older := r.Update(r.located(poses{"A1": visiontest.Pose(500, 200, 0)}), nil, nil)
 	assert.Equal(t, first.Tracks, older.Tracks, "one that is older")
 }
 
@@ -378,19 +378,19 @@ func TestTwoShipsOfOneNameAreNone(t *testing.T) {
 	l := r.located(poses{"A1": visiontest.Pose(300, 200, 0)})
 	s, v := seenShip("A1", visiontest.Pose(500, 200, 0))
 	l.Scene.Ships, l.Ships = append(l.Scene.Ships, s), append(l.Ships, v)
-	assert.Equal(t, "A1 hidden", states(r.See(l, nil)))
+	assert.Equal(t, "A1 hidden", states(r.Update(l, nil, nil)))
 }
 
 func TestSightingsWithoutACovariance(t *testing.T) {
 	tr := NewTracker(TrackerOptions{SettleFrames: 1})
 	l := vision.Located{Captured: time.Unix(1, 0)}
 	l.Scene.Ships = []engine.Ship{{ID: "A1", Pose: visiontest.Pose(1, 2, 3)}}
-	out := tr.See(l, nil)
+	out := tr.Update(l, nil, nil)
 	require.Equal(t, "A1 still", states(out), "one picture is enough where the options say so")
 	assert.Zero(t, out.Tracks[0].Ship.Covariance, "what was exact stays so")
 	l.Captured = l.Captured.Add(time.Second)
 	l.Scene.Ships = []engine.Ship{{ID: "A1", Pose: visiontest.Pose(math.NaN(), 2, 3)}}
-	assert.Equal(t, "A1 hidden", states(tr.See(l, nil)), "a pose that is none was not read")
+	assert.Equal(t, "A1 hidden", states(tr.Update(l, nil, nil)), "a pose that is none was not read")
 }
 
 func TestADoubtfulPictureMovesNothing(t *testing.T) {
@@ -400,7 +400,7 @@ func TestADoubtfulPictureMovesNothing(t *testing.T) {
 		r.now = r.now.Add(200 * time.Millisecond)
 		l := r.located(ships)
 		l.Doubtful = true
-		out := r.See(l, func(string) vision.Place { return vision.PlaceBare })
+		out := r.Update(l, func(string) vision.Place { return vision.PlaceBare }, nil)
 		r.events = append(r.events, out.Events...)
 		return states(out)
 	}
@@ -459,7 +459,7 @@ func BenchmarkTrackerSee(b *testing.B) {
 	for b.Loop() {
 		r.now = r.now.Add(200 * time.Millisecond)
 		l.Captured = r.now
-		r.See(l, nil)
+		r.Update(l, nil, nil)
 	}
 }
 
@@ -489,7 +489,7 @@ func TestRestingTracks(t *testing.T) {
 
 	k := NewTracker(TrackerOptions{SettleFrames: 1})
 	ship := engine.Ship{ID: "A1", Pose: geom.Pose{Point: geom.Point{X: 100, Y: 100}}, Covariance: geom.Cov3{1, 0, 0, 0, 1, 0, 0, 0, 1}}
-	first := k.See(vision.Located{Captured: at, Seq: 1, Scene: engine.Scene{Ships: []engine.Ship{ship}}}, nil)
+	first := k.Update(vision.Located{Captured: at, Seq: 1, Scene: engine.Scene{Ships: []engine.Ship{ship}}}, nil, nil)
 	require.Equal(t, vision.Still, first.Tracks[0].State)
 	later := at.Add(2 * time.Second)
 	rested := k.Rest(later, 2)
@@ -501,7 +501,7 @@ func TestRestingTracks(t *testing.T) {
 	assert.Equal(t, rested.Captured, k.Rest(at, 3).Captured, "a picture that is not newer says nothing new")
 
 	// Not read from now on: the time for which its pose stands runs from the last look.
-	unread := k.See(vision.Located{Captured: later.Add(2 * time.Second), Seq: 4}, func(string) vision.Place { return vision.PlaceUnchanged })
+	unread := k.Update(vision.Located{Captured: later.Add(2 * time.Second), Seq: 4}, func(string) vision.Place { return vision.PlaceUnchanged }, nil)
 	require.Len(t, unread.Tracks, 1)
 	assert.Equal(t, vision.Unread, unread.Tracks[0].State)
 }

@@ -143,7 +143,7 @@ func newSteadyBench(b testing.TB, l *locate.Locator, t calibration.Table, f visi
 		require.Less(b, i, 19, "never steady: %+v", s.steady.Change())
 		found, err := l.Locate(f)
 		require.NoError(b, err)
-		tracked := s.tracker.See(found, nil)
+		tracked := s.tracker.Update(found, nil, nil)
 		s.steady.Searched(f.Gray, s.at, &tracked.Located, tracked.AtRest())
 	}
 	return s

@@ -77,7 +77,7 @@ func (t *Track) repeat(captured time.Time, seq uint64) vision.Tracked {
 // Update adds the ships located in a picture to the tracks.
 func (t *Track) Update(f vision.Frame, located vision.Located, edges track.EdgeFinder) vision.Tracked {
 	g := f.Gray
-	tracked := t.tracker.SeeEdges(located, func(id string) vision.Place { return t.looks.Look(g, id) }, edges)
+	tracked := t.tracker.Update(located, func(id string) vision.Place { return t.looks.Place(g, id) }, edges)
 	var still []vision.ShipView
 	for _, k := range tracked.Tracks {
 		if k.State == vision.Still && !token.Unidentified(k.Ship.ID) {
