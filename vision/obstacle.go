@@ -169,7 +169,7 @@ func (s *ObstacleSight) Unidentified(base engine.Base, pose geom.Pose, reach geo
 	return found, ok
 }
 
-// AsUnknown returns a sight that no longer says what lies there, but that something does.
+// AsUnknown returns the sight with all recognised obstacles turned into unknown objects.
 func (s *ObstacleSight) AsUnknown() ObstacleSight {
 	out := *s
 	out.Views, out.Unknown = nil, slices.Clone(s.Unknown)

@@ -7,37 +7,37 @@ import (
 	"strings"
 )
 
-// A camera that chooses exposure, gain, white balance and focus on its own changes what is
-// measured while a hand is in the picture. Where its driver lets it, they are held still.
+// A camera that adjusts exposure, gain, white balance and focus itself changes the measured picture
+// while a hand is in view. Where the driver allows it, these settings are locked.
 
-// SettingKind is what is wished of one of a camera's controls.
+// SettingKind is how to set one of a camera's controls.
 type SettingKind int
 
 // The kinds. The zero value leaves the control as it is.
 const (
 	SettingLeave SettingKind = iota
 	SettingAuto              // the camera chooses
-	SettingLock              // what the camera has chosen once it settled, held still
+	SettingLock              // locked at the camera's own choice once it has settled
 	SettingFixed             // Value
-	SettingPaper             // locked, and from then on set by the white of the markers' paper (Exposure); of exposure and gain
+	SettingPaper             // locked, then adjusted to the white of the markers' paper (Exposure); for exposure and gain
 )
 
-// Setting is what is wished of one of a camera's controls.
+// Setting is the wanted state of one of a camera's controls.
 type Setting struct {
 	Kind  SettingKind
 	Value int32 // of SettingFixed, in the driver's own unit
 }
 
-// Settings are what is wished of a camera; the zero value leaves it as it is.
+// Settings are the wanted states of a camera's controls; the zero value changes none.
 type Settings struct {
 	Exposure, Gain, WhiteBalance, Focus Setting
-	Powerline                           int // Hz of the mains that the lamps flicker with: 50, 60; 0: as it is
+	Powerline                           int // mains frequency of the lamps, Hz: 50, 60; 0: leave as it is
 }
 
-// Wished reports whether anything is wished.
+// Wished reports whether any control is to be changed.
 func (s Settings) Wished() bool { return s != Settings{} }
 
-// Settles reports whether something is to be locked once the camera has settled.
+// Settles reports whether any control is to be locked once the camera has settled.
 func (s Settings) Settles() bool {
 	for _, k := range [...]Setting{s.Exposure, s.Gain, s.WhiteBalance, s.Focus} {
 		if k.Kind == SettingLock || k.Kind == SettingPaper {
@@ -50,7 +50,7 @@ func (s Settings) Settles() bool {
 // ControlID is a control's number in V4L2 (linux/v4l2-controls.h).
 type ControlID uint32
 
-// The controls that matter here.
+// The controls used here.
 const (
 	ctrlAutoWhite   ControlID = 0x0098090c
 	ctrlAutoGain    ControlID = 0x00980912
@@ -62,13 +62,13 @@ const (
 	ctrlFocus       ControlID = 0x009a090a
 	ctrlFocusAuto   ControlID = 0x009a090c
 	exposeManual              = 1
-	exposeAperture            = 3 // the camera chooses the time: what webcams call auto
+	exposeAperture            = 3 // the camera chooses the exposure time: webcams' automatic mode
 	exposeAuto                = 0
 	controlDisabled           = 0x0001
 	controlReadOnly           = 0x0004
 )
 
-// ControlRange is what a driver says of a control.
+// ControlRange is a driver's description of a control.
 type ControlRange struct {
 	Name           string
 	Min, Max, Step int32
@@ -76,10 +76,10 @@ type ControlRange struct {
 	Flags          uint32
 }
 
-// ErrNoControl is what a ControlDevice answers for a control that the device does not have.
+// ErrNoControl is the error for a control that the device does not have.
 var ErrNoControl = errors.New("the camera has no such control")
 
-// ControlDevice is a camera's controls.
+// ControlDevice gives access to a camera's controls.
 type ControlDevice interface {
 	Query(ControlID) (ControlRange, error) // ErrNoControl when there is none
 	Get(ControlID) (int32, error)
@@ -87,12 +87,12 @@ type ControlDevice interface {
 	Close() error
 }
 
-// controlPair is a value and the switch that leaves it to the camera.
+// controlPair is a control with the switch for its automatic mode.
 type controlPair struct {
 	name          string
 	value, auto   ControlID
 	manual, chose int32   // of the switch
-	others        []int32 // that leave it to the camera as well, where chose is not to be had
+	others        []int32 // further automatic modes, for cameras without chose
 	unit          string
 }
 
@@ -107,11 +107,10 @@ func (s *Settings) of(i int) *Setting {
 	return [4]*Setting{&s.Exposure, &s.Gain, &s.WhiteBalance, &s.Focus}[i]
 }
 
-// ApplySettings does what is wished of a camera, and returns what people should know: what
-// the driver does not have, and what it did not take. With settled, what is to be locked is
-// read and held; else it is left to the camera, so that it can settle. The settings that
-// come back are the same with what was locked made fixed: they are applied again when
-// the device has been away.
+// ApplySettings applies settings to a camera and returns notes for people on controls that are
+// missing or did not take their value. With settled, it reads and locks the controls to be locked;
+// otherwise it leaves them automatic, so that the camera can settle. The returned settings have the
+// locked values as fixed ones, for a device that was disconnected in between.
 func ApplySettings(d ControlDevice, s Settings, settled bool) (Settings, []string) {
 	var says []string
 	for i := range controlPairs {
@@ -132,7 +131,7 @@ func ApplySettings(d ControlDevice, s Settings, settled bool) (Settings, []strin
 	return s, says
 }
 
-// apply does what is wished of one control.
+// apply applies the setting of one control.
 func (p *controlPair) apply(d ControlDevice, want *Setting, settled bool) string {
 	var err error
 	switch {
@@ -165,8 +164,8 @@ func (p *controlPair) apply(d ControlDevice, want *Setting, settled bool) string
 	return fmt.Sprintf("The camera's %s cannot be set: %v.", p.name, err)
 }
 
-// begin holds a control where it settled, so that an Exposure can set it from there. What cannot
-// be set is left out of ExposureControls, and the Exposure says so.
+// begin locks a control at its settled value, from which an Exposure adjusts it. Controls that
+// cannot be set are not among ExposureControls, and the Exposure reports that.
 func (p *controlPair) begin(d ControlDevice, want *Setting) string {
 	value, err := d.Get(p.value)
 	if err == nil {
@@ -181,8 +180,8 @@ func (p *controlPair) begin(d ControlDevice, want *Setting) string {
 	return ""
 }
 
-// ExposureControls lists the controls of a camera that an Exposure may use: exposure time, and
-// gain where it is wanted. Those that the driver does not have or only shows are left out.
+// ExposureControls lists the controls that an Exposure may use: exposure time and, if wanted, gain.
+// It leaves out missing and read-only ones.
 func ExposureControls(d ControlDevice, gain bool) (out []exposure.Control) {
 	for i := range controlPairs[:2] {
 		p := &controlPairs[i]
@@ -197,8 +196,8 @@ func ExposureControls(d ControlDevice, gain bool) (out []exposure.Control) {
 	return out
 }
 
-// SetExposureControl sets one of ExposureControls, its automatic off, and returns what the
-// camera took: the value that it is read back as.
+// SetExposureControl sets one of ExposureControls, switches off its automatic mode, and returns the
+// value that the camera reports afterwards.
 func SetExposureControl(d ControlDevice, c exposure.Control, value int32) (int32, error) {
 	for i := range controlPairs[:2] {
 		p := &controlPairs[i]
@@ -216,7 +215,7 @@ func SetExposureControl(d ControlDevice, c exposure.Control, value int32) (int32
 	return 0, fmt.Errorf("%s: %w", c.Name, ErrNoControl)
 }
 
-// leave leaves the control to the camera.
+// leave switches the control to automatic.
 func (p *controlPair) leave(d ControlDevice) (err error) {
 	for _, v := range append([]int32{p.chose}, p.others...) {
 		if err = setControl(d, p.auto, v); err == nil || errors.Is(err, ErrNoControl) {
@@ -226,9 +225,9 @@ func (p *controlPair) leave(d ControlDevice) (err error) {
 	return err
 }
 
-// fix holds the control at a value.
+// fix sets the control to a value.
 func (p *controlPair) fix(d ControlDevice, value int32) error {
-	// A camera without an automatic has no switch to set.
+	// A camera without an automatic mode has no switch to set.
 	if err := setControl(d, p.auto, p.manual); err != nil && !errors.Is(err, ErrNoControl) {
 		return err
 	}
@@ -261,7 +260,7 @@ func setControl(d ControlDevice, id ControlID, value int32) error {
 	return nil
 }
 
-// DescribeControls says how a camera's controls stand, for people: "exposure 250 (100 µs),
+// DescribeControls describes the state of a camera's controls for people: "exposure 250 (100 µs),
 // by hand; focus not to be set".
 func DescribeControls(d ControlDevice) string {
 	var out []string

@@ -27,24 +27,24 @@ import (
 type CSIOptions struct {
 	Width, Height int     // 0: 1920×1080; both must be even
 	FPS           float64 // 0: 30
-	Camera        int     // which one, as rpicam-hello --list-cameras counts them
-	MJPEG         bool    // JPEG pictures in place of raw ones: less to carry, more to decode
+	Camera        int     // its number in rpicam-hello --list-cameras
+	MJPEG         bool    // JPEG instead of raw pictures: less data, more decoding
 	GrayOnly      bool    // leave the colour picture out
 
-	// DecodeJPEG turns a JPEG picture into a frame (package opencv gives it); MJPEG needs it.
+	// DecodeJPEG decodes a JPEG picture (opencv.DecodeImage). MJPEG needs it.
 	DecodeJPEG func([]byte) (vision.Frame, error)
 
 	// Args are added to the command line: --shutter, --gain, --lens-position …
 	Args []string
-	// Command stands in place of rpicam-vid (or libcamera-vid, its older name).
+	// Command replaces rpicam-vid (or libcamera-vid, its older name).
 	Command string
-	// RowAlign is what the driver pads each row of a raw picture to, in bytes; 0 means
-	// 64. The rows of the two colour planes are padded to half of it.
+	// RowAlign is the multiple, in bytes, to which the driver pads each row of a raw picture; 0 means
+	// 64. Rows of the colour planes are padded to half of it.
 	RowAlign int
 }
 
-// ParseCSISpec reads a source's name, "csi:" or "rpicam:" with the camera's number and
-// the word mjpeg after it if wanted ("csi:1,mjpeg"), into options.
+// ParseCSISpec parses a source's name into options: "csi:" or "rpicam:", then the camera's number
+// and optionally the word mjpeg ("csi:1,mjpeg").
 func ParseCSISpec(spec string, o CSIOptions) (CSIOptions, error) {
 	kind, rest, ok := strings.Cut(spec, ":")
 	bad := fmt.Errorf("vision: source %q: expected csi:[CAMERA][,mjpeg]", spec)
@@ -67,12 +67,12 @@ func ParseCSISpec(spec string, o CSIOptions) (CSIOptions, error) {
 }
 
 const (
-	csiGrace = time.Second      // for the child to end after SIGTERM, before it is killed
-	csiEnds  = 20 * time.Second // for it to be over after it closed its output, on a machine with much to do
+	csiGrace = time.Second      // from SIGTERM to SIGKILL
+	csiEnds  = 20 * time.Second // for the child to exit after it closed its output, on a busy machine
 )
 
-// OpenCSI starts the child process and returns the source that reads its pictures.
-// The caller closes the source; that ends the child and waits for it.
+// OpenCSI starts the child process and returns the source that reads its pictures. Closing the
+// source ends the child and waits for it.
 func OpenCSI(name string, o CSIOptions) (vision.Source, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -142,7 +142,8 @@ func (o CSIOptions) withDefaults() (CSIOptions, error) {
 	return o, errors.New("rpicam-vid is not installed; on Raspberry Pi OS: apt install rpicam-apps")
 }
 
-// args are the child's arguments: no preview window, no end, every picture at once.
+// args returns the child's arguments: no preview window, no time limit, every picture written at
+// once.
 func (o CSIOptions) args() []string {
 	codec := "yuv420"
 	if o.MJPEG {
@@ -157,7 +158,7 @@ func (o CSIOptions) args() []string {
 	}, o.Args...)
 }
 
-// csi is a running child and the pipe its pictures come from. csiCamera is the source.
+// csi is a running child with the pipe that delivers its pictures. csiCamera is the source.
 type csi struct {
 	name string
 	o    CSIOptions
@@ -166,14 +167,14 @@ type csi struct {
 	in   *bufio.Reader // MJPEG only
 
 	complaints tail
-	exited     chan struct{} // closed when the child is over; then exit is set
+	exited     chan struct{} // closed when the child has exited; exit is set then
 	exit       error
 	closing    sync.Once
 }
 
-// next returns the next picture. After an error the child is of no more use.
+// next returns the next picture. After an error the child must be replaced.
 func (c *csi) next(ctx context.Context) (vision.Frame, error) {
-	// A deadline in the past wakes a read that waits.
+	// A deadline in the past ends a waiting read.
 	stop := context.AfterFunc(ctx, func() { _ = c.pipe.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	f, err := c.read()
@@ -206,7 +207,7 @@ func (c *csi) read() (vision.Frame, error) {
 	return c.o.frame(raw), nil
 }
 
-// explain turns the end of the pipe into what the child said about it.
+// explain turns the end of the pipe into an error with the child's own message.
 func (c *csi) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
@@ -227,7 +228,7 @@ func (c *csi) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%s %s", c.o.Command, how)
 }
 
-// close ends the child, politely first, and waits for it.
+// close ends the child, first with SIGTERM, and waits for it.
 func (c *csi) close() {
 	c.closing.Do(func() {
 		c.pipe.Close()
@@ -236,7 +237,7 @@ func (c *csi) close() {
 		case <-c.exited:
 		case <-time.After(csiGrace):
 		}
-		c.signal(syscall.SIGKILL) // the child, or what it left behind in its group
+		c.signal(syscall.SIGKILL) // the child, or what remains of its process group
 		<-c.exited
 	})
 }
@@ -254,7 +255,7 @@ func (c *csi) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s)
 func (o CSIOptions) stride() int  { return (o.Width + o.RowAlign - 1) / o.RowAlign * o.RowAlign }
 func (o CSIOptions) rawSize() int { return o.stride() * o.Height * 3 / 2 }
 
-// frame takes a raw picture apart. The luma plane is the grey picture as it is.
+// frame converts a raw picture. The luma plane is the grey picture.
 func (o CSIOptions) frame(raw []byte) vision.Frame {
 	stride, w, h := o.stride(), o.Width, o.Height
 	gray := image.NewGray(image.Rect(0, 0, w, h))
@@ -269,9 +270,8 @@ func (o CSIOptions) frame(raw []byte) vision.Frame {
 	return f
 }
 
-// bgrFromYUV converts to colours for people to look at. rpicam-vid's video is BT.709
-// with luma 16…235 and colour differences 16…240; the factors are ITU-R BT.709's
-// in 1/256.
+// bgrFromYUV converts to colour for people. rpicam-vid's video is BT.709 with luma 16…235 and
+// colour differences 16…240; the factors are those of ITU-R BT.709 in 1/256.
 func bgrFromYUV(yp, up, vp []byte, stride, w, h int) *vision.BGR {
 	pix := make([]byte, 3*w*h)
 	for y := range h {
@@ -295,13 +295,13 @@ func bgrFromYUV(yp, up, vp []byte, stride, w, h int) *vision.BGR {
 
 func clamp8(v int32) byte { return byte(max(0, min(255, v))) }
 
-// maxJPEG bounds one JPEG picture, so that a stream of something else does not eat
-// the memory.
+// maxJPEG limits the size of a JPEG picture, so that another kind of stream does not fill the
+// memory.
 const maxJPEG = 64 << 20
 
-// readJPEG returns the next whole JPEG picture of a stream, from its SOI to its EOI
-// marker. Anything before SOI is skipped. It follows the segments' lengths (ITU-T
-// T.81, annex B), so a preview inside a segment does not end the picture.
+// readJPEG returns the next whole JPEG picture of a stream, from its SOI to its EOI marker, and
+// skips anything before SOI. It follows the segments' lengths (ITU-T T.81, annex B), so a preview
+// inside a segment does not end the picture.
 func readJPEG(r *bufio.Reader) ([]byte, error) {
 	if err := skipToSOI(r); err != nil {
 		return nil, err
@@ -330,7 +330,7 @@ func readJPEG(r *bufio.Reader) ([]byte, error) {
 	return nil, fmt.Errorf("no end of a JPEG picture in %d MB", maxJPEG>>20)
 }
 
-// noEOF keeps the end of the stream inside a picture apart from that between two.
+// noEOF turns an end of the stream inside a picture into io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -353,8 +353,8 @@ func skipToSOI(r *bufio.Reader) error {
 	return fmt.Errorf("no JPEG picture in %d MB", maxJPEG>>20)
 }
 
-// copyToMarker copies bytes up to and with the next marker and returns its code: 0
-// for a coded 0xff.
+// copyToMarker copies bytes up to and including the next marker and returns its code, 0 for a coded
+// 0xff.
 func copyToMarker(b *bytes.Buffer, r *bufio.Reader) (byte, error) {
 	for b.Len() < maxJPEG {
 		c, err := r.ReadByte()
@@ -381,7 +381,7 @@ type tail struct {
 	buf []byte
 }
 
-// tailSize is how much of the child's words is kept.
+// tailSize is how much of the child's output is kept.
 const tailSize = 4096
 
 // Write implements io.Writer.
@@ -398,13 +398,13 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// info returns the exposure time, µs, and the analogue gain in the last picture's line of
-// rpicam-vid ("#12 (30.00 fps) exp 9999.00 ag 1.50 dg 1.00").
+// info returns the exposure time, µs, and the analogue gain in rpicam-vid's line about the last
+// picture ("#12 (30.00 fps) exp 9999.00 ag 1.50 dg 1.00").
 func (t *tail) info() (exposure, gain float64, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(string(t.buf), "\n")
-	for _, line := range slices.Backward(lines[:len(lines)-1]) { // the last one may not be whole
+	for _, line := range slices.Backward(lines[:len(lines)-1]) { // the last line may be incomplete
 		if !strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -424,8 +424,8 @@ func (t *tail) info() (exposure, gain float64, ok bool) {
 	return 0, 0, false
 }
 
-// last returns the last three lines in one, without rpicam-vid's count of frames
-// ("#12 (30.00 fps) exp …").
+// last returns the last three lines as one, without rpicam-vid's lines about pictures ("#12 (30.00
+// fps) exp …").
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

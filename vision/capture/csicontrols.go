@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// csiCamera is a Raspberry Pi camera: a child process that is restarted when one of its
-// controls was set, which takes the camera about a second.
+// csiCamera is a Raspberry Pi camera. Its child process is restarted when a control was set, which
+// takes about a second.
 type csiCamera struct {
 	name string
 	o    CSIOptions
@@ -23,16 +23,16 @@ type csiCamera struct {
 	child   *csi
 	closed  bool
 	knobs   map[ControlID]int32
-	changed time.Time // when a control was set that the child does not know of; zero: none was
+	changed time.Time // when a control was set since the child started; zero: none was
 }
 
 var _ vision.Source = (*csiCamera)(nil)
 
-// csiTogether is how long a change of a control waits for another one: a value is set after
-// its automatic was switched off, and a gain after an exposure.
+// csiTogether is how long a change of a control waits for others: a value is set after its
+// automatic mode was switched off, and a gain after an exposure.
 const csiTogether = 100 * time.Millisecond
 
-// Next implements Source. After an error the source is of no more use.
+// Next implements Source. After an error the source must be reopened.
 func (c *csiCamera) Next(ctx context.Context) (vision.Frame, error) {
 	child, err := c.running()
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *csiCamera) Next(ctx context.Context) (vision.Frame, error) {
 	return f, nil
 }
 
-// running returns the child, a new one where a control was set.
+// running returns the child, restarted if a control was set.
 func (c *csiCamera) running() (*csi, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *csiCamera) running() (*csi, error) {
 	case c.changed.IsZero() || time.Since(c.changed) < csiTogether:
 		return c.child, nil
 	}
-	c.child.close() // the camera is one process's at a time
+	c.child.close() // only one process can use the camera
 	o := c.o
 	o.Args = append(o.Args[:len(o.Args):len(o.Args)], c.args()...)
 	child, err := startCSI(c.name, o)
@@ -68,7 +68,7 @@ func (c *csiCamera) running() (*csi, error) {
 	return child, nil
 }
 
-// args are the child's arguments for what was set. The caller holds mu.
+// args returns the child's arguments for the controls that were set. The caller holds mu.
 func (c *csiCamera) args() (out []string) {
 	if v, ok := c.knobs[ctrlExposure]; ok && c.knobs[ctrlExposeAuto] == exposeManual {
 		out = append(out, "--shutter", strconv.Itoa(int(v)*csiTick))
@@ -95,11 +95,11 @@ func (c *csiCamera) String() string { return c.name }
 const (
 	csiTick    = 100 // µs: the exposure's unit, as V4L2's
 	csiGain    = 100 // the gain's unit is a hundredth
-	csiMostAmp = 16  // the analogue gain that every one of these sensors has
+	csiMostAmp = 16  // the analogue gain that all these sensors reach
 )
 
-// Controls returns the camera's exposure, in 100 µs and at most what the frame rate leaves, and
-// its gain, in hundredths, with their automatics. White balance and focus it does not have.
+// Controls returns the camera's exposure, in 100 µs and limited by the frame rate, and its gain, in
+// hundredths, with their automatic modes. It has no controls for white balance and focus.
 func (c *csiCamera) Controls() ControlDevice { return csiControls{c} }
 
 type csiControls struct{ c *csiCamera }
@@ -119,8 +119,8 @@ func (d csiControls) Query(id ControlID) (ControlRange, error) {
 	return ControlRange{}, ErrNoControl
 }
 
-// Get implements ControlDevice. What the camera chose on its own is what rpicam-vid says of its
-// last picture.
+// Get implements ControlDevice. Automatic values are those that rpicam-vid reports for its last
+// picture.
 func (d csiControls) Get(id ControlID) (int32, error) {
 	r, err := d.Query(id)
 	if err != nil {
@@ -143,7 +143,7 @@ func (d csiControls) Get(id ControlID) (int32, error) {
 	return min(max(int32(math.Round(v)), r.Min), r.Max), nil
 }
 
-// Set implements ControlDevice. It shows when the camera has been started again.
+// Set implements ControlDevice. The change takes effect when the child has been restarted.
 func (d csiControls) Set(id ControlID, value int32) error {
 	r, err := d.Query(id)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package capture brings pictures in: sources that run a camera's own program or
-// read a folder, the controls of a camera, and the [Feed] that keeps a source
-// running and hands the newest picture to whoever asks.
+// Package capture delivers pictures: sources that run a camera's own program or read a folder, the
+// controls of a camera, and the [Feed] that keeps a source running and provides its newest picture.
 package capture
 
 import (
@@ -15,7 +14,7 @@ import (
 	"sightline/vision"
 )
 
-// FeedState says how a feed's camera is doing.
+// FeedState is the state of a feed's camera.
 type FeedState string
 
 // The states of a feed.
@@ -23,10 +22,11 @@ const (
 	FeedOpening FeedState = "opening" // being opened, or waiting to be opened again: Err says why
 	FeedLive    FeedState = "live"    // frames are coming in
 	FeedStalled FeedState = "stalled" // open, but no frame for StallAfter: being closed
-	FeedClosed  FeedState = "closed"  // Run has not begun, or it is over
+	FeedClosed  FeedState = "closed"  // Run has not started, or has returned
 )
 
-// What is said, and advised, where a computer takes pictures more slowly than its camera gives them.
+// The message and the advice for a computer that takes pictures more slowly than its camera
+// delivers them.
 const (
 	SlowComputer       = "this computer does not keep up"
 	SlowComputerAdvice = "ask for smaller pictures (camera.width, camera.height), or stop what else runs on it"
@@ -34,72 +34,71 @@ const (
 
 // FeedOptions control a Feed; the zero value is the default.
 type FeedOptions struct {
-	Name        string        // names the source until it is open
-	Loop        bool          // open a source that has ended (a file) again, in place of stopping
+	Name        string        // name of the source until it is open
+	Loop        bool          // reopen a source that has ended (a file) instead of stopping
 	OpenTimeout time.Duration // how long opening may take; 0 means 15 s
 	StallAfter  time.Duration // how long a frame may take; 0 means 3 s
 	MinBackoff  time.Duration // the first pause before opening again; 0 means 0.5 s
 	MaxBackoff  time.Duration // the longest pause; 0 means 10 s
 
-	// OnChange, when set, is told of every change of state and of every new trouble,
-	// in their order and one at a time, from the goroutines of the feed. It must not block.
+	// OnChange, if set, is called for every change of state and every new problem, in order and one at
+	// a time, from the feed's goroutines. It must not block.
 	OnChange func(FeedStatus)
 }
 
-// FeedStatus is a feed's own report.
+// FeedStatus is the state of a feed.
 type FeedStatus struct {
 	State     FeedState
 	Source    string    // the source's own name once it was open
-	Err       string    // why the source was closed last; empty again once frames come in
+	Err       string    // why the source was last closed; empty again once frames arrive
 	Frames    uint64    // frames taken from the source
-	Dropped   uint64    // frames that a newer one replaced before Next gave them to anybody
-	Reopened  uint64    // openings after a failure; the rounds of a loop are not counted
-	LastFrame time.Time // when the last frame came in
+	Dropped   uint64    // frames replaced by a newer one before Next returned them
+	Reopened  uint64    // reopenings after a failure; rounds of a loop do not count
+	LastFrame time.Time // when the last frame arrived
 	FPS       float64   // frames a second over the last second or so; 0 unless live
 }
 
-// Trouble is Err for a page that names the source: without that name, and the package's.
+// Trouble returns Err without the names of package and source, for a page that names the source.
 func (s FeedStatus) Trouble() string {
 	text := strings.TrimPrefix(s.Err, "opencv: ")
 	return strings.TrimPrefix(text, "source "+s.Source+": ")
 }
 
-// ErrFeedClosed is what Next returns when the feed is over and no frame is left.
+// ErrFeedClosed is the error of Next when the feed has ended and no frame is left.
 var ErrFeedClosed = errors.New("vision: feed: closed")
 
-// abandonAfter is how long a source may take to come back from Next once it is
-// cancelled, and again once it is closed, before its goroutine is left to itself.
+// abandonAfter is how long Next of a source may take to return after it is cancelled, and again
+// after the source is closed, before its goroutine is abandoned.
 const abandonAfter = time.Second
 
-// maxAbandoned is how many such goroutines may exist at a time. A driver that never
-// returns costs two goroutines, not one for each attempt.
+// maxAbandoned is the largest number of abandoned goroutines. A driver that never returns costs two
+// goroutines, not one for each attempt.
 const maxAbandoned = 2
 
-// Feed keeps a source running and holds its newest frame. One goroutine at a time
-// owns the source; it takes every frame as it comes, so that a slow reader never
-// makes the picture late: it misses frames, and those are counted. A source that
-// fails, panics or gives no frame is closed and opened again after a pause that
-// doubles from MinBackoff to MaxBackoff.
+// Feed keeps a source running and holds its newest frame. One goroutine at a time owns the source
+// and reads every frame at once. A slow reader therefore never gets old pictures: it misses frames,
+// which are counted. A source that fails, panics or delivers no frame is closed, and reopened after
+// a pause that doubles from MinBackoff to MaxBackoff.
 //
-// The sequence numbers of the frames are the feed's own: they count from 1 and go
-// on rising when the source is opened again.
+// The frames' sequence numbers are the feed's own: they count from 1 and continue when the source
+// is reopened.
 type Feed struct {
 	open func(ctx context.Context) (vision.Source, error)
 	o    FeedOptions
 
-	telling sync.Mutex // held from before a change until OnChange was told of it; locked before mu
+	telling sync.Mutex // held from before a change until OnChange returns; locked before mu
 	mu      sync.Mutex // guards what follows
 	changed chan struct{}
 	status  FeedStatus
 	latest  vision.Frame
-	taken   bool // latest was given out by Next
+	taken   bool // Next has returned latest
 	over    error
 	owner   *feedSession
 	rate    rateMeter
 }
 
-// NewFeed returns a feed of the source that open opens. open must give up when its
-// context is cancelled.
+// NewFeed returns a feed of the source that open opens. open must return when its context is
+// cancelled.
 func NewFeed(open func(ctx context.Context) (vision.Source, error), o FeedOptions) *Feed {
 	for _, d := range []struct {
 		value *time.Duration
@@ -121,8 +120,8 @@ func NewFeed(open func(ctx context.Context) (vision.Source, error), o FeedOption
 	}
 }
 
-// Run keeps the source running until ctx is cancelled, or until the source ends and
-// Loop is not set; it returns nil then. It may be called once.
+// Run keeps the source running until ctx is cancelled or, without Loop, until the source ends, and
+// then returns nil. It may be called once.
 func (f *Feed) Run(ctx context.Context) error {
 	defer func() { f.finish(ctx) }()
 	var abandoned []*feedSession
@@ -148,7 +147,7 @@ func (f *Feed) Run(ctx context.Context) error {
 			continue
 		}
 		if s.frames() > 0 && time.Since(began) > f.o.MaxBackoff {
-			backoff = f.o.MinBackoff // it ran for a while: this is a new trouble
+			backoff = f.o.MinBackoff // it ran for a while: this is a new problem
 		}
 		f.update(func(st *FeedStatus) { st.State, st.Err = FeedOpening, s.failure() })
 		if sleep(ctx, backoff) {
@@ -159,9 +158,8 @@ func (f *Feed) Run(ctx context.Context) error {
 	return nil
 }
 
-// Next waits for a frame newer than sequence number after and returns the newest
-// one. When the feed is over and there is none, it returns io.EOF for a source that
-// came to its end and ErrFeedClosed otherwise.
+// Next waits for a frame with a sequence number above after and returns the newest one. If the feed
+// has ended without one, it returns io.EOF for a source that ended and ErrFeedClosed otherwise.
 func (f *Feed) Next(ctx context.Context, after uint64) (vision.Frame, error) {
 	for {
 		f.mu.Lock()
@@ -184,15 +182,15 @@ func (f *Feed) Next(ctx context.Context, after uint64) (vision.Frame, error) {
 	}
 }
 
-// Latest returns the newest frame, and false when there was none yet. It does not
-// count as taking the frame.
+// Latest returns the newest frame; false if there was none yet. It does not count as reading the
+// frame.
 func (f *Feed) Latest() (vision.Frame, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.latest, f.latest.Seq > 0
 }
 
-// Status returns how the feed is doing.
+// Status returns the feed's status.
 func (f *Feed) Status() FeedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -217,8 +215,8 @@ func (f *Feed) update(change func(*FeedStatus)) {
 	f.unlockAndTell(before)
 }
 
-// unlockAndTell unlocks mu, with telling held, and tells OnChange when state or trouble are not what
-// they were before.
+// unlockAndTell unlocks mu, while telling is held, and calls OnChange if state or problem differ
+// from before.
 func (f *Feed) unlockAndTell(before FeedStatus) {
 	now := f.statusLocked()
 	f.mu.Unlock()
@@ -227,7 +225,7 @@ func (f *Feed) unlockAndTell(before FeedStatus) {
 	}
 }
 
-// finish marks the feed as over and wakes everyone who waits.
+// finish marks the feed as ended and wakes all waiting readers.
 func (f *Feed) finish(ctx context.Context) {
 	f.mu.Lock()
 	f.over = io.EOF
@@ -240,7 +238,7 @@ func (f *Feed) finish(ctx context.Context) {
 	f.update(func(s *FeedStatus) { s.State, s.Err = FeedClosed, "" })
 }
 
-// publish makes a frame the newest one, unless its session was given up.
+// publish makes a frame the newest one, unless its session was abandoned.
 func (f *Feed) publish(s *feedSession, frame vision.Frame) {
 	f.telling.Lock()
 	defer f.telling.Unlock()
@@ -264,7 +262,7 @@ func (f *Feed) publish(s *feedSession, frame vision.Frame) {
 	f.unlockAndTell(before)
 }
 
-// opened notes the source's own name, unless its session was given up.
+// opened records the source's own name, unless its session was abandoned.
 func (f *Feed) opened(s *feedSession, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -273,8 +271,8 @@ func (f *Feed) opened(s *feedSession, name string) {
 	}
 }
 
-// runSession opens the source and takes its frames until it fails, stalls or ends,
-// or ctx is cancelled. The session may still be stuck in its driver afterwards.
+// runSession opens the source and reads its frames until it fails, stalls or ends, or ctx is
+// cancelled. The session may still hang in its driver afterwards.
 func (f *Feed) runSession(ctx context.Context) *feedSession {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -307,8 +305,7 @@ func (f *Feed) runSession(ctx context.Context) *feedSession {
 	}
 }
 
-// retire takes the source away from a session: by its context, then by closing the
-// source under it, then by leaving it to itself.
+// retire ends a session: it cancels its context, then closes its source, then abandons it.
 func (f *Feed) retire(s *feedSession, cancel func()) {
 	f.mu.Lock()
 	f.owner = nil
@@ -320,7 +317,7 @@ func (f *Feed) retire(s *feedSession, cancel func()) {
 	}
 }
 
-// awaitAbandoned waits until there is room for one more session.
+// awaitAbandoned waits until another session may be started.
 func (f *Feed) awaitAbandoned(ctx context.Context, all []*feedSession) []*feedSession {
 	for {
 		var left []*feedSession
@@ -347,7 +344,7 @@ func (f *Feed) awaitAbandoned(ctx context.Context, all []*feedSession) []*feedSe
 // feedSession is one opening of the source and the goroutine that owns it.
 type feedSession struct {
 	beat chan struct{} // holds a token after opening and after each frame
-	done chan struct{} // closed when the goroutine is over
+	done chan struct{} // closed when the goroutine ends
 
 	mu      sync.Mutex    // guards what follows
 	source  vision.Source // nil when closed
@@ -356,12 +353,12 @@ type feedSession struct {
 	problem error // the first one
 }
 
-// run opens the source and takes its frames until something goes wrong.
+// run opens the source and reads its frames until something fails.
 func (s *feedSession) run(ctx context.Context, f *Feed) {
 	defer close(s.done)
 	defer s.close()
 	defer func() {
-		if p := recover(); p != nil { // a broken source must not take the program with it
+		if p := recover(); p != nil { // a broken source must not end the program
 			s.fail(fmt.Errorf("panic in the source: %v", p))
 		}
 	}()
@@ -374,14 +371,14 @@ func (s *feedSession) run(ctx context.Context, f *Feed) {
 	s.mu.Lock()
 	s.source, s.name = source, name
 	s.mu.Unlock()
-	if ctx.Err() != nil { // too late: no one waits for it any more
+	if ctx.Err() != nil { // too late: the session was abandoned
 		return
 	}
 	f.opened(s, name)
 	s.pulse()
 	for {
 		frame, err := source.Next(ctx)
-		if err == nil && ctx.Err() != nil { // this session was given up meanwhile
+		if err == nil && ctx.Err() != nil { // this session was abandoned meanwhile
 			return
 		}
 		if w, h := frame.Size(); err == nil && w*h == 0 {
@@ -399,7 +396,7 @@ func (s *feedSession) run(ctx context.Context, f *Feed) {
 	}
 }
 
-// pulse tells the watcher that the session is alive.
+// pulse shows the watcher that the session is alive.
 func (s *feedSession) pulse() {
 	select {
 	case s.beat <- struct{}{}:
@@ -407,7 +404,7 @@ func (s *feedSession) pulse() {
 	}
 }
 
-// close closes the source once, whoever calls.
+// close closes the source once, even if called several times.
 func (s *feedSession) close() {
 	s.mu.Lock()
 	source := s.source
@@ -426,7 +423,7 @@ func (s *feedSession) close() {
 	}
 }
 
-// fail keeps the first problem: what comes later follows from it.
+// fail keeps the first error: later ones follow from it.
 func (s *feedSession) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -447,7 +444,7 @@ func (s *feedSession) frames() uint64 {
 	return s.count
 }
 
-// failure says in words why the session is over.
+// failure returns in words why the session ended.
 func (s *feedSession) failure() string {
 	err := s.err()
 	switch {
@@ -461,7 +458,7 @@ func (s *feedSession) failure() string {
 
 func (s *feedSession) ended() bool { return s.endsWithin(0) }
 
-// endsWithin reports whether the session's goroutine ends in that time.
+// endsWithin reports whether the session's goroutine ends within a time.
 func (s *feedSession) endsWithin(d time.Duration) bool {
 	select {
 	case <-s.done:
@@ -481,7 +478,7 @@ func (s *feedSession) endsWithin(d time.Duration) bool {
 	}
 }
 
-// sleep waits and reports whether the time went by before ctx was cancelled.
+// sleep waits, and reports false if ctx is cancelled first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -493,7 +490,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// rateMeter measures a rate from the last frames' arrival.
+// rateMeter measures the rate at which frames arrive.
 type rateMeter struct {
 	at [32]time.Time
 	n  int // arrivals so far
@@ -504,8 +501,7 @@ func (r *rateMeter) add(t time.Time) {
 	r.n++
 }
 
-// perSecond returns the rate over the last frames, at most 31 intervals; 0 when it
-// cannot be known.
+// perSecond returns the rate over the last frames, at most 31 intervals; 0 if unknown.
 func (r *rateMeter) perSecond() float64 {
 	k := min(r.n, len(r.at))
 	if k < 2 {

@@ -15,36 +15,34 @@ import (
 
 // ImageOptions control a source of picture files.
 type ImageOptions struct {
-	// Read turns a file into a frame (opencv.ReadImage). It must be set.
+	// Read reads a file into a frame (opencv.ReadImage). It must be set.
 	Read func(path string) (vision.Frame, error)
-	// FPS is how many pictures are shown in a second; 0 means one after the other,
-	// as fast as they are asked for.
+	// FPS is the number of pictures per second; 0 means without waiting.
 	FPS float64
-	// Skipped, when set, is told of each picture that cannot be read, and the source
-	// continues with the next one; when none can be read, that is an error. When it is nil, the source also continues, and says at
-	// its end which pictures it could not read, in place of io.EOF.
+	// Skipped, if set, is called for each picture that cannot be read; the source continues with the
+	// next one. If none can be read, Next fails. If Skipped is nil, the source also continues, but
+	// ends with an error that names the unreadable pictures instead of io.EOF.
 	Skipped func(path string, err error)
-	// Repeat begins again with the first picture after the last one, for ever.
+	// Repeat makes the source start again after its last picture, without end.
 	Repeat bool
 }
 
-// MaxPictureFile is how many bytes a picture's file may have: several times what a
-// 50-megapixel camera writes. Without a limit, a device or a wrong file would fill
-// the memory.
+// MaxPictureFile is the largest accepted size of a picture's file, in bytes: several times what a
+// 50-megapixel camera writes. Without a limit, a device or a wrong file would fill the memory.
 const MaxPictureFile = 128 << 20
 
-// imageExtensions are the files of a directory that count as pictures.
+// imageExtensions are the file name endings that count as pictures.
 var imageExtensions = []string{".jpg", ".jpeg", ".png"}
 
-// IsImageName reports whether a file's name ends like that of a picture: .jpg,
-// .jpeg or .png, in either case.
+// IsImageName reports whether a file name ends like that of a picture: .jpg, .jpeg or .png, in
+// either case.
 func IsImageName(path string) bool {
 	return slices.Contains(imageExtensions, strings.ToLower(filepath.Ext(path)))
 }
 
-// OpenImageDir returns a source of the pictures in a directory (JPEG and PNG files,
-// not those in its subdirectories) in the order of their names. A directory with a
-// RecordingName gives the pictures that it names, and with an FPS at the recorded times.
+// OpenImageDir returns a source of the pictures in a directory (JPEG and PNG files, not in
+// subdirectories), in the order of their names. If the directory has a RecordingName, the source
+// has the pictures named there and, with an FPS, shows them at the recorded times.
 func OpenImageDir(dir string, o ImageOptions) (vision.Source, error) {
 	if paths, due, err := recorded(dir); err != nil || len(paths) > 0 {
 		if o.FPS <= 0 {
@@ -73,8 +71,8 @@ func OpenImages(name string, paths []string, o ImageOptions) (vision.Source, err
 	return openImages(name, paths, nil, o, nil)
 }
 
-// openImages returns a source of pictures that are due at these times, or at the pace of
-// the options.
+// openImages returns a source of pictures that are due at the given times, or else at the options'
+// rate.
 func openImages(name string, paths []string, due []time.Duration, o ImageOptions, err error) (vision.Source, error) {
 	if err == nil && o.Read == nil {
 		err = errors.New("vision: source of pictures: no reader")
@@ -85,17 +83,17 @@ func openImages(name string, paths []string, due []time.Duration, o ImageOptions
 	return &images{name: name, paths: paths, due: due, o: o, pace: Pacer{FPS: o.FPS}}, nil
 }
 
-// images is a list of picture files, shown one after the other.
+// images is a source of picture files.
 type images struct {
 	name    string
 	paths   []string
-	due     []time.Duration // of each picture after the first; nil: by pace
-	began   time.Time       // when the first picture of this round was given
+	due     []time.Duration // of each picture after the first; nil: by rate
+	began   time.Time       // when the first picture of this round was returned
 	o       ImageOptions
 	pace    Pacer
 	next    int
 	seq     uint64
-	round   uint64 // seq at the end of the round before
+	round   uint64 // seq at the end of the previous round
 	skipped []error
 }
 
@@ -142,7 +140,7 @@ func (s *images) Next(ctx context.Context) (vision.Frame, error) {
 // wait blocks until the next picture is due.
 func (s *images) wait(ctx context.Context) error {
 	at := s.next % max(1, len(s.paths))
-	if s.due == nil || at == 0 { // between rounds as between pictures of no recording
+	if s.due == nil || at == 0 { // between rounds, and without a recording
 		err := s.pace.Wait(ctx)
 		s.began = time.Now()
 		return err
@@ -164,16 +162,16 @@ func (s *images) Close() error { return nil }
 // String implements Source.
 func (s *images) String() string { return s.name }
 
-// Pacer gives a recording the pace of a camera: each frame lasts its time, the last
-// one too. The zero value does not wait at all.
+// Pacer delivers a recording at the rate of a camera: each frame lasts its time, also the last one.
+// The zero value does not wait.
 type Pacer struct {
 	FPS float64 // frames per second; 0 or less means no waiting
 
 	due time.Time
 }
 
-// Wait blocks until the next frame is due, or returns ctx.Err(). A reader that is late
-// is not made to hurry afterwards: the pace begins again from then.
+// Wait blocks until the next frame is due, or returns ctx.Err(). After a late call it does not
+// catch up: the next frame is due a full interval later.
 func (p *Pacer) Wait(ctx context.Context) error {
 	if p.FPS <= 0 {
 		return ctx.Err()
@@ -190,8 +188,7 @@ func (p *Pacer) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// withoutPath takes the path out of an error of package os, for messages that name
-// it already.
+// withoutPath removes the path from an error of package os, for messages that already name it.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

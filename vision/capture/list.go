@@ -17,23 +17,23 @@ import (
 	"unsafe"
 )
 
-// Found is a camera that this machine has.
+// Found is a camera of this machine.
 type Found struct {
-	Source  string // as a source is named: "/dev/video0", "csi:0"
-	Name    string // as the camera names itself
-	Modes   []Mode // what it says that it gives, the most pixels first; none: it does not say
-	Problem string // why it cannot be asked; "": it was
+	Source  string // the source's name: "/dev/video0", "csi:0"
+	Name    string // the camera's own name
+	Modes   []Mode // the modes it reports, the most pixels first; none: it does not report them
+	Problem string // why it could not be queried; "": it was
 }
 
-// Mode is one kind of pictures that a camera gives.
+// Mode is one kind of pictures that a camera delivers.
 type Mode struct {
-	Format        string  // as the driver calls it: "MJPG", "YUYV", "SRGGB10_CSI2P"
+	Format        string  // the driver's name: "MJPG", "YUYV", "SRGGB10_CSI2P"
 	Width, Height int     // px
-	FPS           float64 // the most pictures a second; 0: it does not say
+	FPS           float64 // the highest frame rate; 0: not reported
 }
 
-// List returns the machine's cameras: V4L2 devices that give pictures, and those that
-// rpicam-apps know. A camera that another program has is listed too.
+// List returns the machine's cameras: V4L2 capture devices and the cameras of rpicam-apps, also
+// those that another program uses.
 func List(ctx context.Context) []Found {
 	paths, _ := filepath.Glob("/dev/video*")
 	slices.SortFunc(paths, func(a, b string) int {
@@ -48,7 +48,7 @@ func List(ctx context.Context) []Found {
 	return append(out, listCSI(ctx)...)
 }
 
-// The requests of linux/videodev2.h for what a device is and gives.
+// The ioctl requests of linux/videodev2.h that list a device's capabilities.
 const (
 	vidiocQueryCap           = 0x80685600 // 0, struct v4l2_capability
 	vidiocEnumFmt            = 0xc0405602 // 2, struct v4l2_fmtdesc
@@ -77,7 +77,7 @@ type v4l2Format struct {
 // v4l2FrameSize is struct v4l2_frmsizeenum.
 type v4l2FrameSize struct {
 	index, pixels, kind uint32
-	size                [6]uint32 // width and height, or of both least, most and step
+	size                [6]uint32 // width and height, or minimum, maximum and step of both
 	reserved            [2]uint32
 }
 
@@ -90,22 +90,22 @@ type v4l2FrameInterval struct {
 
 const (
 	capVideoCapture = 0x1
-	capDevice       = 0x80000000 // device says more than capabilities
+	capDevice       = 0x80000000 // the device field is valid
 	bufVideoCapture = 1
 	kindDiscrete    = 1
-	mostListed      = 64 // of each kind: a driver that never ends a list must not hang us
+	mostListed      = 64 // of each kind, for a driver whose lists never end
 )
 
-// rawDrivers are parts of a Raspberry Pi's camera path. They give no picture that a person
-// could use; rpicam-apps do.
+// rawDrivers are the drivers of parts of a Raspberry Pi's camera pipeline. Their raw pictures are
+// of no use; rpicam-apps process them.
 var rawDrivers = []string{"unicam", "rp1-cfe", "bcm2835-isp", "pispbe", "bcm2835-codec", "rpi-hevc-dec"}
 
-// asker is what is asked by ioctl: a V4L2 device.
+// asker is a V4L2 device that can be queried by ioctl.
 type asker interface {
 	ioctl(request uintptr, arg unsafe.Pointer) error
 }
 
-// listDevice asks a device what it gives; false when it gives no pictures.
+// listDevice queries a device. It reports false if it is not a capture device.
 func listDevice(path string) (Found, bool) {
 	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -119,7 +119,7 @@ func listDevice(path string) (Found, bool) {
 	return describeDevice(path, d)
 }
 
-// listedDevice is a device that is opened for its lists.
+// listedDevice is a device opened for its lists.
 type listedDevice int
 
 func (d listedDevice) ioctl(request uintptr, arg unsafe.Pointer) error {
@@ -151,7 +151,7 @@ func describeDevice(path string, d asker) (Found, bool) {
 	return Found{Source: path, Name: cmp.Or(cString(c.card[:]), driver), Modes: modesOf(d)}, true
 }
 
-// modesOf lists what a device gives: of each format and size the quickest rate.
+// modesOf lists a device's modes: for each format and size the highest frame rate.
 func modesOf(d asker) (out []Mode) {
 	for i := range uint32(mostListed) {
 		f := v4l2Format{index: i, kind: bufVideoCapture}
@@ -164,7 +164,7 @@ func modesOf(d asker) (out []Mode) {
 				break
 			}
 			w, h := s.size[0], s.size[1]
-			if s.kind != kindDiscrete { // least, most and step of the width, then of the height
+			if s.kind != kindDiscrete { // minimum, maximum and step of the width, then of the height
 				w, h = s.size[1], s.size[4]
 			}
 			out = append(out, Mode{fourCC(f.pixels), int(w), int(h), fastest(d, f.pixels, w, h)})
@@ -177,7 +177,7 @@ func modesOf(d asker) (out []Mode) {
 	return out
 }
 
-// fastest returns the most pictures a second of a format and size; 0 when it is not said.
+// fastest returns the highest frame rate of a format and size; 0 if it is not reported.
 func fastest(d asker, pixels, w, h uint32) (fps float64) {
 	for i := range uint32(mostListed) {
 		v := v4l2FrameInterval{index: i, pixels: pixels, width: w, height: h}
@@ -194,7 +194,7 @@ func fastest(d asker, pixels, w, h uint32) (fps float64) {
 	return fps
 }
 
-// sortModes puts the most pixels first, and of the same size the quickest.
+// sortModes sorts by pixels, then by frame rate, both descending.
 func sortModes(modes []Mode) {
 	slices.SortStableFunc(modes, func(a, b Mode) int {
 		return cmp.Or(cmp.Compare(b.Width*b.Height, a.Width*a.Height), cmp.Compare(b.FPS, a.FPS))
@@ -219,7 +219,7 @@ func fourCC(code uint32) string {
 // listWithin is how long rpicam-apps may take to list their cameras.
 const listWithin = 5 * time.Second
 
-// listCSI asks rpicam-apps for the cameras that they know; none without them.
+// listCSI returns the cameras of rpicam-apps; none if these are not installed.
 func listCSI(ctx context.Context) []Found {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
@@ -237,14 +237,14 @@ func listCSI(ctx context.Context) []Found {
 	return nil
 }
 
-// What rpicam-hello --list-cameras prints of each camera, and of each of its modes.
+// The lines of rpicam-hello --list-cameras about a camera, and about each of its modes.
 var (
 	csiListed = regexp.MustCompile(`^(\d{1,2}) : (\S+) \[`)
 	csiFormat = regexp.MustCompile(`'([A-Za-z0-9_]+)' :`)
 	csiMode   = regexp.MustCompile(`([1-9]\d{1,4})x([1-9]\d{1,4}) \[(\d+(?:\.\d+)?) fps`)
 )
 
-// parseCSIList reads what rpicam-hello --list-cameras prints.
+// parseCSIList parses the output of rpicam-hello --list-cameras.
 func parseCSIList(text string) (out []Found) {
 	format := ""
 	for line := range strings.Lines(text) {

@@ -17,35 +17,35 @@ import (
 	"sightline/vision"
 )
 
-// RecordingName is the file that makes a directory of pictures a recording. Each of its
-// lines is one JSON object: the first a RecordingHeader, every further one a Recorded.
+// RecordingName is the file that makes a directory of pictures a recording. Each line is a JSON
+// object: the first a RecordingHeader, every further one a Recorded.
 const RecordingName = "recording.jsonl"
 
 // recordingVersion rises when a meaning changes.
 const recordingVersion = 1
 
-// recordingMost is the most bytes of a RecordingName that are read.
+// recordingMost is the largest accepted size of a RecordingName, in bytes.
 const recordingMost = 256 << 20
 
-// RecordingHeader says what was recorded.
+// RecordingHeader describes a recording.
 type RecordingHeader struct {
 	Version     int       `json:"version"`
 	Program     string    `json:"program"`               // the version of the program that recorded it
 	Source      string    `json:"source"`                // as --source names it
 	Started     time.Time `json:"started"`               // when the first picture was taken
 	Calibration string    `json:"calibration,omitempty"` // the table file, in the same directory
-	Note        string    `json:"note,omitempty"`        // what a person says about it
+	Note        string    `json:"note,omitempty"`        // a person's remark
 }
 
 // Recorded is one picture of a recording.
 type Recorded struct {
 	File  string          `json:"file"`            // in the same directory
 	AtMS  int64           `json:"at_ms"`           // since the first picture
-	Scene json.RawMessage `json:"scene,omitempty"` // what was located in it, as locate --json writes a scene
+	Scene json.RawMessage `json:"scene,omitempty"` // what was located in it, a scene as in locate --json
 }
 
-// Recorder writes a recording. What was added stays when the program is killed: each
-// picture is on the disk before the line that names it.
+// Recorder writes a recording. Added pictures survive a kill of the program: each picture is on the
+// disk before the line that names it.
 type Recorder struct {
 	dir    string
 	lines  *os.File
@@ -53,8 +53,8 @@ type Recorder struct {
 	count  int
 }
 
-// NewRecorder begins a recording in a directory, which it makes; one that holds a
-// recording is an error (fs.ErrExist).
+// NewRecorder starts a recording in a directory, which it creates. If the directory has a
+// recording, the error is fs.ErrExist.
 func NewRecorder(dir string, header RecordingHeader) (*Recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("vision: recording %s: %w", dir, withoutPath(err))
@@ -67,7 +67,7 @@ func NewRecorder(dir string, header RecordingHeader) (*Recorder, error) {
 	return &Recorder{dir: dir, lines: f, header: header}, nil
 }
 
-// Add writes a picture, as JPEG of quality 95, and the line that names it. scene may be nil.
+// Add writes a picture as JPEG of quality 95, and the line that names it. scene may be nil.
 func (r *Recorder) Add(f vision.Frame, scene json.RawMessage) error {
 	if r.count == 0 {
 		r.header.Started = f.Captured.UTC()
@@ -119,8 +119,8 @@ func writePicture(path string, picture image.Image) error {
 	return errors.Join(err, f.Close())
 }
 
-// ReadRecording reads what a directory's recording holds. A last line that was cut off, as
-// by a kill, is left out; a directory without a recording is fs.ErrNotExist.
+// ReadRecording reads a directory's recording. It ignores a last line that was cut off by a kill.
+// Without a recording the error is fs.ErrNotExist.
 func ReadRecording(dir string) (RecordingHeader, []Recorded, error) {
 	fail := func(err error) (RecordingHeader, []Recorded, error) {
 		return RecordingHeader{}, nil, fmt.Errorf("vision: recording %s: %s: %w", dir, RecordingName, withoutPath(err))
@@ -144,7 +144,7 @@ func ReadRecording(dir string) (RecordingHeader, []Recorded, error) {
 	return header, all, nil
 }
 
-// parseRecording reads the lines of a recording.
+// parseRecording parses the lines of a recording.
 func parseRecording(data []byte) (header RecordingHeader, all []Recorded, err error) {
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
 	lines := bufio.NewScanner(bytes.NewReader(whole))
@@ -180,7 +180,7 @@ func parseRecording(data []byte) (header RecordingHeader, all []Recorded, err er
 	return header, all, nil
 }
 
-// strict reads one JSON object with no key that is unknown.
+// strict decodes one JSON object without unknown keys.
 func strict(line []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -193,8 +193,8 @@ func strict(line []byte, to any) error {
 	return nil
 }
 
-// recorded returns the pictures of a recording and when each is due; none when the
-// directory has no recording.
+// recorded returns the pictures of a recording and when each is due; none if the directory has no
+// recording.
 func recorded(dir string) (paths []string, due []time.Duration, err error) {
 	_, all, err := ReadRecording(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -31,8 +31,8 @@ type v4l2QueryControl struct {
 	reserved                [2]uint32
 }
 
-// v4l2Device is a V4L2 device that is opened for its controls: any number of programs
-// may, while one of them takes the pictures.
+// v4l2Device is a V4L2 device opened for its controls. Any number of programs may do that while one
+// of them takes pictures.
 type v4l2Device struct{ file *os.File }
 
 var _ ControlDevice = (*v4l2Device)(nil)
@@ -46,8 +46,8 @@ func OpenControls(path string) (ControlDevice, error) {
 	if info.Mode()&os.ModeCharDevice == 0 {
 		return nil, fmt.Errorf("vision: controls: %s: expected a camera, which is a character device", path)
 	}
-	// Not with os.OpenFile, whose poller asks the device for pictures: a driver that lets
-	// them be read begins to take some then, and is busy for the program that wants them.
+	// Do not use os.OpenFile: its poller asks the device for pictures. A driver that supports reading
+	// then starts to capture and is busy for other programs.
 	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("vision: controls: open %s: %w", path, err)
@@ -55,7 +55,7 @@ func OpenControls(path string) (ControlDevice, error) {
 	return &v4l2Device{os.NewFile(uintptr(fd), path)}, nil
 }
 
-// ioctl asks the driver; EINVAL is its word for what it does not have.
+// ioctl sends a request to the driver, which answers EINVAL for what it does not have.
 func (d *v4l2Device) ioctl(request uintptr, arg unsafe.Pointer) error {
 	c, err := d.file.SyscallConn()
 	if err != nil {

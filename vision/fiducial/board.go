@@ -12,35 +12,32 @@ import (
 	"sightline/vision"
 )
 
-// What a view of a board must have.
+// Requirements for a view of a board.
 const (
-	// minBoardCorners is the least number of corners that are worth having: six
-	// unknowns of the board's pose take three of them.
+	// minBoardCorners is the least number of corners of a useful view: three of them fix the six
+	// unknowns of the board's pose.
 	minBoardCorners = 8
-	// maxCornerMove is how far, as a share of the white margin between a marker and
-	// the squares' corner, refining may move a corner. A refinement that goes further
-	// has found another edge.
+	// maxCornerMove is how far, as a share of the white margin between a marker and the squares'
+	// corner, refining may move a corner. A refinement that moves it further has found another edge.
 	maxCornerMove = 0.5
-	// minCornerWindow and maxCornerWindow bound the half side of the window in which a
-	// corner is refined, px: below 2 there are too few edge pixels, above 20 the lens
-	// bends the edges.
+	// minCornerWindow and maxCornerWindow limit half the side of the window in which a corner is
+	// refined, px: below 2 it contains too few edge pixels, above 20 the lens bends the edges.
 	minCornerWindow = 2.0
 	maxCornerWindow = 20.0
 	// minCornerRise is the least difference between the white and the black squares
 	// at a corner, grey levels.
 	minCornerRise = 20.0
-	// minSlope in grey levels over two pixels: less is as good as noise.
+	// minSlope, in grey levels over two pixels, is a slope that noise may have.
 	minSlope = 10.0
 )
 
-// CharucoCorners finds the inner corners of a ChArUco board from its markers: each
-// is first put where the nearest markers' homography says, then refined in the picture
-// to a fraction of a pixel. Corners that are covered, or whose refinement jumps, are
-// left out; the indices say which of the board's Points the pixels are. When it finds
-// none it returns the reason in words.
+// CharucoCorners finds the inner corners of a ChArUco board from its markers. Each corner is
+// predicted by the homography of the nearest markers, then refined in the picture to a fraction of
+// a pixel. Corners that are covered, or whose refinement jumps, are left out; the indices say which
+// of the board's Points the pixels are. If it finds none it returns the reason in words.
 //
-// Markers may be numbered from either of their corners (OpenCV's own boards with
-// this family have them upside down): their places say which way each looks.
+// Markers may be numbered from either of two opposite corners (OpenCV's own boards with this family
+// have them upside down); their places show which.
 func CharucoCorners(g *image.Gray, b calibration.Board, found []vision.Detection) (px []geom.Pixel, indices []int, reason string) {
 	seen, reason := boardMarkers(b, found)
 	if reason != "" {
@@ -72,7 +69,7 @@ func CharucoCorners(g *image.Gray, b calibration.Board, found []vision.Detection
 	return px, indices, ""
 }
 
-// seenMarker is a marker of the board with where it is seen.
+// seenMarker is a marker of the board with its place in the picture.
 type seenMarker struct {
 	calibration.BoardMarker
 	px [4]geom.Pixel
@@ -82,8 +79,8 @@ func (m seenMarker) center() geom.Point {
 	return m.Corners[0].Lerp(m.Corners[2], 0.5)
 }
 
-// boardMarkers picks the board's own markers out of what was found, each with its
-// corners in the board's order, or says why they are not those of this board.
+// boardMarkers returns the detected markers that belong to the board, with their corners in the
+// board's order, or says why they cannot be this board's.
 func boardMarkers(b calibration.Board, found []vision.Detection) ([]seenMarker, string) {
 	own := map[int]calibration.BoardMarker{}
 	for _, m := range b.Markers() {
@@ -122,8 +119,8 @@ func boardMarkers(b calibration.Board, found []vision.Detection) ([]seenMarker, 
 	return seen, ""
 }
 
-// squareSeen returns where a homography shows the centre of a board's square, and the vectors along the square's two
-// sides there, px.
+// squareSeen returns the pixel of the centre of a board's square by a homography, and the vectors
+// along the square's sides there, px.
 func squareSeen(h calibration.Homography, center geom.Point, side float64) (at geom.Pixel, sides [2]geom.Pixel, ok bool) {
 	at, ok = h.Map(center)
 	for i, half := range [2]geom.Point{{X: side / 2}, {Y: side / 2}} {
@@ -134,8 +131,8 @@ func squareSeen(h calibration.Homography, center geom.Point, side float64) (at g
 	return at, sides, ok
 }
 
-// turnMarkers numbers the markers' corners as the board has them, and holds their
-// places and size to the board.
+// turnMarkers puts the markers' corners into the board's order, and checks their places and size
+// against the board.
 func turnMarkers(b calibration.Board, seen []seenMarker) string {
 	from, to := make([]geom.Point, len(seen)), make([]geom.Pixel, len(seen))
 	for i, m := range seen {
@@ -159,7 +156,7 @@ func turnMarkers(b calibration.Board, seen []seenMarker) string {
 		}
 		side := (square[0].Norm() + square[1].Norm()) / 2
 		off = append(off, to[i].Sub(at).Norm()/side)
-		// The area ratio needs no order of the corners.
+		// The area ratio does not depend on the order of the corners.
 		ratio = append(ratio, math.Sqrt(quadArea(seen[i].px)/math.Abs(square[0].X*square[1].Y-square[0].Y*square[1].X)))
 		c := seen[i].px
 		for k := range c {
@@ -172,9 +169,8 @@ func turnMarkers(b calibration.Board, seen []seenMarker) string {
 	}
 	sort.Float64s(off)
 	sort.Float64s(ratio)
-	// With the four centres that fix it a homography fits any board. The ids of
-	// another size of board stand whole squares elsewhere; the worst lens bends the
-	// board by a tenth.
+	// A homography fixed by four centres fits any board. But with another board's size, the ids lie
+	// whole squares away, while the worst lens bends the board by a tenth.
 	if off[len(off)/2] > 0.25 {
 		return fmt.Sprintf("its markers do not stand as on a board of %d×%d inner corners: is it another board?", b.Cols, b.Rows)
 	}
@@ -194,7 +190,7 @@ func quadArea(c [4]geom.Pixel) float64 {
 	return math.Abs(sum) / 2
 }
 
-// cornerPlace is where a corner of the board is, or is to be looked for.
+// cornerPlace is where a corner of the board is or should be.
 type cornerPlace struct {
 	px     geom.Pixel
 	u, v   geom.Pixel // one square to the right and one down, in px
@@ -202,8 +198,8 @@ type cornerPlace struct {
 	ok     bool
 }
 
-// predictCorner puts a corner where the homography of the nearest markers says. One
-// of the two whose squares meet there must be seen, so that it is not extrapolated.
+// predictCorner predicts a corner by the homography of the nearest markers. At least one of the two
+// whose squares meet there must be visible, to avoid extrapolation.
 func predictCorner(b calibration.Board, seen []seenMarker, p geom.Point) (c cornerPlace) {
 	square := float64(b.Square)
 	near := slices.Clone(seen)
@@ -249,9 +245,9 @@ func predictCorner(b calibration.Board, seen []seenMarker, p geom.Point) (c corn
 	return c
 }
 
-// refineCorner moves a corner to where the picture has it: the point that every
-// edge nearby points to, gradients being perpendicular to the line from it (Förstner
-// and Gülch 1987), after a look whether two black and two white squares meet there at all.
+// refineCorner moves a corner to its place in the picture: the point to which all edges nearby
+// point, since gradients are perpendicular to the line from it (Förstner and Gülch 1987). It first
+// checks that two black and two white squares meet there.
 func refineCorner(g *image.Gray, c cornerPlace) (geom.Pixel, bool) {
 	if !cornerPattern(g, c) {
 		return c.px, false
@@ -272,8 +268,7 @@ func refineCorner(g *image.Gray, c cornerPlace) (geom.Pixel, bool) {
 	return c.px, false
 }
 
-// cornerStep solves once for the point that the gradients in the window round q
-// point to.
+// cornerStep solves once for the point to which the gradients in the window around q point.
 func cornerStep(g *image.Gray, q geom.Pixel, half float64) (geom.Pixel, bool) {
 	n := int(math.Ceil(half))
 	patch, ok := smoothPatch(g, q, n+1)
@@ -291,9 +286,9 @@ func cornerStep(g *image.Gray, q geom.Pixel, half float64) (geom.Pixel, bool) {
 			}
 			at := (j+n+1)*side + i + n + 1
 			gx, gy := patch[at+1]-patch[at-1], patch[at+side]-patch[at-side]
-			// Weighted by the slope and not by its square, but for noise: the mean place
-			// of a sampled edge is exact, wherever the pixels lie. The rim's weight is
-			// nothing, so that no pixel jumps in or out.
+			// The weight is the slope, apart from noise, not its square: then the mean place of a sampled
+			// edge is exact, wherever the pixels lie. It falls to zero at the window's rim, so that no pixel
+			// enters or leaves abruptly.
 			w := (1 - r2) / (math.Hypot(gx, gy) + minSlope)
 			xx, xy, yy = xx+w*gx*gx, xy+w*gx*gy, yy+w*gy*gy
 			bx += w * (gx*gx*d.X + gx*gy*d.Y)
@@ -307,9 +302,9 @@ func cornerStep(g *image.Gray, q geom.Pixel, half float64) (geom.Pixel, bool) {
 	return q.Add(geom.Pixel{X: (yy*bx - xy*by) / det, Y: (xx*by - xy*bx) / det}), true
 }
 
-// smoothPatch returns the (2n+1)² grey levels round a place, row by row, smoothed by
-// the binomial of five (sigma 1 px): a corner is its own mirror image through its
-// centre, so that smoothing does not move it, and the slopes' noise falls to a quarter.
+// smoothPatch returns the (2n+1)² grey levels around a place, row by row, smoothed by the binomial
+// filter of five (sigma 1 px). A corner is symmetric about its centre, so smoothing does not move
+// it, but reduces the slopes' noise to a quarter.
 func smoothPatch(g *image.Gray, q geom.Pixel, n int) ([]float64, bool) {
 	wide, side := 2*n+5, 2*n+1
 	raw := make([]float64, wide*wide)
@@ -351,14 +346,13 @@ func cornerPattern(g *image.Gray, c cornerPlace) bool {
 			return false
 		}
 	}
-	// Which pair is white is the same for all corners of one colour, but a board's
-	// neighbouring corners differ; either will do.
+	// Which pair is white differs between neighbouring corners of a board, so both are accepted.
 	a, b := min(level[0], level[2])-max(level[1], level[3]), min(level[1], level[3])-max(level[0], level[2])
 	return max(a, b) >= minCornerRise
 }
 
-// dropBentCorners leaves out, worst first, corners that lie off from where the
-// corners round them put them.
+// dropBentCorners drops corners, worst first, that lie away from where the corners around them put
+// them.
 func dropBentCorners(b calibration.Board, c []cornerPlace) {
 	object := b.Points()
 	for range c {
@@ -385,8 +379,8 @@ func dropBentCorners(b calibration.Board, c []cornerPlace) {
 	}
 }
 
-// bend is how far a corner lies from where the corners within two squares put it,
-// px; false when they are too few.
+// bend returns how far a corner lies from where the corners within two squares put it, px. It
+// reports false if they are too few.
 func bend(b calibration.Board, object []geom.Point, c []cornerPlace, i int) (float64, bool) {
 	if !c[i].ok {
 		return 0, false
@@ -412,16 +406,16 @@ func bend(b calibration.Board, object []geom.Point, c []cornerPlace, i int) (flo
 	return at.Sub(c[i].px).Norm(), ok
 }
 
-// RefineChessboard moves the corners of a chessboard, which must be within a pixel or
-// two, to where the picture has them. On OpenCV's own photographs the reprojection
-// error of a lens falls by it from 0.234 to 0.182 px. It reports false, with some corners moved, when a
-// corner cannot be refined.
+// RefineChessboard moves the corners of a chessboard, which must be right to a pixel or two, to
+// their places in the picture. On OpenCV's own photographs this reduces the reprojection error of a
+// lens from 0.234 to 0.182 px. It reports false, with some corners moved, if a corner cannot be
+// refined.
 func RefineChessboard(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	if g == nil || len(px) != cols*rows || cols < 2 || rows < 2 {
 		return false
 	}
 	was := slices.Clone(px)
-	step := func(i, along, last, stride int) geom.Pixel { // one square, from the neighbours
+	step := func(i, along, last, stride int) geom.Pixel { // the vector of one square, from the neighbours
 		switch along {
 		case 0:
 			return was[i+stride].Sub(was[i])
@@ -432,7 +426,7 @@ func RefineChessboard(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	}
 	for i := range px {
 		c := cornerPlace{px: was[i], u: step(i, i%cols, cols-1, 1), v: step(i, i/cols, rows-1, cols)}
-		// Less than half a square: beyond the window's rim lies the next edge.
+		// Less than half a square: the next edge lies beyond the window's rim.
 		c.margin = 0.4 * math.Abs(c.u.X*c.v.Y-c.u.Y*c.v.X) / max(c.u.Norm(), c.v.Norm())
 		var ok bool
 		if px[i], ok = refineCorner(g, c); !ok {
@@ -443,11 +437,11 @@ func RefineChessboard(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	return true
 }
 
-// ChessboardGoesOn reports whether the pattern continues beyond the corners that were
-// found, so that they are a part of a larger board: on one of the four sides a whole
-// further row of places, one square on, are corners as well. At the true edge of a
-// board there are none, because its outermost squares end in paper there.
-func ChessboardGoesOn(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
+// ChessboardContinues reports whether the pattern continues beyond the corners that were found, so
+// that they are part of a larger board: one square beyond one of the four sides there is another
+// whole row of corners. At the true edge of a board there is none, because its outermost squares
+// end in paper there.
+func ChessboardContinues(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	if g == nil || len(px) != cols*rows || cols < 3 || rows < 3 {
 		return false
 	}
@@ -462,11 +456,11 @@ func ChessboardGoesOn(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 		{cols, func(k, d int) geom.Pixel { return at(k, rows-1-d) }},
 	}
 	for _, s := range sides {
-		// The strip of the new row and the two next to it, refined as a board of its own.
+		// The strip of the new row and the two next to it is refined like a board.
 		strip := make([]geom.Pixel, 0, 3*s.n)
 		for k := range s.n {
 			a, b, c := s.at(k, 0), s.at(k, 1), s.at(k, 2)
-			next := a.Mul(3).Sub(b.Mul(3)).Add(c) // bends as perspective and lens do
+			next := a.Mul(3).Sub(b.Mul(3)).Add(c) // extrapolates perspective and distortion
 			strip = append(strip, next, a, b)
 		}
 		before := slices.Clone(strip)
@@ -477,7 +471,7 @@ func ChessboardGoesOn(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	return false
 }
 
-// near reports whether no corner has gone further than a tenth of a square.
+// near reports whether no corner has moved further than a tenth of a square.
 func near(was, now []geom.Pixel) bool {
 	side := was[1].Sub(was[2]).Norm()
 	for i := range was {
@@ -488,17 +482,16 @@ func near(was, now []geom.Pixel) bool {
 	return true
 }
 
-// BoardEdges measures how sharp a picture of a board is: the width in px of the
-// steps between its black and white squares, and their height in grey levels, both in
-// the median over the edges between neighbouring corners. It returns zeros when no edge
-// can be measured.
+// BoardEdges measures the sharpness of a picture of a board: the width in px of the steps between
+// black and white squares and their height in grey levels, both the median over the edges between
+// neighbouring corners. It returns zeros if no edge can be measured.
 func BoardEdges(g *image.Gray, b calibration.Board, v calibration.BoardView) (width, contrast float64) {
 	at := make([]geom.Pixel, b.Cols*b.Rows)
 	in := make([]bool, len(at))
 	for k, p := range v.Pixels {
 		at[v.Index(k)], in[v.Index(k)] = p, true
 	}
-	// The profile must end on plain paper: before a marker's black.
+	// The profile must end on plain paper, before a marker's black.
 	reach := 0.4
 	if b.Kind == calibration.ChArUco {
 		reach = min(reach, 0.45*float64((b.Square-b.Marker)/b.Square))
@@ -531,8 +524,9 @@ func BoardEdges(g *image.Gray, b calibration.Board, v calibration.BoardView) (wi
 	return widths[len(widths)/2], rises[len(rises)/2]
 }
 
-// edgeProfile takes the profile across the middle of the edge from p to q, as far
-// as a share of its length to either side: the rise over the steepest slope, and the rise.
+// edgeProfile reads the profile across the middle of the edge from p to q, to either side as far as
+// a share of its length, and returns its width, the rise divided by the steepest slope, and its
+// rise.
 func edgeProfile(g *image.Gray, p, q geom.Pixel, reach float64) (width, rise float64, ok bool) {
 	along := q.Sub(p)
 	length := along.Norm()
@@ -544,7 +538,7 @@ func edgeProfile(g *image.Gray, p, q geom.Pixel, reach float64) (width, rise flo
 	profile := make([]float64, 0, 2*n+1)
 	lo, hi := 255.0, 0.0
 	for i := -n; i <= n; i++ {
-		sum := 0.0 // over the middle of the edge, against noise
+		sum := 0.0 // averages along the middle of the edge, against noise
 		for _, s := range [...]float64{0.35, 0.425, 0.5, 0.575, 0.65} {
 			level, in := levelAt(g, p.Add(along.Mul(s)).Add(across.Mul(float64(i))))
 			if !in {

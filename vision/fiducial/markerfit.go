@@ -1,6 +1,6 @@
-// Package fiducial measures printed patterns of known shape: it refines and tracks
-// the corners of markers, finds those of calibration boards, and tells a mirrored
-// picture. Pixels are of the picture as the camera gave it, distortion included.
+// Package fiducial measures printed patterns of known shape: it refines and tracks the corners of
+// markers, finds those of calibration boards, and detects mirrored pictures. Pixels are those of
+// the camera's picture, distortion included.
 package fiducial
 
 import (
@@ -11,19 +11,17 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// RefineMarker fits a marker's printed pattern to the picture and returns the
-// corners of its black square. Corners must be near (within about a pixel): those of
-// a detector, in its order. It reports false, and returns the corners unchanged, when
-// the pattern cannot be fitted: it is too small, covered, or not that of a tag with
-// eight cells along its side.
+// RefineMarker fits a marker's printed pattern to the picture and returns the corners of its black
+// square. corners must be right to about a pixel and in a detector's order. It returns them
+// unchanged and reports false if the pattern cannot be fitted: it is too small, covered, or not
+// that of a tag with eight cells along its side.
 //
-// Every border between a black and a white cell is an edge of known place. Across
-// each one profiles are taken; the mean place of the rise from black to white,
-// weighted by its slope, is where the edge seems to be. One projective map of the
-// square is fitted to all of them at once, together with one more number, the bloom:
-// how far white seems to spread into black. A camera's tone curve and clipped
-// whites make it 0.3-0.6 px, and a fit of the outer sides alone would take it for a
-// smaller marker; here the edges inside the pattern, which face both ways, tell it apart.
+// Every border between a black and a white cell is an edge of known place. Profiles are read across
+// each edge; the mean place of the rise from black to white, weighted by its slope, is the place of
+// the edge. One projective map of the square is fitted to all of them, together with the bloom: how
+// far white seems to spread into black. A camera's tone curve and clipped whites make it 0.3-0.6
+// px. A fit of the outer sides alone would mistake it for a smaller marker; the edges inside the
+// pattern, which face both ways, separate the two.
 func RefineMarker(g *image.Gray, corners [4]geom.Pixel) ([4]geom.Pixel, bool) {
 	if g == nil || !convexMarker(corners) {
 		return corners, false
@@ -54,13 +52,13 @@ func RefineMarker(g *image.Gray, corners [4]geom.Pixel) ([4]geom.Pixel, bool) {
 const (
 	// markerCells is the number of cells along the side of a 36h11 tag's black square.
 	markerCells = 8
-	// markerPasses: the profiles must lie symmetrically about the edge, or the cut
-	// tails pull the result; three passes from a pixel off leave less than 0.01 px.
+	// markerPasses is the number of passes. The profiles must be symmetric about the edge, otherwise
+	// their cut tails bias the result; from a pixel away, three passes leave less than 0.01 px.
 	markerPasses = 3
-	// maxMarkerMove in px: AprilTag's own corners are within about a pixel of the
-	// truth, bloom included; a greater move is another edge.
+	// maxMarkerMove in px: AprilTag's own corners are right to about a pixel, bloom included; a larger
+	// move has found another edge.
 	maxMarkerMove = 2.0
-	// minMarkerSide in px: 2.2 px a cell; decoding needs about as much.
+	// minMarkerSide in px: 2.2 px per cell, about what decoding needs.
 	minMarkerSide = 18.0
 	// markerProfileStep is the step across an edge in px.
 	markerProfileStep = 0.25
@@ -77,7 +75,8 @@ type markerEdge struct {
 	white geom.Pixel // the white cell's centre
 }
 
-// markerRows is how many rows and columns of cells a marker has with its black ring and a ring of the white border.
+// markerRows is the number of rows and columns of cells of a marker including its black ring and a
+// ring of the white border.
 const markerRows = markerCells + 2
 
 // markerLevels are the grey levels at the centres of a marker's cells, by row and column.
@@ -91,13 +90,14 @@ func cellCenter(col, row int) geom.Pixel {
 	return geom.Pixel{X: (float64(col) - 0.5) / markerCells, Y: (float64(row) - 0.5) / markerCells}
 }
 
-// markerRing returns how many cells lie between a cell and the white border: 0 is the border, 1 the black ring.
+// markerRing returns how many cells lie between a cell and the outside: 0 for the white border, 1
+// for the black ring.
 func markerRing(col, row int) int {
 	return min(col, row, markerRows-1-col, markerRows-1-row)
 }
 
-// readLevels reads the cells of the marker that h takes to the picture. It reports false when a cell lies outside the
-// picture, or all are about as light.
+// readLevels reads the cells of the marker that h maps to the picture. It reports false if a cell
+// lies outside the picture, or if all are about equally light.
 func readLevels(g *image.Gray, h homography) (m markerLevels, ok bool) {
 	lo, hi := 255.0, 0.0
 	for row := range markerRows {
@@ -113,7 +113,7 @@ func readLevels(g *image.Gray, h homography) (m markerLevels, ok bool) {
 	if hi-lo < minMarkerRise {
 		return m, false
 	}
-	// Black and white are told apart by what the border and the ring show.
+	// The border and the ring show what is white and black.
 	outer, ring := 0.0, 0.0
 	nOuter, nRing := 0, 0
 	for row := range markerRows {
@@ -143,8 +143,8 @@ func (m *markerLevels) white(col, row int) bool {
 	return m.v[row][col] > m.threshold
 }
 
-// markerEdges reads the cells out of the picture and lists the borders between
-// black and white. It reports false when the cells cannot be read.
+// markerEdges lists the borders between the black and white cells that the picture shows. It
+// reports false if the cells cannot be read.
 func markerEdges(g *image.Gray, c [4]geom.Pixel) ([]markerEdge, bool) {
 	h, ok := squareTo(c)
 	if !ok {
@@ -178,8 +178,8 @@ func markerEdges(g *image.Gray, c [4]geom.Pixel) ([]markerEdge, bool) {
 	return out, true
 }
 
-// fitMarker takes one Gauss-Newton step: the map of the square, as the places of
-// its four corners, and the bloom, from all edges near the present ones.
+// fitMarker makes one Gauss-Newton step: it fits the square's corners and the bloom to all edges
+// near their present places.
 func fitMarker(g *image.Gray, c [4]geom.Pixel, edges []markerEdge) ([4]geom.Pixel, bool) {
 	h, ok := squareTo(c)
 	if !ok {
@@ -202,7 +202,7 @@ func fitMarker(g *image.Gray, c [4]geom.Pixel, edges []markerEdge) ([4]geom.Pixe
 	seen := make([]float64, 0, len(edges))
 	for _, e := range edges {
 		p, a, b := h.At(e.at), h.At(e.black), h.At(e.white)
-		// The normal of the edge in the picture, out of black into white.
+		// The normal of the edge in the picture, from black to white.
 		t := h.At(e.at.Add(geom.Pixel{X: 0.01 * (e.white.Y - e.black.Y), Y: 0.01 * (e.white.X - e.black.X)})).Sub(p)
 		n := geom.Pixel{X: t.Y, Y: -t.X}
 		n = n.Mul(1 / n.Norm())
@@ -236,8 +236,8 @@ func fitMarker(g *image.Gray, c [4]geom.Pixel, edges []markerEdge) ([4]geom.Pixe
 	return c, true
 }
 
-// robustSolve solves rows·x = seen by least squares with Tukey's weights, so that
-// a covered or glaring part does not pull it.
+// robustSolve solves rows·x = seen by least squares with Tukey's weights, so that covered and
+// glaring parts do not count.
 func robustSolve(rows [][9]float64, seen []float64) (x [9]float64, ok bool) {
 	residual := func(i int) float64 {
 		r := seen[i]
@@ -270,8 +270,8 @@ func robustSolve(rows [][9]float64, seen []float64) (x [9]float64, ok bool) {
 		if x, ok = solve9(a); !ok {
 			return x, false
 		}
-		// Tukey's constant, 4.7 standard deviations, from the mean absolute
-		// residual, and never so small that rounding decides.
+		// Tukey's constant, 4.7 standard deviations, from the mean absolute residual, but large enough
+		// that rounding does not matter.
 		mean := 0.0
 		for i := range rows {
 			mean += math.Abs(residual(i))
@@ -281,7 +281,7 @@ func robustSolve(rows [][9]float64, seen []float64) (x [9]float64, ok bool) {
 	return x, true
 }
 
-// solve9 solves nine linear equations by elimination with pivots.
+// solve9 solves nine linear equations by elimination with pivoting.
 func solve9(a [9][10]float64) (x [9]float64, ok bool) {
 	for i := range 9 {
 		p := i
@@ -311,9 +311,8 @@ func solve9(a [9][10]float64) (x [9]float64, ok bool) {
 	return x, true
 }
 
-// riseAt returns where a profile through p rises from black to white, as a
-// distance from p in the direction n (px). It reports false outside the picture
-// and where there is no rise.
+// riseAt returns where a profile through p rises from black to white, as a distance from p in the
+// direction n (px). It reports false outside the picture and without a rise.
 func riseAt(g *image.Gray, p, n geom.Pixel, reach float64) (d float64, ok bool) {
 	steps := int(math.Ceil(reach / markerProfileStep))
 	var sum, moment, previous float64
@@ -362,8 +361,8 @@ func (h *homography) At(p geom.Pixel) geom.Pixel {
 	return geom.Pixel{X: (h[0]*p.X + h[1]*p.Y + h[2]) / w, Y: (h[3]*p.X + h[4]*p.Y + h[5]) / w}
 }
 
-// convexMarker reports whether the corners run clockwise in the picture round a
-// convex quadrilateral, as those of a detector do.
+// convexMarker reports whether the corners run clockwise in the picture around a convex
+// quadrilateral, as a detector's do.
 func convexMarker(c [4]geom.Pixel) bool {
 	for i := range c {
 		a, b := c[(i+1)%4].Sub(c[i]), c[(i+2)%4].Sub(c[(i+1)%4])

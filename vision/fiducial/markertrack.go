@@ -7,14 +7,13 @@ import (
 	"sightline/engine/geom"
 )
 
-// TrackMarkers looks for markers where they are expected, within two pixels, and
-// returns those that are there, with their corners refined. It costs about a
-// millisecond a marker whatever the picture's size, where a detector searches the
-// whole picture; a marker that moved further is not found.
+// TrackMarkers searches for markers within two pixels of where they are expected and returns those
+// that it finds, with refined corners. It takes about a millisecond per marker, whatever the
+// picture's size, because it does not search the whole picture as a detector does. It does not find
+// a marker that moved further.
 //
-// A marker counts as there only when its own pattern is: of its cells all but
-// maxWrongCells must show the colour that is printed. Half a marker under a hand, or
-// another marker in its place, is not seen.
+// It accepts a marker only by its own pattern: all but maxWrongCells of its cells must have their
+// printed colour. It does not find half a marker under a hand, or another marker in the same place.
 func TrackMarkers(g *image.Gray, expected []calibration.MarkerSighting) []calibration.MarkerSighting {
 	var out []calibration.MarkerSighting
 	for _, m := range expected {

@@ -10,40 +10,44 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// MatEdges is what a picture shows of a mat's four edges near where a calibration puts them.
+// MatEdges describes a mat's four edges in a picture, near their places by a calibration.
 type MatEdges struct {
-	Seen int         // edges that stand out from what lies round the mat
-	Off  geom.Length // by how far one of those lies from its place, at its ends and in its middle: the most
+	Seen int         // number of edges that contrast with the mat's surroundings
+	Off  geom.Length // largest distance of one of these from its place, at its ends and its middle
 }
 
 const (
-	// edgeReach, in mm, is how far from its place an edge is looked for.
+	// edgeReach, in mm, is how far from its place an edge is searched.
 	edgeReach = 30
-	// edgeStep, in mm, is that of the places across an edge at which the picture is read.
+	// edgeStep, in mm, is the spacing of the samples across an edge.
 	edgeStep = 1.0
-	// edgePlaces are the places along an edge, edgeEnds mm from the corners, which are rounded.
+	// edgePlaces is the number of places along an edge; they begin edgeEnds mm from the corners, which
+	// are rounded.
 	edgePlaces = 60
 	edgeEnds   = 40.0
-	// edgeBow, in mm, is how far a straight edge may bend: four corners leave open how the lens does.
+	// edgeBow, in mm, is how far a straight edge may appear bent: four corners do not fix the lens's
+	// distortion.
 	edgeBow = 3
-	// edgeShare is the least share of the places that show the edge, less those that show one the other way round, edgeRival
-	// the most that another line may have of that, edgeApart mm away, and edgeSame what one has that may be the edge as well.
+	// edgeShare is the least share of the places that show the edge, less those that show one of the
+	// opposite polarity. edgeRival is the largest share of that which another line, edgeApart mm away,
+	// may have; edgeSame is the share from which a line may be the edge too.
 	edgeShare = 0.5
 	edgeRival = 0.8
 	edgeSame  = 0.95
 	edgeApart = 5.0
-	// All four edges confirm a camera's place when they lie within edgesOff: mats are cut to 1.5 mm, and a person points at
-	// their corners to a pixel. edgesElsewhere are enough to say that one does not.
+	// All four edges confirm a camera's place if they lie within edgesOff: mats are cut to 1.5 mm, and
+	// a person points at their corners to a pixel. edgesElsewhere edges are enough to contradict it.
 	edgesElsewhere = 3
 	edgesOff       = 3 * geom.Millimeter
 )
 
-// EdgesLeave is the standard deviation, along each axis, of the place of a camera that the mat's edges confirm: of 144 cameras
-// that were moved by 7 mm or more, or turned so that a corner seemed to move by 8 mm or more, none was confirmed.
+// EdgesLeave is the standard deviation, along each axis, of the position of a camera that the mat's
+// edges confirm. Of 144 cameras that were moved by 7 mm or more, or turned so that a corner seemed
+// to move by 8 mm or more, none was confirmed.
 const EdgesLeave = 2 * geom.Millimeter
 
-// Confirm returns nil when the edges show that the camera stands where the calibration has it, to a few millimetres, and else
-// why they do not.
+// Confirm returns nil if the edges show that the camera stands where the calibration puts it, to a
+// few millimetres; otherwise the error says why they do not.
 func (e MatEdges) Confirm() error {
 	switch {
 	case e.Seen < 4 && !e.Elsewhere():
@@ -54,11 +58,12 @@ func (e MatEdges) Confirm() error {
 	return nil
 }
 
-// Elsewhere reports whether enough edges are seen, and not all where the calibration puts them.
+// Elsewhere reports whether enough edges are visible but not all are in their places.
 func (e MatEdges) Elsewhere() bool { return e.Seen >= edgesElsewhere && e.Off > edgesOff }
 
-// FindMatEdges looks for the edges of a table's mat. An edge is the strongest line of one polarity within edgeReach of its place;
-// where another line is nearly as strong, it is not seen.
+// FindMatEdges searches for the edges of a table's mat. An edge is the strongest line of one
+// polarity within edgeReach of its place. If another line is nearly as strong, the edge does not
+// count as seen.
 func FindMatEdges(g *image.Gray, t *calibration.Table) (out MatEdges) {
 	corners := t.Layout.Corners()
 	for i, from := range corners {
@@ -73,7 +78,8 @@ func FindMatEdges(g *image.Gray, t *calibration.Table) (out MatEdges) {
 
 const edgeSteps = 2*edgeReach/edgeStep + 1
 
-// edgeSteep is how steep the picture is across an edge, -1 … 1, at each place along and across it.
+// edgeSteep is the steepness of the picture across an edge, -1 … 1, at each place along and across
+// it.
 type edgeSteep [edgePlaces][int(edgeSteps)]float64
 
 // matEdge returns how far from its place the edge between two corners lies.
@@ -96,7 +102,7 @@ func matEdge(g *image.Gray, t *calibration.Table, from, to geom.Point) (off geom
 			}
 		}
 	}
-	found := edgeLine{off: math.Inf(1)} // of those that are as good as the best, the nearest
+	found := edgeLine{off: math.Inf(1)} // the nearest of those as good as the best
 	for _, l := range lines {
 		if l.score >= edgeSame*best && l.off < found.off {
 			found = l
@@ -110,14 +116,15 @@ func matEdge(g *image.Gray, t *calibration.Table, from, to geom.Point) (off geom
 	return geom.Length(found.off), best >= edgeShare && rival < edgeRival*best
 }
 
-// edgeLine is a line that an edge may be.
+// edgeLine is a line that may be an edge.
 type edgeLine struct {
 	score  float64 // the share of its places that show it
-	off    float64 // of its ends and its middle, from their places, mm: the most
+	off    float64 // largest distance of its ends and its middle from their places, mm
 	middle float64 // where its middle lies, mm
 }
 
-// along returns the mean steepness along a line that begins and ends so many steps across, and bows between.
+// along returns the mean steepness along a line with the given steps across at its ends, and a bow
+// between them.
 func (s *edgeSteep) along(begin, end, bow float64) (sum float64) {
 	for i := range s {
 		u := (float64(i) + 0.5) / edgePlaces
@@ -129,8 +136,8 @@ func (s *edgeSteep) along(begin, end, bow float64) (sum float64) {
 	return sum / edgePlaces
 }
 
-// steepness reads the picture across an edge: the light inside less the light outside, over what is usual there. ok is false
-// where less than half of the edge lies in the picture.
+// steepness reads the picture across an edge: the light inside less the light outside, divided by
+// the usual difference there. It reports false if less than half of the edge lies in the picture.
 func steepness(g *image.Gray, t *calibration.Table, from, to geom.Point) (s *edgeSteep, ok bool) {
 	const wide = 2 // steps that are averaged on each side
 	length := float64(from.Distance(to))

@@ -5,9 +5,9 @@ import (
 	"sightline/vision"
 )
 
-// Mirrored reports whether a picture shows its markers only when left and right are
-// exchanged, as cameras do that are meant for looking at oneself. In such a picture
-// printed codes read as other ones, and nothing in it may be believed.
+// Mirrored reports whether a picture shows markers only with left and right exchanged, like the
+// pictures of some webcams meant for looking at oneself. Printed codes then read as other codes, so
+// such a picture must not be used.
 func Mirrored(d vision.MarkerDetector, g *image.Gray) (bool, error) {
 	found, err := d.DetectMarkers(g)
 	if err != nil || len(found) > 0 {

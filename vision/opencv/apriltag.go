@@ -79,27 +79,28 @@ import (
 
 var _ vision.MarkerDetector = (*MarkerDetector)(nil)
 
-// maxTags is the most tags that are taken from one picture. A mat has eight.
+// maxTags is the largest number of tags per picture. A mat has eight.
 const maxTags = 256
 
-// Sizes of a picture that the library can look at. The smallest tag that it can
-// read is far larger than minSide (its thresholding works on tiles of four pixels and
-// is undefined below one tile); it gives up the process above maxSide.
+// The sizes of pictures that the library accepts. The smallest readable tag is far larger than
+// minSide (thresholding works on tiles of four pixels and is undefined below one tile). Above
+// maxSide the library aborts the process.
 const (
 	minSide = 16
 	maxSide = 32767
 )
 
-// trimAfter is how long no detector was used until the memory of the last uses is given back. glibc
-// would keep some 45 MB for each thread that ever searched a picture of 2 Mpx; giving it back after
-// each picture made every search a tenth dearer (docs/measurements/house.md).
+// trimAfter is how long no detector must be in use before the memory of the last uses is returned
+// to the system. Otherwise glibc keeps some 45 MB for each thread that ever searched a picture of 2
+// Mpx. Returning it after each picture made every search a tenth slower
+// (docs/measurements/house.md).
 const trimAfter = time.Second
 
-// trimming gives the memory back trimAfter its last Reset.
+// trimming returns the memory trimAfter its last Reset.
 var trimming = sync.OnceValue(func() *time.Timer { return time.AfterFunc(trimAfter, func() { C.sl_trim() }) })
 
-// MarkerDetector finds AprilTags of family 36h11 with the AprilTag 3 library, in
-// one thread. Its methods may be called from any goroutine, one at a time.
+// MarkerDetector finds AprilTags of family 36h11 with the AprilTag 3 library, in one thread. Its
+// methods may be called from any goroutine, one at a time.
 type MarkerDetector struct {
 	o MarkerOptions
 
@@ -121,7 +122,7 @@ func NewMarkerDetector(o MarkerOptions) (*MarkerDetector, error) {
 		C.tag36h11_destroy(family)
 		return nil, errors.New("opencv: new marker detector: the AprilTag library could not make a detector")
 	}
-	// More than one corrected bit costs memory and start time and is never accepted.
+	// Correcting more than one bit costs memory and start time, and such tags are never accepted.
 	C.apriltag_detector_add_family_bits(td, family, C.int(min(o.MaxHamming, 2)))
 	td.nthreads = 1
 	td.quad_decimate = C.float(o.Decimate)
@@ -130,8 +131,8 @@ func NewMarkerDetector(o MarkerOptions) (*MarkerDetector, error) {
 	return &MarkerDetector{o: o, family: family, td: td}, nil
 }
 
-// Close frees the library's memory. A closed detector finds nothing any more: it
-// returns an error. Closing twice is harmless.
+// Close frees the library's memory. Afterwards DetectMarkers returns an error. Closing twice is
+// harmless.
 func (d *MarkerDetector) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -43,14 +43,14 @@ func (b *BoardFinder) Close() error {
 	return b.markers.Close()
 }
 
-// FindQuick looks for the board in a live picture: a fraction of a second even
-// where there is none (see QuickChessboard).
+// FindQuick searches for the board in a live picture. It takes a fraction of a second even if there
+// is none (see QuickChessboard).
 func (b *BoardFinder) FindQuick(f vision.Frame) (calibration.BoardSighting, error) {
 	return b.find(f, QuickChessboard)
 }
 
-// Find looks for the board, thoroughly. Where there is none, the sighting has no pixels and says
-// why.
+// Find searches thoroughly for the board. If there is none, the sighting has no pixels and states
+// the reason.
 func (b *BoardFinder) Find(f vision.Frame) (calibration.BoardSighting, error) {
 	return b.find(f, FindChessboard)
 }
@@ -68,7 +68,7 @@ func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, in
 		}
 		s.Pixels, s.Indices, s.Reason = fiducial.CharucoCorners(f.Gray, b.board, found)
 		if len(found) == 0 && len(s.Pixels) == 0 {
-			// No marker can be read in a mirror image.
+			// Markers cannot be read in a mirror image.
 			turned, err := b.markers.DetectMarkers(mirrored(f.Gray))
 			if err != nil {
 				return s, err
@@ -84,7 +84,7 @@ func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, in
 		}
 		if s.Pixels = px; !found {
 			s.Reason = fmt.Sprintf("no chessboard with %d×%d inner corners was found in it, whole", b.board.Cols, b.board.Rows)
-		} else if fiducial.ChessboardGoesOn(f.Gray, px, b.board.Cols, b.board.Rows) {
+		} else if fiducial.ChessboardContinues(f.Gray, px, b.board.Cols, b.board.Rows) {
 			s.Pixels, s.Larger = nil, true
 			s.Reason = fmt.Sprintf("its chessboard continues beyond %d×%d inner corners: it is a larger board", b.board.Cols, b.board.Rows)
 		}

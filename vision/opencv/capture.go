@@ -25,16 +25,15 @@ import (
 	"sightline/vision/capture"
 )
 
-// Properties of OpenCV's VideoCapture that gocv has no name for (videoio.hpp).
+// Properties of OpenCV's VideoCapture that gocv does not name (videoio.hpp).
 const (
 	openTimeoutMS = gocv.VideoCaptureProperties(53) // CAP_PROP_OPEN_TIMEOUT_MSEC
 	readTimeoutMS = gocv.VideoCaptureProperties(54) // CAP_PROP_READ_TIMEOUT_MSEC
 )
 
-// silence keeps the libraries from writing to standard error: what matters of their
-// troubles comes out as errors. It runs before their first use, since they read
-// these variables then; a variable that the user has set is left as it is. (OpenCV
-// itself reads its variable when it is loaded, so it is told directly.)
+// silence keeps the libraries from writing to standard error: what matters is returned as errors.
+// It must run before their first use, when they read these variables. It does not change variables
+// that the user has set. (OpenCV reads its variable when it is loaded, so it is told directly.)
 var silence = sync.OnceFunc(func() {
 	for name, value := range map[string]string{
 		"OPENCV_FFMPEG_LOGLEVEL": "-8", // AV_LOG_QUIET
@@ -49,16 +48,16 @@ var silence = sync.OnceFunc(func() {
 	}
 })
 
-// hanging counts the openings that were given up while they hung in a library.
-// GStreamer waits for ever for a pipeline with an element that is not installed.
+// hanging counts the openings that were abandoned while a library hung. GStreamer waits forever for
+// a pipeline with an element that is not installed.
 var hanging atomic.Int32
 
-// maxHanging is how many of them may be; each keeps a thread and its memory.
+// maxHanging is the largest number of them; each keeps a thread and its memory.
 const maxHanging = 2
 
-// openCapture opens a source through OpenCV's VideoCapture. OpenCV cannot be
-// interrupted while it opens; when it takes longer than OpenTimeout and a second, or
-// ctx is cancelled, it is left to itself and what it opens in the end is closed.
+// openCapture opens a source through OpenCV's VideoCapture. OpenCV cannot be interrupted while it
+// opens. If it takes longer than OpenTimeout and a second, or ctx is cancelled, it is abandoned,
+// and the source is closed if it opens after all.
 func openCapture(ctx context.Context, c captureSpec, o OpenOptions) (vision.Source, error) {
 	if hanging.Load() >= maxHanging {
 		return nil, fmt.Errorf("opencv: source %s: earlier attempts to open a source hang in OpenCV; start the program again", c.name)
@@ -68,7 +67,7 @@ func openCapture(ctx context.Context, c captureSpec, o OpenOptions) (vision.Sour
 		source *captureSource
 		err    error
 	}
-	opened := make(chan result) // unbuffered: it is received, or it is too late
+	opened := make(chan result) // unbuffered: a result is received, or it came too late
 	givenUp := make(chan struct{})
 	go func() {
 		s, err := newCaptureSource(c, o)
@@ -100,7 +99,7 @@ func openCapture(ctx context.Context, c captureSpec, o OpenOptions) (vision.Sour
 	}
 }
 
-// newCaptureSource opens a source, however long that takes.
+// newCaptureSource opens a source, however long it takes.
 func newCaptureSource(c captureSpec, o OpenOptions) (*captureSource, error) {
 	vc, err := c.open(o)
 	if err != nil || !vc.IsOpened() {
@@ -136,8 +135,8 @@ func (c captureSpec) open(o OpenOptions) (*gocv.VideoCapture, error) {
 	}
 }
 
-// setUp asks a camera for format, size and rate. What it cannot give it does not: the
-// pictures tell. One buffer, so that a frame is not old when it is read.
+// setUp requests format, size and rate from a camera, which may choose others: the pictures show
+// it. It also requests a single buffer, so that frames are not old when they are read.
 func setUp(vc *gocv.VideoCapture, o OpenOptions) {
 	vc.Set(gocv.VideoCaptureFOURCC, vc.ToCodec(o.FourCC))
 	if o.Width > 0 && o.Height > 0 {
@@ -150,7 +149,7 @@ func setUp(vc *gocv.VideoCapture, o OpenOptions) {
 	vc.Set(gocv.VideoCaptureBufferSize, 1)
 }
 
-// refused says what a failed opening may mean; OpenCV itself does not say.
+// refused says what a failed opening may mean, because OpenCV does not.
 func (c captureSpec) refused(o OpenOptions) string {
 	switch c.kind {
 	case device:
@@ -164,7 +163,7 @@ func (c captureSpec) refused(o OpenOptions) string {
 	return "not a video that can be read"
 }
 
-// filePace makes sure that a file's frame rate is one.
+// filePace returns a file's frame rate if it is plausible.
 func filePace(fps float64) float64 {
 	if fps >= 0.01 && fps <= 1000 {
 		return fps
@@ -182,20 +181,19 @@ type captureSource struct {
 	mu      sync.Mutex // guards what follows
 	vc      *gocv.VideoCapture
 	mat     gocv.Mat
-	reading bool // Next is inside OpenCV, so nothing may be freed
+	reading bool // Next is inside OpenCV: nothing may be freed
 	closed  bool
 }
 
-// maxBadReads is how many readings in a row a camera may fail at: one JPEG that was
-// damaged on the way reads like a lost camera.
+// maxBadReads is how many reads in a row may fail before a camera counts as lost: a JPEG damaged in
+// transmission looks the same.
 const maxBadReads = 5
 
-// errSourceClosed is what Next returns when Close has come first.
+// errSourceClosed is the error of Next after Close.
 var errSourceClosed = errors.New("closed")
 
-// Next implements vision.Source. While OpenCV waits for a frame it cannot be
-// interrupted, neither by ctx nor by Close: V4L2 gives up after 10 s, a stream after
-// ReadTimeout.
+// Next implements vision.Source. While OpenCV waits for a frame, neither ctx nor Close can
+// interrupt it: V4L2 gives up after 10 s, a stream after ReadTimeout.
 func (s *captureSource) Next(ctx context.Context) (vision.Frame, error) {
 	if err := s.pace.Wait(ctx); err != nil {
 		return vision.Frame{}, err
@@ -229,7 +227,7 @@ func (s *captureSource) read(ctx context.Context) bool {
 	}
 }
 
-// lost says what it means that there is no picture.
+// lost returns the error for a missing picture.
 func (s *captureSource) lost(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
@@ -244,7 +242,7 @@ func (s *captureSource) lost(ctx context.Context) error {
 	return io.EOF
 }
 
-// frame converts the picture in mat once and copies it out of OpenCV's memory.
+// frame converts the picture in mat and copies it out of OpenCV's memory.
 func (s *captureSource) frame() (vision.Frame, error) {
 	m := &s.mat
 	if m.Type() == gocv.MatTypeCV8UC4 {
@@ -280,8 +278,8 @@ func (s *captureSource) end() {
 	}
 }
 
-// Close implements vision.Source. It may be called while Next waits in OpenCV; then the
-// device is freed as soon as Next comes back.
+// Close implements vision.Source. It may be called while Next waits in OpenCV; the device is then
+// freed when Next returns.
 func (s *captureSource) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

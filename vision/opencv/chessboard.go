@@ -16,11 +16,10 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// FindChessboard finds the inner corners of a chessboard with cols × rows of them,
-// row by row, to a fraction of a pixel (OpenCV's sector-based detector, exhaustive,
-// and fiducial.RefineChessboard where it succeeds at every corner).
-// It reports false when there is no such board, whole, in the picture. It takes
-// seconds where a large picture shows none; see QuickChessboard.
+// FindChessboard finds the inner corners of a chessboard with cols × rows of them, row by row, to a
+// fraction of a pixel (OpenCV's sector-based detector, exhaustive, followed by
+// fiducial.RefineChessboard if that succeeds at every corner). It reports false if the picture does
+// not show such a board completely. That takes seconds for a large picture; see QuickChessboard.
 func FindChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
 	px, found, err := findChessboard(f, cols, rows, gocv.CalibCBExhaustive|gocv.CalibCBAccuracy)
 	if found {
@@ -32,21 +31,20 @@ func FindChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) 
 	if err != nil {
 		return nil, false, err
 	}
-	// OpenCV's older detector sees boards that the newer one misses (one of its own
-	// photographs), but is off by pixels now and then: only what can be refined counts.
+	// OpenCV's older detector finds some boards that the newer one misses (one of its own
+	// photographs), but is sometimes wrong by pixels: its result counts only if it can be refined.
 	if px, found, err = classicChessboard(f, cols, rows); !found || !fiducial.RefineChessboard(f.Gray, px, cols, rows) {
 		return nil, false, err
 	}
 	return px, true, nil
 }
 
-// quickWidth is the width in px of the picture in which QuickChessboard looks: the
-// sector-based detector takes 20 ms there and 500 ms at 1080p.
+// quickWidth is the width in px of the picture that QuickChessboard searches: the sector-based
+// detector takes 20 ms there and 500 ms at 1080p.
 const quickWidth = 640
 
-// QuickChessboard finds a chessboard as FindChessboard does, for live pictures: the
-// board is looked for in a smaller picture, once, and its corners are then refined in the
-// whole one (fiducial.RefineChessboard).
+// QuickChessboard finds a chessboard like FindChessboard, for live pictures: it searches a smaller
+// picture once and refines the corners in the full one (fiducial.RefineChessboard).
 func QuickChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
 	w, _ := f.Size()
 	shrink := max((w+quickWidth/2)/quickWidth, 1)
@@ -99,7 +97,7 @@ func lookForChessboard(f vision.Frame, cols, rows int, look func(m gocv.Mat, cor
 	defer m.Close()
 	corners := gocv.NewMat()
 	defer corners.Close()
-	_ = gocv.LastExceptionError() // an older one of somebody else
+	_ = gocv.LastExceptionError() // clear an older exception of other code
 	found := look(m, &corners)
 	if err := gocv.LastExceptionError(); err != nil {
 		return nil, false, fmt.Errorf("opencv: find chessboard: %w", err)

@@ -12,17 +12,16 @@ import (
 	"sightline/vision/capture"
 )
 
-// errCutOff says that a picture file ends too early. OpenCV reads such a file
-// without a word and fills the rest with grey, which would then be measured.
+// errCutOff is the error for a picture file that ends too early. OpenCV reads such a file silently
+// and fills the rest with grey, which would then be measured.
 var errCutOff = errors.New("the file is cut off: the picture's end is missing")
 
-// maxPixels is how many pixels a picture may have. A header can claim any size, and
-// OpenCV would take three bytes for each before it looks at the rest of the file.
+// maxPixels is the largest accepted number of pixels. A header can claim any size, and OpenCV would
+// allocate three bytes for each pixel before it reads the rest of the file.
 const maxPixels = 100e6
 
-// checkComplete reports a picture file that is empty, damaged or too large, or whose
-// end is missing, as far as its format (JPEG, PNG, BMP, WebP) lets that be told
-// without decoding.
+// checkComplete reports a picture file that is empty, damaged, too large or cut off, as far as its
+// format (JPEG, PNG, BMP, WebP) shows that without decoding.
 func checkComplete(raw []byte) error {
 	switch {
 	case len(raw) == 0:
@@ -45,8 +44,8 @@ func checkComplete(raw []byte) error {
 	return nil
 }
 
-// checkJPEG walks the segments of a JPEG file to its end-of-image marker. A
-// preview inside a segment is skipped with it, so its end does not count.
+// checkJPEG walks the segments of a JPEG file to its end-of-image marker. It skips a preview inside
+// a segment, so the preview's end does not count.
 func checkJPEG(raw []byte) error {
 	for i := 2; ; {
 		if i+2 > len(raw) {
@@ -78,7 +77,7 @@ func checkJPEG(raw []byte) error {
 	}
 }
 
-// checkPNG walks the chunks of a PNG file to IEND and checks each one's sum.
+// checkPNG walks the chunks of a PNG file to IEND and verifies their checksums.
 func checkPNG(raw []byte) error {
 	for i := uint64(8); ; {
 		if i+12 > uint64(len(raw)) {
@@ -107,7 +106,7 @@ func checkPNG(raw []byte) error {
 	}
 }
 
-// checkSize reports a picture that has no pixels or too many.
+// checkSize reports a picture with no pixels or too many.
 func checkSize(width, height uint64) error {
 	if width == 0 || height == 0 {
 		return fmt.Errorf("the picture is %d×%d pixels, expected at least one", width, height)

@@ -8,18 +8,18 @@ import (
 	"fmt"
 )
 
-// errShifted says that a JPEG's coded blocks are not as many as its header says. A decoder takes
-// such a file with a warning at most and shows everything below the damage shifted by whole
-// blocks: a ship would be measured somewhere else, as exactly as ever.
+// errShifted is the error for a JPEG with more or fewer coded blocks than its header says. A
+// decoder accepts such a file, at most with a warning, and shows everything below the damage
+// shifted by whole blocks: a ship would be measured in the wrong place, as exactly as ever.
 var errShifted = errors.New("the file is damaged: a part of the picture would be shifted")
 
-// strayMost is how many bytes that code nothing may stand at the end of a scan: some cameras pad
-// their pictures there.
+// strayMost is how many surplus bytes may follow a scan's data: some cameras pad their pictures
+// there.
 const strayMost = 32
 
-// checkScans decodes the Huffman codes of a sequential JPEG, without making a picture of them, and
-// reports a scan that holds more or fewer blocks than it should. Other kinds (progressive,
-// arithmetic, lossless) it leaves alone. raw has passed [checkJPEG].
+// checkScans decodes the Huffman codes of a sequential JPEG, without computing its picture, and
+// reports a scan with more or fewer blocks than it should have. It accepts other kinds
+// (progressive, arithmetic, lossless) unchecked. raw must have passed [checkJPEG].
 func checkScans(raw []byte) error {
 	s := scanner{raw: raw}
 	for i := 2; i+4 <= len(raw); {
@@ -49,23 +49,23 @@ func checkScans(raw []byte) error {
 	return nil
 }
 
-// component is one of a picture's colours: how many blocks of it a minimum coded unit has in each
+// component is one of a picture's colours: its number of blocks in a minimum coded unit, in each
 // direction.
 type component struct {
 	id   byte
 	h, v int
 }
 
-// huffman is a table of codes by their length.
+// huffman is a table of codes by length.
 type huffman struct {
 	symbols []byte
 	first   [17]int // the first code of a length
 	count   [17]int
 	index   [17]int     // of its symbol
-	short   [256]uint16 // of the next eight bits: the code's length and its symbol; 0: it is longer
+	short   [256]uint16 // by the next eight bits: the code's length and symbol; 0 for a longer code
 }
 
-// scanner holds what a JPEG's segments have said so far, and reads coded bits.
+// scanner holds the state of a JPEG's segments and reads coded bits.
 type scanner struct {
 	raw           []byte
 	width, height int
@@ -74,12 +74,12 @@ type scanner struct {
 	restart       int
 
 	at   int    // of the next byte
-	bits uint32 // bits that are read and not used
+	bits uint32 // bits read but not used
 	n    int    // how many
 }
 
-// segment takes in one segment, whose scan, if it begins one, is at next. It reports false for
-// what is not sequential.
+// segment processes a segment. If it starts a scan, the scan's data are at next. It reports false
+// for a picture that is not sequential.
 func (s *scanner) segment(marker byte, body []byte, next int) (sequential bool, err error) {
 	bad := fmt.Errorf("the file is damaged: its segment %#x is malformed", marker)
 	switch {
@@ -121,7 +121,8 @@ func (s *scanner) segment(marker byte, body []byte, next int) (sequential bool, 
 	return true, nil
 }
 
-// newHuffman reads a table and returns what follows it; nil of one that is malformed.
+// newHuffman parses a table and returns the rest of the segment. It returns nil for a malformed
+// table.
 func newHuffman(body []byte) (t *huffman, rest []byte) {
 	if len(body) < 17 || body[0]>>4 > 1 || body[0]&15 > 3 {
 		return nil, nil
@@ -150,19 +151,19 @@ func newHuffman(body []byte) (t *huffman, rest []byte) {
 	return t, body[17+total:]
 }
 
-// unit is what one minimum coded unit has of a component: its tables and how many blocks.
+// unit describes a component's part of a minimum coded unit: its tables and its number of blocks.
 type unit struct {
 	dc, ac *huffman
 	blocks int
 }
 
-// plan is what a scan must hold.
+// plan is what a scan must contain.
 type plan struct {
 	units []unit
 	count int // of minimum coded units
 }
 
-// units reads the header of a scan.
+// units parses the header of a scan.
 func (s *scanner) units(body []byte) (p plan, err error) {
 	if len(body) < 1 || len(body) < 1+2*int(body[0]) {
 		return p, errors.New("the file is damaged: the header of its scan is too short")
@@ -198,7 +199,7 @@ func (s *scanner) units(body []byte) (p plan, err error) {
 
 func up(a, b int) int { return (a + b - 1) / b }
 
-// scan reads the coded units of a scan, and looks whether another one follows them.
+// scan reads the coded units of a scan and checks that no further one follows.
 func (s *scanner) scan(p plan) error {
 	for i := range p.count {
 		if s.restart > 0 && i > 0 && i%s.restart == 0 && !s.restarted(byte(i/s.restart-1)&7, p) {
@@ -229,7 +230,7 @@ func (s *scanner) restarted(number byte, p plan) bool {
 	return true
 }
 
-// surplus reports whether more than stray bytes stands before the next marker, which is read up to.
+// surplus reads to the next marker and reports whether there are more than stray bytes before it.
 func (s *scanner) surplus(p plan) bool {
 	end := s.at
 	for end+1 < len(s.raw) && (s.raw[end] != 0xff || s.raw[end+1] == 0) {
@@ -241,7 +242,7 @@ func (s *scanner) surplus(p plan) bool {
 	return more
 }
 
-// unit reads a minimum coded unit, and reports whether there is one.
+// unit reads a minimum coded unit. It reports false if there is none.
 func (s *scanner) unit(p plan) bool {
 	for _, u := range p.units {
 		for range u.blocks {
@@ -275,7 +276,7 @@ func (s *scanner) block(u unit) bool {
 	return true
 }
 
-// fill reads bytes up to the next marker until there are n bits, and reports whether there are.
+// fill reads bytes up to the next marker until there are n bits. It reports false if there are not.
 func (s *scanner) fill(n int) bool {
 	for s.n < n {
 		if s.at >= len(s.raw) || s.raw[s.at] == 0xff && (s.at+1 >= len(s.raw) || s.raw[s.at+1] != 0) {

@@ -18,10 +18,9 @@ import (
 	"sightline/vision/capture"
 )
 
-// ReadImage reads a picture file into a frame, grey and colour from one decode.
-// The file's own turning (EXIF orientation) is not applied: a lens belongs to the
-// sensor's pixels. A missing, empty, cut-off or unreadable file is an error that
-// names it.
+// ReadImage reads a picture file into a frame, grey and colour from one decoding. It does not apply
+// the EXIF orientation, because a lens calibration is in the sensor's pixels. A missing, empty,
+// truncated or unreadable file is an error that names it.
 func ReadImage(path string) (vision.Frame, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
@@ -54,8 +53,8 @@ func readPictureFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, capture.MaxPictureFile+1))
 }
 
-// DecodeImage turns the content of a picture file (JPEG, PNG and what else
-// OpenCV reads) into a frame, as ReadImage does.
+// DecodeImage decodes the content of a picture file (JPEG, PNG and other formats of OpenCV) into a
+// frame, like ReadImage.
 func DecodeImage(raw []byte) (vision.Frame, error) {
 	if err := checkFile(raw); err != nil {
 		return vision.Frame{}, err
@@ -71,8 +70,8 @@ func checkFile(raw []byte) error {
 	return checkScans(raw)
 }
 
-// decodeFrame decodes a picture that came from a camera on this machine: [checkScans] would take
-// longer than decoding does, for each picture.
+// decodeFrame decodes a picture from a camera on this machine. It omits [checkScans], which would
+// take longer than decoding.
 func decodeFrame(raw []byte) (vision.Frame, error) {
 	if err := checkComplete(raw); err != nil {
 		return vision.Frame{}, err
@@ -85,8 +84,8 @@ func decodeFrame(raw []byte) (vision.Frame, error) {
 	return FrameFromMat(m)
 }
 
-// FrameFromMat copies a picture out of OpenCV's memory: an 8-bit Mat of one
-// channel (grey) or three (BGR). The Mat stays the caller's.
+// FrameFromMat copies a picture out of OpenCV's memory: an 8-bit Mat with one channel (grey) or
+// three (BGR). The caller keeps the Mat.
 func FrameFromMat(m gocv.Mat) (vision.Frame, error) {
 	if m.Empty() {
 		return vision.Frame{}, errors.New("not a picture that can be read")

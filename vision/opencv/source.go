@@ -19,26 +19,26 @@ import (
 
 // OpenOptions control how a source is opened; the zero value is the default.
 type OpenOptions struct {
-	Width, Height int     // asked of a camera; 0: what it gives on its own (CSI: 1920×1080)
-	FPS           float64 // asked of a camera, and the pace of a directory; 0: the camera's own, 2 pictures a second
-	FourCC        string  // pixel format asked of a V4L2 camera; "": MJPG, without which most USB cameras are slow at 1080p
+	Width, Height int     // requested from a camera; 0: its default (CSI: 1920×1080)
+	FPS           float64 // requested from a camera, and the rate of a directory; 0: the camera's default, 2 pictures a second
+	FourCC        string  // pixel format requested from a V4L2 camera; "": MJPG, without which most USB cameras are slow at 1080p
 
-	Unpaced  bool // give files and directories as fast as they are asked for, not at their own pace
+	Unpaced  bool // read files and directories without waiting, not at their own rate
 	GrayOnly bool // leave the colour picture out
 
 	OpenTimeout time.Duration // how long opening may take; 0: 5 s
 	ReadTimeout time.Duration // for network streams: how long a frame may take; 0: 5 s
 
-	// Skipped is told of pictures of a directory that cannot be read (capture.ImageOptions).
+	// Skipped is called for pictures of a directory that cannot be read (capture.ImageOptions).
 	Skipped func(path string, err error)
-	// Repeat begins a directory of pictures, or a single one, again at its end.
+	// Repeat restarts a directory of pictures, or a single one, at its end.
 	Repeat bool
 
 	CSIArgs    []string // further arguments for rpicam-vid
 	CSICommand string   // a program in its place
 }
 
-// directoryFPS is the pace of a directory of pictures: slow enough to look at.
+// directoryFPS is the rate of a directory of pictures, slow enough to look at them.
 const directoryFPS = 2
 
 // Open opens a source by its name:
@@ -151,7 +151,7 @@ func openFile(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	return openCapture(ctx, captureSpec{name: path, kind: file, target: full}, o)
 }
 
-// openStream looks whether anybody answers at the address before it asks FFmpeg.
+// openStream checks that the address answers before it asks FFmpeg.
 func openStream(ctx context.Context, spec string, o OpenOptions) (vision.Source, error) {
 	u, err := url.Parse(spec)
 	if err != nil {
@@ -174,8 +174,8 @@ func openStream(ctx context.Context, spec string, o OpenOptions) (vision.Source,
 	return openCapture(ctx, captureSpec{name: name, kind: stream, target: spec}, o)
 }
 
-// openGStreamer adds what OpenCV needs at a pipeline's end if it is not there: BGR
-// pictures and a sink that keeps only the newest one.
+// openGStreamer adds what OpenCV needs at a pipeline's end if it is missing: BGR pictures and a
+// sink that keeps only the newest one.
 func openGStreamer(ctx context.Context, spec, pipeline string, o OpenOptions) (vision.Source, error) {
 	if strings.TrimSpace(pipeline) == "" {
 		return nil, fmt.Errorf("opencv: source %s: expected a GStreamer pipeline, as in gst:v4l2src ! videoconvert", spec)
@@ -197,7 +197,7 @@ func openCSI(spec string, o OpenOptions) (vision.Source, error) {
 	return capture.OpenCSI(spec, co)
 }
 
-// kind is what OpenCV has to deal with.
+// kind is a kind of source for OpenCV.
 type kind int
 
 const (
@@ -207,15 +207,14 @@ const (
 	gstreamer             // GStreamer
 )
 
-// captureSpec says what to open: the name for people, and what OpenCV is given.
+// captureSpec says what to open: the name for people, and OpenCV's arguments.
 type captureSpec struct {
 	name   string
 	kind   kind
 	target string
 }
 
-// withoutPath takes the path out of an error of package os, for messages that name
-// it already.
+// withoutPath removes the path from an error of package os, for messages that already name it.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

@@ -29,7 +29,7 @@ func TestAPartOfAChessboardIsToldFromTheWhole(t *testing.T) {
 	px, found, err := opencv.FindChessboard(vision.Frame{Gray: g}, 9, 6)
 	require.NoError(t, err)
 	require.True(t, found)
-	assert.False(t, fiducial.ChessboardGoesOn(g, px, 9, 6))
+	assert.False(t, fiducial.ChessboardContinues(g, px, 9, 6))
 	for _, part := range [][4]int{{0, 0, 8, 6}, {1, 0, 8, 6}, {0, 0, 9, 5}, {0, 1, 9, 5}, {1, 1, 7, 4}} {
 		var some []geom.Pixel
 		for r := range part[3] {
@@ -37,10 +37,10 @@ func TestAPartOfAChessboardIsToldFromTheWhole(t *testing.T) {
 				some = append(some, px[(part[1]+r)*9+part[0]+c])
 			}
 		}
-		assert.True(t, fiducial.ChessboardGoesOn(g, some, part[2], part[3]), "%v", part)
+		assert.True(t, fiducial.ChessboardContinues(g, some, part[2], part[3]), "%v", part)
 	}
-	assert.False(t, fiducial.ChessboardGoesOn(nil, px, 9, 6))
-	assert.False(t, fiducial.ChessboardGoesOn(g, px[:3], 9, 6))
+	assert.False(t, fiducial.ChessboardContinues(nil, px, 9, 6))
+	assert.False(t, fiducial.ChessboardContinues(g, px[:3], 9, 6))
 }
 
 func TestABoardThatIsLargerThanSaidIsRefused(t *testing.T) {
