@@ -133,7 +133,7 @@ func TestPicturesOfATableAtRestAreAveraged(t *testing.T) {
 	dark := filepath.Join(dir, "dark.png")
 	commandtest.WritePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
 	c.Images = []string{picture, dark}
-	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "--average: vision: average: something moved between")
+	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "--average: exposure: average: something moved between")
 	c.Images = []string{picture}
 	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "--average: expected two pictures or more")
 }

@@ -25,16 +25,16 @@ func (a *Averager) Add(f vision.Frame) error {
 	w, h := f.Size()
 	switch {
 	case w == 0 || h == 0:
-		return fmt.Errorf("vision: average: %s: no picture", f.Name)
+		return fmt.Errorf("exposure: average: %s: no picture", f.Name)
 	case a.n >= averageMost:
-		return fmt.Errorf("vision: average: expected at most %d pictures", averageMost)
+		return fmt.Errorf("exposure: average: expected at most %d pictures", averageMost)
 	case a.n == 0:
 		a.first, a.sum = f, make([]uint16, w*h)
 	case f.Gray.Rect != a.first.Gray.Rect:
 		fw, fh := a.first.Size()
-		return fmt.Errorf("vision: average: %s is %d×%d, %s is %d×%d", f.Name, w, h, a.first.Name, fw, fh)
+		return fmt.Errorf("exposure: average: %s is %d×%d, %s is %d×%d", f.Name, w, h, a.first.Name, fw, fh)
 	case Moved(a.first.Gray, f.Gray):
-		return fmt.Errorf("vision: average: something moved between %s and %s", a.first.Name, f.Name)
+		return fmt.Errorf("exposure: average: something moved between %s and %s", a.first.Name, f.Name)
 	}
 	for y := range h {
 		sum := a.sum[y*w : (y+1)*w]
@@ -55,7 +55,7 @@ func (a *Averager) Reset() { *a = Averager{} }
 // Frame returns the mean of the pictures, named and timed as the first of them.
 func (a *Averager) Frame() (vision.Frame, error) {
 	if a.n == 0 {
-		return vision.Frame{}, errors.New("vision: average: expected a picture or more, got none")
+		return vision.Frame{}, errors.New("exposure: average: expected a picture or more, got none")
 	}
 	f := a.first
 	f.Gray = image.NewGray(a.first.Gray.Rect)

@@ -70,11 +70,11 @@ const maxMatFrames = 10_000
 func (l *BackgroundLearner) Add(f vision.Frame) error {
 	w, h := f.Size()
 	if w != l.table.Intrinsics.Width || h != l.table.Intrinsics.Height {
-		return fmt.Errorf("vision: learn the mat: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, l.table.Intrinsics.Width,
+		return fmt.Errorf("obstacle: learn the mat: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, l.table.Intrinsics.Width,
 			l.table.Intrinsics.Height)
 	}
 	if l.frames >= maxMatFrames {
-		return fmt.Errorf("vision: learn the mat: expected at most %d pictures", maxMatFrames)
+		return fmt.Errorf("obstacle: learn the mat: expected at most %d pictures", maxMatFrames)
 	}
 	view := gray.MatView{Camera: &l.table.Camera, Width: l.width, Height: l.height, Step: matStep}
 	view.Each(f.Gray, func(k int, level float32, ok bool) {
@@ -96,7 +96,7 @@ const seenLeast = 0.9
 // Background returns the mean of the pictures so far.
 func (l *BackgroundLearner) Background() (*Background, error) {
 	if l.frames == 0 {
-		return nil, errors.New("vision: learn the mat: no picture yet")
+		return nil, errors.New("obstacle: learn the mat: no picture yet")
 	}
 	m := &Background{width: l.width, height: l.height, level: make([]uint16, len(l.sum))}
 	seen := 0
@@ -108,7 +108,7 @@ func (l *BackgroundLearner) Background() (*Background, error) {
 		m.level[i] = uint16(min(max(v/float32(l.counts[i])*256, 0), math.MaxUint16-1) + 0.5)
 	}
 	if share := float64(seen) / float64(len(l.sum)); share < seenLeast {
-		return nil, fmt.Errorf("vision: learn the mat: %.0f %% of it is in the picture, expected at least %.0f %%", 100*share, 100*seenLeast)
+		return nil, fmt.Errorf("obstacle: learn the mat: %.0f %% of it is in the picture, expected at least %.0f %%", 100*share, 100*seenLeast)
 	}
 	return m, nil
 }
@@ -176,12 +176,12 @@ func ReadBackground(r io.ReadSeeker) (*Background, error) {
 func LoadBackground(path string) (*Background, error) {
 	f, err := regularfile.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("vision: learnt mat: %w", err)
+		return nil, fmt.Errorf("obstacle: learnt mat: %w", err)
 	}
 	defer f.Close()
 	m, err := ReadBackground(f)
 	if err != nil {
-		return nil, fmt.Errorf("vision: learnt mat %s: %w", path, err)
+		return nil, fmt.Errorf("obstacle: learnt mat %s: %w", path, err)
 	}
 	return m, nil
 }

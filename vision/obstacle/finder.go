@@ -69,7 +69,7 @@ type shape struct {
 func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u calibration.Uncertainty) (*Finder, error) {
 	w, h := mat.Size()
 	if math.Abs(float64(w-t.Layout.Width)) > 1 || math.Abs(float64(h-t.Layout.Height)) > 1 {
-		return nil, fmt.Errorf("vision: obstacles: the learnt mat is %v × %v, the table's is %v × %v: learn it again", w, h, t.Layout.Width,
+		return nil, fmt.Errorf("obstacle: the learnt mat is %v × %v, the table's is %v × %v: learn it again", w, h, t.Layout.Width,
 			t.Layout.Height)
 	}
 	reduce, scale, err := gray.SearchReduction(&t)

@@ -286,6 +286,6 @@ func importEntries(in live.LearnIntent, c *catalogue.Catalogue) error {
 
 // sentenceOf makes a sentence for people of an error.
 func sentenceOf(err error) string {
-	text := strings.TrimPrefix(err.Error(), "vision: trace: ")
-	return sentence.Of(errors.New(strings.TrimPrefix(text, "vision: learn the mat: ")))
+	text := strings.TrimPrefix(err.Error(), "trace: ")
+	return sentence.Of(errors.New(strings.TrimPrefix(text, "obstacle: learn the mat: ")))
 }

@@ -33,7 +33,7 @@ func Outlines(f vision.Frame, t calibration.Table, top geom.Length) ([][]geom.Po
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("vision: trace: no dark-edged token on white paper was found")
+		return nil, errors.New("trace: no dark-edged token on white paper was found")
 	}
 	return out, nil
 }

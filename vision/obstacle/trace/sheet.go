@@ -57,7 +57,7 @@ const (
 // cannot be traced, with its Problem.
 func Sheet(f vision.Frame, t calibration.Table, top geom.Length) ([]Token, error) {
 	if w, h := f.Size(); w != t.Intrinsics.Width || h != t.Intrinsics.Height {
-		return nil, fmt.Errorf("vision: trace: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, t.Intrinsics.Width, t.Intrinsics.Height)
+		return nil, fmt.Errorf("trace: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, t.Intrinsics.Width, t.Intrinsics.Height)
 	}
 	w, h := int(float64(t.Layout.Width)/traceStep), int(float64(t.Layout.Height)/traceStep)
 	view := gray.MatView{Camera: &t.Camera, Width: w, Height: h, Step: traceStep}
