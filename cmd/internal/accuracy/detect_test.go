@@ -282,6 +282,11 @@ func locateReexposed(
 		require.NoError(t, err)
 	}
 	table := register(t, d, r.intrinsics(), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), f)
+	return r, locateOn(t, table, c, empty, f)
+}
+
+// locateOn locates a picture of a table against the mean of pictures of its mat with nothing on it.
+func locateOn(t *testing.T, table calibration.Table, c *catalogue.Catalogue, empty []vision.Frame, f vision.Frame) vision.Located {
 	learner := obstacle.NewBackgroundLearner(table)
 	for _, e := range empty {
 		require.NoError(t, learner.Add(e))
@@ -295,7 +300,7 @@ func locateReexposed(
 	require.NoError(t, err)
 	got, err := l.Locate(f)
 	require.NoError(t, err)
-	return r, got
+	return got
 }
 
 // TestObstaclesReexposed measures the obstacles and the obstruction of every line in
