@@ -41,11 +41,22 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 	for k := range mask {
 		mask[k] = mask[k] && (broad[k] || f.test.shade[k] != plainShade)
 	}
-	blobs := slices.DeleteFunc(f.diff.blobs(half*half), f.miniature)
+	var blobs, miniatures []gray.Blob
+	for _, b := range f.diff.blobs(half * half) {
+		if f.miniature(b) {
+			miniatures = append(miniatures, b)
+		} else {
+			blobs = append(blobs, b)
+		}
+	}
 	blobs = f.withoutSpecks(blobs, half, lights)
 	reach, sureReach := f.reach(blobs, plain, half)
+	_, miniature := f.reach(miniatures, plain, half)
 	clear(mask)
 	limit := f.energyLimit()
+	for k, set := range miniature {
+		miniature[k] = set && f.test.energy[k] > limit
+	}
 	var out []vision.UnknownObject
 	for _, b := range blobs {
 		cells := b.Cells
@@ -59,7 +70,7 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 		}
 		out = append(out, f.thing(cells, matSmall)) // of a faint thing's rim the small squares lie half on bare mat, and do not differ
 	}
-	return append(out, f.underShips(limit)...)
+	return append(out, f.underShips(limit, miniature, lights)...)
 }
 
 // reach returns where the squares lie in which blobs were noticed: first those whose middles plain holds, or all squares of

@@ -7,6 +7,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
+	"sightline/vision/internal/gray"
 	"sightline/vision/internal/under"
 	"sightline/vision/token"
 )
@@ -23,19 +24,76 @@ func rimsOf(l *vision.Located, eye calibration.Vec3) (rims []under.Rim) {
 	return rims
 }
 
-// underShips returns where an obstacle may lie that lies partly under a ship; limit is the energy from which a cell is no bare mat.
-func (f *Finder) underShips(limit float32) (out []vision.UnknownObject) {
+// underShips returns where an obstacle may lie that is partly under a ship. limit is the energy above which a cell is no bare mat.
+// miniatures are the cells of what passes for miniatures; some of it may be print, however dark.
+func (f *Finder) underShips(limit float32, miniatures []bool, lights []paperLight) (out []vision.UnknownObject) {
 	m := f.lyingMat(limit)
+	light := make([]bool, len(miniatures))
+	for k, set := range miniatures {
+		if set {
+			light[k] = linearOf(float64(f.diff.work[k])) >= paperLike*lightOn(lights, cellAt(k%m.Width, k/m.Width))
+		}
+	}
+	light = gray.BoxMask(light, m.Width, m.Height, lightReach, true)
+	parts := slices.DeleteFunc(m.Unexplained(f.posts(), miniatures, light), func(part []int32) bool { return f.shadowed(part, lights) })
+	for k, set := range miniatures {
+		m.Lies[k] = m.Lies[k] || set
+	}
 	if f.underneath == nil {
 		for i := range f.shapes {
 			f.underneath = append(f.underneath, under.NewOutline(f.shapes[i].outline))
 		}
 	}
-	for _, cells := range m.Groups(f.rims, f.underneath, f.widest, int(speckShare*f.smallest)) {
+	for _, cells := range m.Groups(f.rims, parts, f.underneath, f.widest, int(speckShare*f.smallest)) {
 		out = append(out, f.thing(cells, 0))
 	}
 	return out
 }
+
+// shadowed reports whether most of some cells are a shadow: darker than the mat, which shows there, dimmed evenly.
+func (f *Finder) shadowed(cells []int32, lights []paperLight) bool {
+	dark := 0
+	var all geom.Polygon
+	for _, k := range cells {
+		if f.test.shade[k] == plainShade {
+			dark++
+		}
+		all = append(all, cellAt(int(k)%f.test.w, int(k)/f.test.w))
+	}
+	hull := all.Hull(nil)
+	if 2*dark < len(cells) || len(hull) < 3 {
+		return false
+	}
+	_, middle := catalogue.Centroid(hull)
+	uneven, light, ok := f.unevenness(hull)
+	return ok && uneven < shadowEven*leastPrint*light*lightOn(lights, middle)
+}
+
+// posts returns the rims of the ships, each with the places where the end of its peg may appear.
+func (f *Finder) posts() (out []under.Post) {
+	for _, r := range f.rims {
+		p := under.Post{Rim: r}
+		var middle geom.Point
+		for _, c := range r {
+			middle = middle.Add(c.At.Mul(1 / float64(len(r))))
+		}
+		for z := postStep; z <= postHigh; z += postStep {
+			p.Pegs = append(p.Pegs, onMat(middle, f.fit.eye, z))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// paperLike is the share of white paper's light from which something may look like the white cells of a rim: a grey wedge with about 0.35 of it
+// did, in the simulator.
+const paperLike = 0.25
+
+// lightReach is how far about light cells, in cells, small squares differ from the mat because of them.
+const lightReach = matSmall + 1
+
+// A peg ends postHigh mm above the mat at most; heights are tried in steps of postStep.
+const postStep, postHigh = 15.0, 60.0
 
 // lyingMat is what the picture that was compared last shows of the mat.
 func (f *Finder) lyingMat(limit float32) *under.Mat {

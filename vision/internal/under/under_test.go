@@ -73,10 +73,41 @@ func TestARockInTheGapBetweenTwoShipsIsMentioned(t *testing.T) {
 	}
 	gap := geom.Point{X: 92.5, Y: 95}
 	found := false
-	for _, cells := range m.Groups([]Rim{rim(left), rim(right)}, []*Outline{NewOutline(rock)}, 40, 10) {
+	for _, cells := range m.Groups([]Rim{rim(left), rim(right)}, nil, []*Outline{NewOutline(rock)}, 40, 10) {
 		for _, k := range cells {
 			found = found || m.middle(int(k)).Distance(gap) < 1
 		}
 	}
 	assert.True(t, found)
+}
+
+// What lies next to a base is the miniature's only where that hides the rim, as seen from the end of its peg.
+func TestWhatLiesBehindAVisibleRimIsNotTheMiniatures(t *testing.T) {
+	base := square(50, 80, 40)
+	dark := square(90, 88, 24) // 21 mm of it beyond what counts as the ship's
+	m := matWith([]geom.Polygon{base}, dark)
+	noticed := make([]bool, len(m.Lies))
+	copy(noticed, m.Lies)
+	clear(m.Lies) // darker than the mat, as a shadow is
+	pegs := []geom.Point{{X: 70, Y: 100}, {X: 72, Y: 100}}
+	visible, hidden := rightRim(base), rightRim(base)
+	for i := range hidden {
+		hidden[i].Line = i < 2 || i > 12
+	}
+	for name, rim := range map[string]Rim{"visible": visible, "hidden": hidden} {
+		parts := m.Unexplained([]Post{{rim, pegs}}, noticed, make([]bool, len(noticed)))
+		if name == "hidden" {
+			assert.Empty(t, parts)
+			continue
+		}
+		if assert.Len(t, parts, 1) {
+			assert.InDelta(t, 21*24, len(parts[0]), 60)
+		}
+		copy(m.Lies, noticed)
+		found := 0
+		for _, cells := range m.Groups([]Rim{rim}, parts, []*Outline{NewOutline(square(-13, -13, 26))}, 40, 10) {
+			found += len(cells)
+		}
+		assert.Greater(t, found, 300)
+	}
 }
