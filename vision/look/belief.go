@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// How well a picture agrees with a look is summed block by block, as the logarithm of a likelihood ratio: how much more
-// often a block correlates so well where the card lies there than where it does not. A block that a miniature hides
-// correlates like any other picture, which is expected of half of the blocks and says little; a few blocks that
-// correlate well say much, so that a large card need not be seen whole.
+// The evidence for a look is the logarithm of a likelihood ratio, summed over blocks: how much more often a block has
+// this correlation if the card lies there than if it does not. A block that a miniature hides correlates like any other
+// picture. That is expected of half of the blocks and counts little. A few blocks that correlate well count much, so a
+// large card need not be in view whole.
 const (
 	blockNoise = 6.0 // grey levels²: noise and rounding in a block's variance
-	tellFull   = 8.0 // grey levels from which a block counts in full
-	tellLeast  = 2.5 // grey levels from which it counts at all
-	// Correlations where the card lies: 1 less an exponential distribution of this mean.
+	tellFull   = 8.0 // grey levels by which a look must vary in a block for it to count in full
+	tellLeast  = 2.5 // grey levels by which it must vary to count at all
+	// If the card lies there, 1 minus the correlation has an exponential distribution with this mean.
 	rightSpread = 0.12
-	// Where it does not: a normal distribution, of the best of what a search tries.
+	// If it does not, the best correlation of a search has this normal distribution.
 	wrongMean  = 0.10
 	wrongSigma = 0.33
 
-	shown = 0.6 // correlation from which a block is said to show the card
+	shown = 0.6 // correlation from which a block counts as showing the card
 )
 
-// hiddenShares are the shares of the blocks that a miniature, its shadow or glare may hide: the likeliest counts.
+// hiddenShares are the shares of the blocks that a miniature, its shadow or glare may hide. The likeliest one is used.
 var hiddenShares = [...]float64{0.3, 0.5, 0.7, 0.85, 0.93}
 
-// blockRatio is the likelihood ratio of a block's correlation, if it is seen.
+// blockRatio returns the likelihood ratio of a block's correlation if the block is not hidden.
 func blockRatio(ncc float64) float64 {
 	z := (ncc - wrongMean) / wrongSigma
 	wrong := math.Exp(-z*z/2) / (wrongSigma * math.Sqrt(2*math.Pi))
@@ -33,13 +33,13 @@ func blockRatio(ncc float64) float64 {
 	return right / max(wrong, 1e-3)
 }
 
-// agreement is how a picture agrees with a look at a pose.
+// agreement says how well a picture agrees with a look at a pose.
 type agreement struct {
 	evidence float64 // the logarithm of a likelihood ratio
-	seen     float64 // share of the telling blocks that show the card
+	seen     float64 // weighted share of the blocks that show the card
 }
 
-// correlation is a block's between picture and look; false: the look hardly varies there.
+// correlation returns a block's correlation between picture and look; false: the look hardly varies there.
 func (g *grid) correlation(sums []blockSums, b int) (float64, bool) {
 	if g.tell[b] < tellLeast || sums[b].n == 0 {
 		return 0, false
@@ -48,7 +48,7 @@ func (g *grid) correlation(sums []blockSums, b int) (float64, bool) {
 	return both / math.Sqrt((look+blockNoise)*(picture+blockNoise)), true
 }
 
-// agree compares a picture with the look, block by block.
+// agree returns the agreement of a picture with the look from the sums of the blocks.
 func (g *grid) agree(sums []blockSums) (a agreement) {
 	var all float64
 	var by [len(hiddenShares)]float64
@@ -72,9 +72,9 @@ func (g *grid) agree(sums []blockSums) (a agreement) {
 	return a
 }
 
-// agree compares the picture with the look at the pose of the fit.
+// agree samples the picture at the pose of the fit and returns its agreement with the look.
 func (f *fitting) agree() agreement {
-	f.look()
+	f.sample(false)
 	f.correlate()
 	return f.g.agree(f.sums)
 }

@@ -8,7 +8,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// The names of the terms that a card brings to a budget, in place of what our tokens do.
+// The terms of a budget that a card has instead of a token's.
 const (
 	TermFit      = "fit"
 	TermJig      = "jig"
@@ -17,8 +17,8 @@ const (
 	TermCard     = "card height"
 )
 
-// Budget adds up the errors of the place of a base that is found by its look, at points of the table. Its terms never
-// shrink but for the fit's.
+// Budget sums the position errors of a base that is found by its look, at points of the table. Averaging pictures reduces
+// only the fit's term.
 type Budget struct {
 	calibration *calibration.Budget
 	looks       []*Look
@@ -29,7 +29,7 @@ func NewBudget(t calibration.Table, looks *Library) *Budget {
 	return &Budget{calibration.NewBudget(t, cardUncertainty(calibration.Uncertainty{})), looks.Looks}
 }
 
-// jig is how well the places were known at which the looks were learnt: the worst of them, and what says so.
+// jig returns the largest position uncertainty of the looks' enrolments, and its source.
 func (b *Budget) jig() (sigma geom.Length, source string) {
 	for _, l := range b.looks {
 		if l.Known.Place > sigma {
@@ -39,7 +39,7 @@ func (b *Budget) jig() (sigma geom.Length, source string) {
 	return sigma, source
 }
 
-// borrowed is what another copy's look adds, for the ships whose own cards were not shown.
+// borrowed returns the uncertainty of ships whose own cards were not shown, and its source.
 func (b *Budget) borrowed() (sigma geom.Length, source string) {
 	var ships []string
 	for _, l := range b.looks {
@@ -51,7 +51,7 @@ func (b *Budget) borrowed() (sigma geom.Length, source string) {
 	return BorrowedSigma, "of " + strings.Join(ships, ", ") + ", whose own cards were not shown; 0 of the others"
 }
 
-// At returns the budget at a point; false: the camera does not see it. The fit's term is its least; a fit states its own.
+// At returns the budget at a point; false: the camera does not see it. The fit's term is the minimum; each fit states its own.
 func (b *Budget) At(p geom.Point) (calibration.Terms, bool) {
 	all, ok := b.calibration.At(p, CardTop)
 	if !ok {

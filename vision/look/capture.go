@@ -8,29 +8,28 @@ import (
 	"sightline/engine/geom"
 )
 
-// The search for a look near a place compares blocks of the blurred picture with the look's in many places and
-// headings, and fits the best few.
+// The search near a place correlates the look with the blurred picture, block by block, in many places and headings,
+// and fits the best few.
 
 const (
 	captureBlur  = 1.2               // mm, of picture and look
 	captureStep  = 2.0               // mm between places
-	captureApart = 2.5               // mm between guesses, or by which they are turned
+	captureApart = 2.5               // mm by which guesses differ at least, unless they differ in heading
 	captureTurn  = 6 * math.Pi / 180 // between headings of a small base; larger ones are turned by less
 
-	// Between these steps the true pose agrees less than it should: of 112 cards that stood there 4 were the 9th to 20th best, and no
-	// worse than the best after the climb. But wrong ones climb as well, and of a wide reach there are more: one right pose was the 4th
-	// best before and the 9th after.
-	captureKeep = 32  // from which is climbed
-	captureFits = 16  // that are fitted then
-	captureSame = 1.0 // mm or degrees by which they differ
+	// Between these steps the true pose scores less than it should: for 4 of 112 cards it was the 9th to 20th best guess, and the best
+	// after climbing. But wrong guesses climb too, and a wide reach has more of them: one right pose was the 4th best before climbing and
+	// the 9th best after.
+	captureKeep = 32  // guesses that climb
+	captureFits = 16  // guesses that are fitted then
+	captureSame = 1.0 // mm or degrees by which they differ at least
 
-	// What agrees so much worse than the best guess, of its score, is not fitted.
-	captureWorst = 0.5
-	tableStep    = 0.5 // mm, between the samples of the table that the search reads
-	climbReach   = 6.0 // mm that a guess may be moved
+	captureWorst = 0.5 // share of the best score below which a guess is not fitted
+	tableStep    = 0.5 // mm between the samples of the table
+	climbReach   = 6.0 // mm by which climbing may move a guess
 )
 
-// flat is a part of the table at a card's height, seen from above, blurred.
+// flat is a blurred part of the table, rectified at the height of a card.
 type flat struct {
 	origin geom.Point // of the first sample
 	step   float64    // mm between the samples
@@ -38,7 +37,7 @@ type flat struct {
 	v      []float32  // three channels
 }
 
-// flatten samples the part of the picture up to reach mm round the scan's middle.
+// flatten rectifies the part of the picture up to reach mm around the scan's centre.
 func (s *scan) flatten(blur, reach float64) *flat {
 	img := s.blurred(blur)
 	n := 2*int(math.Ceil(reach/tableStep)) + 1
@@ -52,7 +51,7 @@ func (s *scan) flatten(blur, reach float64) *flat {
 	return out
 }
 
-// nearest samples a picture between its pixels bilinearly; what lies outside is its border's.
+// nearest samples a picture bilinearly. Beyond the border it continues the border.
 func (p *planes) nearest(x, y float64, out []float32) {
 	x = min(max(x-float64(p.x0), 0), float64(p.w)-1.001)
 	y = min(max(y-float64(p.y0), 0), float64(p.h)-1.001)
@@ -66,64 +65,63 @@ func (p *planes) nearest(x, y float64, out []float32) {
 	}
 }
 
-// turnedGrid is a grid at a heading: where each cell's sample lies from the middle's, and the block sums of the look.
+// turnedGrid is a matcher's grid at a heading.
 type turnedGrid struct {
 	heading geom.Angle
-	at      []int32 // of the cells that say something: offset in samples, times channels
+	at      []int32 // of each cell: offset of its sample from the centre's, times channels
 }
 
 // matcher compares a look with many places of a flat part of the table.
 type matcher struct {
-	g     *grid
-	cells []int32 // of the grid that say something
-	t     []float32
-	block []int32
-	n     []float32           // cells of each block
-	mean  [][channels]float32 // of the look in each block
-	look  []float32           // variance of the look in each block, summed over the channels
-	tell  []float32           // weight of each block
-	sums  []matchSums
-	reach float64 // mm from the middle to the farthest cell
+	g      *grid
+	cells  []int32   // of the grid, block by block
+	t      []float32 // their picture about its mean in the block, three channels
+	blocks []matchedBlock
+	weight float32 // of all blocks
+	reach  float64 // mm from the middle to the farthest cell
 }
 
-type matchSums struct {
-	i, ti [channels]float32
-	ii    float32
+// matchedBlock is a block of a look that varies enough to be compared.
+type matchedBlock struct {
+	end    int     // of its cells; they begin where those of the block before end
+	n      float32 // its cells
+	look   float32 // the sum of the look's squares, all channels
+	weight float32
 }
 
 func newMatcher(g *grid) *matcher {
-	m := &matcher{g: g, reach: math.Hypot(float64(g.u[0]), float64(g.v[0])) + 1, n: make([]float32, g.blocks),
-		mean: make([][channels]float32, g.blocks), look: make([]float32, g.blocks),
-		tell: make([]float32, g.blocks), sums: make([]matchSums, g.blocks)}
+	m := &matcher{g: g, reach: math.Hypot(float64(g.u[0]), float64(g.v[0])) + 1}
+	cells := make([][]int32, g.blocks)
 	for k, w := range g.weight {
-		b := g.block[k]
-		if w < 0.5 || g.tell[b] < tellLeast {
+		if b := g.block[k]; w >= 0.5 && g.tell[b] >= tellLeast {
+			cells[b] = append(cells[b], int32(k))
+		}
+	}
+	for i, own := range cells {
+		if len(own) < matchedCells {
 			continue
 		}
-		m.cells, m.block = append(m.cells, int32(k)), append(m.block, b)
-		m.t = append(m.t, g.t[channels*k:channels*(k+1)]...)
-		m.n[b]++
-		for c := range channels {
-			m.mean[b][c] += g.t[channels*k+c]
+		b := matchedBlock{end: len(m.cells) + len(own), n: float32(len(own)), weight: min(g.tell[i]/tellFull, 1)}
+		var mean [channels]float32
+		for _, k := range own {
+			for c := range channels {
+				mean[c] += g.t[channels*int(k)+c] / b.n
+			}
 		}
-	}
-	for b, n := range m.n {
-		for c := range channels {
-			m.mean[b][c] /= max(n, 1)
+		for _, k := range own {
+			for c := range channels {
+				v := g.t[channels*int(k)+c] - mean[c]
+				m.t = append(m.t, v)
+				b.look += v * v
+			}
 		}
-		if n >= 3 {
-			m.tell[b] = min(g.tell[b]/tellFull, 1)
-		}
-	}
-	for i, b := range m.block {
-		for c := range channels {
-			v := m.t[channels*i+c] - m.mean[b][c]
-			m.t[channels*i+c] = v // about the block's mean
-			m.look[b] += v * v
-		}
+		m.cells, m.blocks, m.weight = append(m.cells, own...), append(m.blocks, b), m.weight+b.weight
 	}
 	return m
 }
+
+// matchedCells is how many cells a block needs to be compared.
+const matchedCells = 3
 
 // turn returns the grid at a heading over the samples of a flat part.
 func (m *matcher) turn(heading geom.Angle, f *flat) turnedGrid {
@@ -137,40 +135,34 @@ func (m *matcher) turn(heading geom.Angle, f *flat) turnedGrid {
 	return out
 }
 
-// score is how well a turned look agrees with a place: 0…1, weighed over its telling blocks. at is the index of the
+// score is how well a turned look agrees with a place: 0…1, the weighted mean over its blocks. at is the index of the
 // place's sample; all cells must lie in the part.
 func (m *matcher) score(f *flat, t *turnedGrid, at int) float32 {
-	clear(m.sums)
-	for i, o := range t.at {
-		v := f.v[at+int(o):][:channels]
-		l := m.t[channels*i:][:channels]
-		s := &m.sums[m.block[i]]
-		for c := range channels {
-			s.i[c] += v[c]
-			s.ti[c] += v[c] * l[c]
-			s.ii += v[c] * v[c]
+	var sum float32
+	from := 0
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		offsets, look := t.at[from:b.end], m.t[channels*from:channels*b.end]
+		from = b.end
+		var s0, s1, s2, squares, both float32
+		for _, o := range offsets {
+			v, l := (*[channels]float32)(f.v[at+int(o):]), (*[channels]float32)(look)
+			look = look[channels:]
+			s0, s1, s2 = s0+v[0], s1+v[1], s2+v[2]
+			squares += v[0]*v[0] + v[1]*v[1] + v[2]*v[2]
+			both += v[0]*l[0] + v[1]*l[1] + v[2]*l[2]
 		}
-	}
-	var sum, all float32
-	for b := range m.sums {
-		w := m.tell[b]
-		if w == 0 {
-			continue
-		}
-		s, n := &m.sums[b], m.n[b]
-		picture := s.ii - (s.i[0]*s.i[0]+s.i[1]*s.i[1]+s.i[2]*s.i[2])/n
-		both := s.ti[0] + s.ti[1] + s.ti[2]
-		noise := blockNoise * channels * n
-		all += w
 		if both > 0 {
-			ncc := both / float32(math.Sqrt(float64((m.look[b]+noise)*(max(picture, 0)+noise))))
-			sum += w * min(max((ncc-0.2)/0.55, 0), 1)
+			picture := max(squares-(s0*s0+s1*s1+s2*s2)/b.n, 0)
+			noise := blockNoise * channels * b.n
+			ncc := both / float32(math.Sqrt(float64((b.look+noise)*(picture+noise))))
+			sum += b.weight * min(max((ncc-0.2)/0.55, 0), 1)
 		}
 	}
-	return sum / max(all, 1e-6)
+	return sum / max(m.weight, 1e-6)
 }
 
-// guess is a pose that the search found, and how well it agrees.
+// guess is a pose that the search found, with its score.
 type guess struct {
 	pose  geom.Pose
 	score float64
@@ -181,7 +173,7 @@ func (g *guess) near(o guess, distance, turn float64) bool {
 	return float64(g.pose.Distance(o.pose.Point)) < distance && float64(g.pose.Heading.Distance(o.pose.Heading)) < turn
 }
 
-// capture returns the best few poses near a place, in any of the headings.
+// capture returns the best poses near a place in the given headings.
 func (m *matcher) capture(f *flat, at geom.Point, reach float64, headings []geom.Angle, keep int) []guess {
 	var all []guess
 	steps := int(math.Ceil(reach / captureStep))
@@ -199,7 +191,7 @@ func (m *matcher) capture(f *flat, at geom.Point, reach float64, headings []geom
 	return apart(all, keep, captureApart, 1.5*captureTurn)
 }
 
-// apart returns the best guesses that differ by more than a distance in mm or a turn.
+// apart returns the best guesses that differ from each other by a distance in mm or a turn.
 func apart(all []guess, keep int, distance, turn float64) (out []guess) {
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(b.score, a.score) })
 	for _, c := range all {
@@ -213,7 +205,7 @@ func apart(all []guess, keep int, distance, turn float64) (out []guess) {
 	return out
 }
 
-// climb moves a guess to where the look agrees best near it. What was compared in one step is not compared again in the next.
+// climb moves a guess to the best score near it. Scores are cached between steps.
 func (m *matcher) climb(f *flat, g guess) guess {
 	for _, step := range [...]struct{ place, turn float64 }{{1, 3 * math.Pi / 180}, {0.5, 1.5 * math.Pi / 180}} {
 		turned, scores := map[int]*turnedGrid{}, map[[2]int]float64{} // by turns from here, and by the place's sample as well
@@ -256,7 +248,7 @@ func (m *matcher) climb(f *flat, g guess) guess {
 	return g
 }
 
-// scoreAt is score at a point of the table; false: the look does not lie whole in the part.
+// scoreAt returns the score at a point of the table; false: the look extends beyond the part.
 func (m *matcher) scoreAt(f *flat, t *turnedGrid, p geom.Point) (float64, bool) {
 	at, ok := m.sampleAt(f, p)
 	if !ok {
@@ -265,7 +257,7 @@ func (m *matcher) scoreAt(f *flat, t *turnedGrid, p geom.Point) (float64, bool) 
 	return float64(m.score(f, t, at)), true
 }
 
-// sampleAt is the index of the sample at a point of the table; false: the look does not lie whole in the part.
+// sampleAt returns the index of the sample at a point of the table; false: the look extends beyond the part.
 func (m *matcher) sampleAt(f *flat, p geom.Point) (int, bool) {
 	x, y := int(math.Round((p.X-f.origin.X)/f.step)), int(math.Round((p.Y-f.origin.Y)/f.step))
 	r := int(math.Ceil(m.reach / f.step))

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// grid is a look's cells as the search compares them with a picture: every few, blurred.
+// grid is a look at one resolution of the search: every few cells, blurred.
 type grid struct {
 	step   float64 // mm between the cells
 	blur   float64 // mm, sigma
 	side   int
-	u, v   []float32 // of each cell in the plastic's frame, mm
-	t      []float32 // its picture, three channels
-	weight []float32 // 0: says nothing
-	block  []int32   // the block that a cell is in
+	u, v   []float32 // of each cell in the base's frame, mm
+	t      []float32 // of each cell, three channels
+	weight []float32 // 0: not used
+	block  []int32   // of each cell
 	blocks int
-	tell   []float32 // of each block: how much its picture varies, grey levels; 0: too few cells
+	tell   []float32 // of each block: standard deviation of its picture in grey levels; 0: too few cells
 }
 
-// fitted is what the search needs of a look.
+// fitted holds the resolutions of a look that the search needs.
 type fitted struct {
 	coarse, middle, fine grid       // 2 mm cells blurred by 1.2 mm, 1 mm cells by 1 mm, 1 mm cells
 	half, finest         grid       // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
@@ -27,14 +27,14 @@ type fitted struct {
 	signs                signLook
 }
 
-// blockMM is the size, in mm, of the blocks in which a picture is compared with a look: what a miniature hides of a
-// card it hides block by block.
+// blockMM is the size, in mm, of the blocks in which a picture is compared with a look. A miniature hides some blocks
+// and leaves others.
 const blockMM = 6.0
 
-// lastBlockMM is that of the last fit.
+// lastBlockMM is the block size of the last fit.
 const lastBlockMM = 4.0
 
-// grids returns the look's grids, made when they are first asked for.
+// grids returns the look's grids. It makes them on the first call.
 func (l *Look) grids() *fitted {
 	l.once.Do(func() {
 		l.fit = &fitted{
@@ -47,7 +47,7 @@ func (l *Look) grids() *fitted {
 	return l.fit
 }
 
-// grid takes every few cells of the look blurred by a sigma in mm, in blocks of a size in mm.
+// grid returns every few cells of the look, blurred by a sigma in mm, in blocks of a size in mm.
 func (l *Look) grid(every int, blur, size float64) grid {
 	cells := l.cells
 	if blur > 0 {
@@ -70,7 +70,7 @@ func (l *Look) grid(every int, blur, size float64) grid {
 	return g
 }
 
-// halvedGrid is a grid with its halves: right, left, front and rear.
+// halvedGrid is a grid and its right, left, front and rear halves.
 type halvedGrid struct {
 	grid
 	halves [4]grid
@@ -92,7 +92,7 @@ func (g grid) halved() halvedGrid {
 	return out
 }
 
-// blurred returns the cells blurred by a sigma in cells, those that say nothing left out.
+// blurred returns the cells blurred by a sigma in cells, without those that are not used.
 func (l *Look) blurred(sigma float64) []float32 {
 	p := planes{w: l.side, h: l.side, v: make([]float32, len(l.cells))}
 	q := planes{w: l.side, h: l.side, v: make([]float32, len(l.cells))}
@@ -108,7 +108,7 @@ func (l *Look) blurred(sigma float64) []float32 {
 	return p.v
 }
 
-// blockSums are a block's weighted sums over its cells and channels, each channel about its own mean.
+// blockSums are a block's weighted sums over its cells, for each channel of look and picture.
 type blockSums struct {
 	n                float64
 	t, i, tt, ii, ti [channels]float64
@@ -137,10 +137,10 @@ func (b *blockSums) moments() (look, picture, both float64) {
 	return look, picture, both
 }
 
-// A block is compared where at least this share of its cells says something.
+// blockShare is the share of its cells that a block needs to be compared.
 const blockShare = 0.35
 
-// measureBlocks takes how much the look varies in each block.
+// measureBlocks computes how much the look varies in each block.
 func (g *grid) measureBlocks() {
 	g.tell = make([]float32, g.blocks)
 	sums, cells := make([]blockSums, g.blocks), make([]float64, g.blocks)

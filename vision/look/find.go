@@ -14,27 +14,27 @@ import (
 	"sightline/vision/token"
 )
 
-// What is believed, measured on the pictures that docs/stock.md lists: of 700 fits in wrong places none had more
-// evidence than 5, of 85 in the right one none had less than 7.
+// The limits of acceptance, from the pictures that docs/stock.md lists: none of 700 fits in wrong places had more than 5
+// of evidence, none of 85 in the right place less than 7.
 const (
-	evidenceLeast = 8.0 // where something else says about where the base stands
-	marginLeast   = 4.0 // by which the best place or heading exceeds the next
-	alikeWithin   = 12.0
+	evidenceLeast = 8.0  // near a hint
+	marginLeast   = 4.0  // by which the best pose exceeds every other
+	alikeWithin   = 12.0 // of evidence below the best look, within which another look is possible too
 
 	// A card that was never shown has much in common with one that was: frame, arc, numbers, the same ship drawn for another
-	// pilot. Of 439 such cards, 20 have this evidence, of 216 that were shown 176 (TestCardsThatWereNotShown).
+	// pilot. 20 of 439 such cards have this evidence, and 176 of 216 that were shown (TestCardsThatWereNotShown).
 	nameLeast = 20.0
 
-	alikeLeast = 0.4 // of the evidence of the best look, what another has that the card may be
+	alikeLeast = 0.4 // share of the best look's evidence from which another look is possible too
 )
 
-// Finder finds bases by their looks in pictures of one calibrated camera. It belongs to one goroutine.
+// Finder finds bases by their looks in pictures of one calibrated camera. It is not safe for concurrent use.
 type Finder struct {
 	table   calibration.Table
 	errors  *calibration.ErrorModel
 	looks   *Library
 	layouts map[*Look][]float32
-	pause   func() // called between parts of a long search; nil: nothing is
+	pause   func() // called between parts of a long search; may be nil
 }
 
 // NewFinder returns a finder for a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
@@ -42,60 +42,58 @@ func NewFinder(t calibration.Table, looks *Library, u calibration.Uncertainty) *
 	return &Finder{table: t, errors: calibration.NewErrorModel(t, cardUncertainty(u)), looks: looks}
 }
 
-// rest lets others work during a long search.
+// rest lets other work run during a long search.
 func (f *Finder) rest() {
 	if f.pause != nil {
 		f.pause()
 	}
 }
 
-// Looks returns the looks that the finder knows.
+// Looks returns the finder's looks.
 func (f *Finder) Looks() *Library { return f.looks }
 
-// Hint says which base to look for and about where.
+// Hint says which base to search for and roughly where.
 type Hint struct {
 	Base  engine.Base
 	Pose  geom.Pose
-	Reach geom.Length // how far its middle may be from there, at most ReachMost
-	Turn  geom.Angle  // how far it may be turned from there; from 180° on, any way
-	Ship  string      // the ship that it is; "": no one knows
-	Look  string      // the name of the look that it has; "": its ship's, or any
+	Reach geom.Length // largest distance of its centre from there, at most ReachMost
+	Turn  geom.Angle  // largest difference in heading; 180° or more: any heading
+	Ship  string      // the ship's id; "": unknown
+	Look  string      // the name of its look; "": its ship's look, or any
 }
 
-// A base that is followed is fitted where it stood first, and nowhere else if it is believed there: no other place or heading is as
-// near.
+// The reach and turn up to which a base counts as tracked: it is fitted where it stood, and if that is accepted, nowhere else.
 const (
 	followReach = 3.5 // mm
 	followTurn  = 10 * math.Pi / 180
 )
 
-// ReachMost is how far from a hint a base is looked for.
+// ReachMost is the largest reach of a hint.
 const ReachMost = 15 * geom.Millimeter
 
 // Sight is a base that was found by its look.
 type Sight struct {
 	Look     *Look
-	Alike    []*Look // others that fit nearly as well: it may be any of them
+	Alike    []*Look // other looks that fit nearly as well: it may be any of them
 	Pose     geom.Pose
-	Fit      geom.Cov3 // what the picture's noise gives to the pose
+	Fit      geom.Cov3 // the part of the pose's covariance that comes from the picture's noise
 	Evidence float64   // logarithm of a likelihood ratio
-	Margin   float64   // by which it exceeds the best other place or heading
-	Seen     float64   // share of the card that is seen, 0…1
-	Kind     float64   // logarithm of the odds that the card is one that was shown, and not another of its layout
+	Margin   float64   // by which it exceeds the evidence of every other pose
+	Seen     float64   // share of the card that is in view, 0…1
+	Kind     float64   // logarithm of the odds that the card is one that was shown, not another of its layout
 
 	Dots   Naming // what the dots on it say
 	Plate  Plate  // what its name plate says
-	Number *Look  // whose ID token stands on it, of those that it may be; nil: that is not seen
+	Number *Look  // of the possible looks, the one whose ID token stands on it; nil: unknown
 
-	// Counted says that the whole table was searched, that as many bases were found as ships were shown, and that no plate shows
-	// another name.
+	// Counted is true if the whole table was searched, as many bases were found as ships were shown, and no plate shows another name.
 	Counted bool
 
-	// Elsewhere says that a card of this look may lie in another place as well.
+	// Elsewhere is true if a card of this look may lie in another place as well.
 	Elsewhere bool
 }
 
-// Ships returns the ships that it may be, in order.
+// Ships returns the ships that the base may be, in order.
 func (s *Sight) Ships() (out []string) {
 	if s.Dots.Ship != "" {
 		return []string{s.Dots.Ship}
@@ -114,19 +112,19 @@ func (s *Sight) Ships() (out []string) {
 	return out
 }
 
-// Shown reports whether it is one of the ships whose cards were shown, and no other: another pilot's of the same ship has the same drawing.
-// Either the name plate says so, or every ship that was shown stands on the table, and nothing is left over; and the rest of the card does
-// not say that it is another one of its layout.
+// Shown reports whether the base is a ship whose card was shown, and not another pilot of the same ship, whose card has the same drawing.
+// Either the name plate agrees, or the bases found are exactly as many as the ships that were shown; and the rest of the card must not
+// contradict.
 func (s *Sight) Shown() bool {
 	return !s.Dots.Other && s.Evidence >= nameLeast && s.Kind > -kindLeast && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
 }
 
-// Named reports whether it can be one ship only.
+// Named reports whether the base can be one ship only.
 func (s *Sight) Named() bool {
 	return s.Dots.Ship != "" || len(s.Ships()) == 1 && (!s.Elsewhere || s.Number != nil) && s.Shown()
 }
 
-// Near looks for a base near a hint. It reports false where none is believed.
+// Near searches for a base near a hint. It reports false if it accepts none.
 func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	if w, ht := frame.Size(); w != f.table.Intrinsics.Width || ht != f.table.Intrinsics.Height {
 		return Sight{}, false, fmt.Errorf("look: the picture is %d×%d, the calibration is for %d×%d", w, ht, f.table.Intrinsics.Width,
@@ -143,7 +141,7 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	s, ok := decide(append(all, f.besides(frame, all, looks)...), evidenceLeast)
 	if ok {
 		one := []Sight{s}
-		if h.Ship == "" && h.Look == "" { // else a person or a track says whose it is
+		if h.Ship == "" && h.Look == "" { // else a person or a track names it
 			f.byPlates(frame, one)
 			f.byNumbers(frame, one)
 			f.byKinds(frame, one)
@@ -154,7 +152,7 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	return s, ok, nil
 }
 
-// besides fits the looks that no candidate has where the best one lies: the search may have found only one of two that look alike.
+// besides fits all other looks at the pose of the best candidate: the search may have found only one of two similar looks.
 func (f *Finder) besides(frame vision.Frame, all []candidate, looks []*Look) (out []candidate) {
 	if len(all) == 0 {
 		return nil
@@ -175,7 +173,7 @@ func (f *Finder) besides(frame vision.Frame, all []candidate, looks []*Look) (ou
 	return out
 }
 
-// candidates are the looks that a base may have: of a ship that is known its own, or else all of its base.
+// candidates returns the looks that a base may have: its ship's look if that is known, else all looks of its base size.
 func (f *Finder) candidates(h Hint) []*Look {
 	if i := slices.IndexFunc(f.looks.Looks, func(l *Look) bool { return l.Name == h.Look && l.Base == h.Base }); i >= 0 {
 		return f.looks.Looks[i : i+1]
@@ -238,30 +236,35 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 	return out
 }
 
-// allows reports whether a candidate stands where the hint says.
+// allows reports whether a candidate's pose is within the hint's reach and turn.
 func (h *Hint) allows(c *candidate) bool {
 	d := float64((c.pose.Heading - h.Pose.Heading).Signed())
 	return c.pose.Distance(h.Pose.Point) <= h.Reach+1 && (h.Turn >= math.Pi || math.Abs(d) <= float64(h.Turn)+captureTurn/2)
 }
 
-// turnStep is the angle between the headings in which a look is compared: at most captureTurn, and at most captureStep at its rim.
+// turnStep is the step between the headings of the search: at most captureTurn, and at most captureStep at the rim of the look.
 func (l *Look) turnStep() float64 { return min(captureTurn, captureStep/l.half()) }
 
-// headings returns those that a hint allows, a step apart.
+// headings returns the headings that a hint allows, a step apart.
 func headings(h Hint, step float64) (out []geom.Angle) {
 	n := int(math.Ceil(min(float64(h.Turn), math.Pi) / step))
 	for i := -n; i <= n; i++ {
 		out = append(out, (h.Pose.Heading + geom.Angle(float64(i)*step)).Normalized())
 	}
 	if h.Turn >= math.Pi {
-		out = out[1:] // the first is the last
+		out = out[1:] // the first equals the last
 	}
 	return out
 }
 
-// fit lays a look over the picture from a pose, blurred first. It reports false where the picture decides nothing, or shows too little of
-// the look.
+// fit fits a look to the picture from a starting pose, blurred first. It reports false if the picture does not determine the pose, or shows
+// too little of the look.
 func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
+	return s.fitFrom(l, pose, math.Inf(-1))
+}
+
+// fitFrom is fit, but gives up at once if the evidence at the starting pose is below least with blur and below startLeast without.
+func (s *scan) fitFrom(l *Look, pose geom.Pose, least float64) (c candidate, ok bool) {
 	g := l.grids()
 	levels := []*grid{&g.fine}
 	if s.scale > finestScale {
@@ -270,7 +273,7 @@ func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
 	first := newFitting(s, l, &g.middle, pose)
 	first.hasty = true
 	switch {
-	case first.light() && first.run() && first.agree().evidence >= startLeast:
+	case first.agree().evidence >= least && first.light() && first.run() && first.agree().evidence >= startLeast:
 		pose = first.pose
 	case newFitting(s, l, levels[0], pose).agree().evidence < startLeast:
 		return c, false
@@ -299,8 +302,8 @@ func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
 	return c, true
 }
 
-// refine fits once more with smaller blocks, which leave out less of what lies beside a miniature: of small cards at 1080p the heading is
-// off by 0.25° rms instead of 0.31° (TestLooksOfStockBases).
+// refine fits once more with smaller blocks, which lose less of the card next to a miniature. It reduces the heading error of small cards
+// at 1080p from 0.31° to 0.25° rms (TestLooksOfStockBases).
 func (s *scan) refine(c *candidate) {
 	g := &c.look.grids().last
 	if s.scale > finestScale {
@@ -312,7 +315,7 @@ func (s *scan) refine(c *candidate) {
 	s.byHalves(c, g)
 }
 
-// fitted fits a candidate once more on a grid. It reports false where it does not end where it began.
+// fitted fits a candidate once more on a grid. It reports false if the fit fails or ends at another pose.
 func (s *scan) fitted(c *candidate, g *grid) (candidate, bool) {
 	f, r := newFitting(s, c.look, g, c.pose), *c
 	if !f.light() || !f.run() {
@@ -324,16 +327,16 @@ func (s *scan) fitted(c *candidate, g *grid) (candidate, bool) {
 	return r, ok && onePose(c, &r)
 }
 
-// What half of a card is off by at least, as a fit has it: on pictures of cards that were shown, their halves state less than they differ.
+// The least errors of the fit of half a card: the halves differ by more than their fits state.
 const (
 	halfPlace = 0.02 // mm
 	halfTurn  = 0.05 * math.Pi / 180
 )
 
-// byHalves fits the left, the right, the front and the rear half of a card on their own, each in its own light, and takes their mean,
-// weighted by what each decides. In glare, and where a miniature's shadow lies, one light for the whole card bends it: what fits ill
-// counts as hidden, and the fit rests where it is. Of small cards at 1080p the heading is off by 0.18° rms instead of 0.25°, and on
-// eight tables that set nothing by 0.20° instead of 0.30° (TestLooksOfStockBases).
+// byHalves fits the left, right, front and rear halves of a card separately, each with its own illumination, and takes their weighted mean.
+// In glare and shadow, one illumination for the whole card biases the pose, because cells that fit badly count as hidden. The heading error
+// of small cards at 1080p falls from 0.25° to 0.18° rms, and from 0.30° to 0.20° on eight tables that set no limit
+// (TestLooksOfStockBases).
 func (s *scan) byHalves(c *candidate, g *halvedGrid) {
 	var all, weighted [9]float64
 	n := 0
@@ -358,25 +361,25 @@ func (s *scan) byHalves(c *candidate, g *halvedGrid) {
 		var d [3]float64
 		for j, v := range cov {
 			d[j/3] += v * weighted[j%3]
-			c.fit[j] = 2 * v // each cell is in two halves
+			c.fit[j] = 2 * v // each cell belongs to two halves
 		}
 		c.pose.X, c.pose.Y, c.pose.Heading = c.pose.X+d[0], c.pose.Y+d[1], (c.pose.Heading + geom.Angle(d[2])).Normalized()
 	}
 }
 
-// startLeast is the evidence from which a pose is fitted without blur: of 850 blurred fits none that ended with an evidence of 6 had less
-// than 5. Of a dark card with a fine drawing blur leaves too little: a pose that was good before the blurred fit is taken as it was.
+// startLeast is the evidence from which a pose is fitted without blur. Of 850 blurred fits that led to an evidence of 6, none had less than
+// 5. Blur leaves too little of a dark card with a fine drawing: if the blurred fit fails, a starting pose with this evidence is used.
 const startLeast = 3.0
 
-// finestScale is how many pixels a millimetre has from which all of a look's cells are compared.
+// finestScale is the scale, in px/mm, from which all cells of a look are compared.
 const finestScale = 1.5
 
-// onePose reports whether two candidates have one pose.
+// onePose reports whether two candidates have about the same pose.
 func onePose(a, b *candidate) bool {
 	return a.pose.Distance(b.pose.Point) < 2.5 && a.pose.Heading.Distance(b.pose.Heading) < 6*math.Pi/180
 }
 
-// decide returns what the candidates for one base show. It reports false where none is believed.
+// decide returns the best of the candidates for one base. It reports false if it is not accepted.
 func decide(all []candidate, least float64) (Sight, bool) {
 	if len(all) == 0 {
 		return Sight{}, false
@@ -397,8 +400,8 @@ func decide(all []candidate, least float64) (Sight, bool) {
 	return s, s.Evidence >= least && s.Margin >= marginLeast
 }
 
-// Ship makes a ship of a base that was found by its look. id is the ship that a person or a track says it is; "": the
-// look says it, if only one ship carries it, else it gets the name unnamed.
+// Ship returns the ship of a base that was found by its look. id is the ship's id if a person or a track gives it. If id
+// is "", the look names the ship where it can, else the ship gets the id unnamed.
 func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
 	out := engine.Ship{ID: id, Base: s.Look.Base, Pose: s.Pose, Seen: "look", Visible: s.Seen, Look: s.Look.Name}
 	may := s.Ships()
@@ -409,14 +412,14 @@ func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
 	default:
 		out.ID, out.NameDoubt, out.LookDoubt = unnamed, may, !s.Told()
 	}
-	if len(out.NameDoubt) == 0 || s.Shown() { // else it may be another ship, of the other player
+	if len(out.NameDoubt) == 0 || s.Shown() { // else it may be a ship of the other player
 		out.Player = playerOf(append([]string{out.ID}, out.NameDoubt...))
 	}
 	out.Covariance = f.covariance(s, !s.Look.Own(out.ID))
 	return out
 }
 
-// playerOf returns the player that all of the ships are of, those without a name left out; 0: they are not of one.
+// playerOf returns the player to whom all named ships belong; 0: they belong to both, or none is named.
 func playerOf(ids []string) int {
 	player := 0
 	for _, id := range ids {
@@ -432,7 +435,7 @@ func playerOf(ids []string) int {
 	return player
 }
 
-// View says how it was seen.
+// View returns how the ship was seen.
 func (f *Finder) View(id string, s *Sight) vision.ShipView {
 	v := vision.ShipView{ID: id, Score: s.Seen, Fit: fitCovariance(s)}
 	w, l := s.Look.Base.Size()

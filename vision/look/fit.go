@@ -106,8 +106,8 @@ func newFitting(s *scan, l *Look, g *grid, pose geom.Pose) *fitting {
 	return f
 }
 
-// look samples the picture at the cells.
-func (f *fitting) look() {
+// sample samples the picture at the cells, and with slopes how it changes there, which only the steps of a fit need.
+func (f *fitting) sample(slopes bool) {
 	sin, cos := math.Sincos(float64(f.pose.Heading))
 	ox, oy := f.pose.X-f.s.view.at.X, f.pose.Y-f.s.view.at.Y
 	for k, w := range f.g.weight {
@@ -119,6 +119,10 @@ func (f *fitting) look() {
 		dx, dy := ox+u*cos+v*sin, oy-u*sin+v*cos
 		x, y := f.s.view.pixel(dx, dy)
 		p := &f.deriv[k]
+		if !slopes {
+			f.seen[k] = f.img.valueAt(x, y, p)
+			continue
+		}
 		if f.seen[k] = f.img.at(x, y, p); !f.seen[k] {
 			continue
 		}
@@ -346,7 +350,7 @@ func (f *fitting) correlate() {
 
 // light finds the gains at the first pose: by least squares over the blocks that show the card, then with the pose held.
 func (f *fitting) light() bool {
-	f.look()
+	f.sample(false)
 	f.correlate()
 	f.sigma = scaleMost
 	for k, w := range f.g.weight {
@@ -376,7 +380,7 @@ const (
 // run fits until the pose rests. It reports false where the picture decides nothing, or a blurred fit is hopeless.
 func (f *fitting) run() bool {
 	for round := range fitRounds {
-		f.look()
+		f.sample(true)
 		f.correlate()
 		if round == hopelessRounds && f.hasty && f.g.agree(f.sums).evidence < hopelessLeast {
 			return false

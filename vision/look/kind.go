@@ -170,7 +170,7 @@ func (f *Finder) kindOf(s *scan, l *Look, pose geom.Pose) float64 {
 	if !fit.light() {
 		return 0
 	}
-	fit.look()
+	fit.sample(false)
 	if f.layouts == nil {
 		f.layouts = map[*Look][]float32{}
 	}

@@ -16,19 +16,19 @@ import (
 
 // View is a picture of a base without its miniature, and where it stands.
 type View struct {
-	Table calibration.Table // as it is for this picture
+	Table calibration.Table // registered for this picture
 	Frame vision.Frame
-	Pose  geom.Pose // as well as Card.Known says
+	Pose  geom.Pose // with the uncertainty Card.Known
 }
 
-// Known is how well the pose of a base is known that its look is learnt from: the standard deviation per axis of the mean of
-// all views, and of the heading.
+// Known is the uncertainty of the pose from which a look is learnt: the standard deviation of the mean of all views, per axis and of the
+// heading.
 type Known struct {
 	Place geom.Length
 	Turn  geom.Angle
 }
 
-// KnownBySay is how well it is known where a person says where the base stands, by a ruler.
+// KnownBySay is the uncertainty of a pose that a person measured with a ruler.
 var KnownBySay = Known{0.1 * geom.Millimeter, 0.1 * geom.Degree}
 
 // Card names the card whose look is learnt.
@@ -40,10 +40,10 @@ type Card struct {
 	Known Known // zero: KnownBySay
 }
 
-// Check says what is wrong with a card; the error names the key.
+// Check validates a card. The error names the key.
 func (c Card) Check() error { return c.look(1).check() }
 
-// look is what is known of the card's look before it is learnt.
+// look returns the card's look without its picture.
 func (c Card) look(views int) *Look {
 	known := c.Known
 	if known == (Known{}) {
@@ -53,9 +53,9 @@ func (c Card) look(views int) *Look {
 		Color: true}
 }
 
-// Learn makes a look of views of one card. The error says why the views make none: they differ, so that a miniature
-// stands on the base or a heading is wrong; the base is of another size; they are blurred; or the card shows too little
-// to tell which way it points.
+// Learn makes a look from views of one card. It returns an error if the views differ (a miniature on the base, a wrong
+// heading), if the base has another size, if the views are blurred, or if the card shows too little to distinguish its four
+// headings.
 func Learn(c Card, views []View) (*Look, error) {
 	l := c.look(len(views))
 	if err := l.check(); err != nil {
@@ -77,7 +77,7 @@ func Learn(c Card, views []View) (*Look, error) {
 	return l, nil
 }
 
-// learn combines the views and returns why they make no look; "": they do.
+// learn combines the views. It returns the reason if they make no look, else "".
 func (l *Look) learn(views []View) string {
 	poses := make([]geom.Pose, len(views))
 	for i, v := range views {
@@ -89,7 +89,7 @@ func (l *Look) learn(views []View) string {
 	if why := l.another(views); why != "" {
 		return why
 	}
-	if len(views) == 1 { // blur is also why a card shows too little
+	if len(views) == 1 { // check blur first: a blurred card shows too little as well
 		l.number = numberIn(views, poses)
 		return cmp.Or(l.blurry(), l.untelling())
 	}
@@ -110,8 +110,8 @@ func (l *Look) learn(views []View) string {
 	return l.blurry()
 }
 
-// scattered adds how far the views stand off the poses that they are said to have. Their mean is as uncertain as that says, if
-// that is more than was thought; what is the same in all views it does not show.
+// scattered returns the larger of the known uncertainty and the standard error that follows from how far the aligned views lie from their
+// stated poses. An error that all views share does not show in it.
 func (k Known) scattered(said, aligned []geom.Pose) Known {
 	var place, turn float64
 	for i, p := range said {
@@ -125,13 +125,13 @@ func (k Known) scattered(said, aligned []geom.Pose) Known {
 	return k
 }
 
-// newLook returns a look like another one, without its cells.
+// newLook returns a copy of a look without its cells.
 func newLook(l *Look) *Look {
 	return &Look{Name: l.Name, Ships: l.Ships, Base: l.Base, Pilot: l.Pilot, Known: l.Known, Z: l.Z,
 		Color: l.Color, Views: l.Views, Scale: l.Scale, side: l.side}
 }
 
-// shoot samples a picture at cells of a square, side of them along a side, in a base's frame at a pose.
+// shoot samples a picture at the cells of a square of side by side cells, in the frame of a base at a pose.
 func (l *Look) shoot(v *View, pose geom.Pose, side int) ([]float32, bool) {
 	half := float64(side-1) / 2 * cellMM
 	sc, ok := newScan(&v.Table, v.Frame, pose.Point, l.Z, half*math.Sqrt2+2)
@@ -152,10 +152,10 @@ func (l *Look) shoot(v *View, pose geom.Pose, side int) ([]float32, bool) {
 	return out, true
 }
 
-// differs is how many grey levels the views of a cell may differ for it to say something.
+// differs is the difference between views, in grey levels, from which a cell is not used.
 const differs = 12
 
-// combine puts the views at the poses together.
+// combine makes the look's cells and weights from the views at the poses. It returns the reason if it cannot, else "".
 func (l *Look) combine(views []View, poses []geom.Pose) string {
 	var raw, shots [][]float32
 	for i := range views {
@@ -183,11 +183,11 @@ func (l *Look) combine(views []View, poses []geom.Pose) string {
 	return ""
 }
 
-// lightRounds is how often the views are brought to the light of their median. On a large card light that falls aslant differs by a
-// fifth from one end to the other, and where the base stands elsewhere or is turned, it does so elsewhere on the card.
+// lightRounds is how often the views are brought to the light of their median. Oblique light differs by a fifth across a large card, and
+// differently in each heading and place.
 const lightRounds = 2
 
-// weigh says which cells say something: not the tower, nor those that differ from view to view.
+// weigh selects the cells that are used: not those under the tower, nor those that differ between views.
 func (l *Look) weigh(spread []float32) {
 	l.weight = make([]float32, l.side*l.side)
 	for k := range l.weight {
@@ -197,7 +197,7 @@ func (l *Look) weigh(spread []float32) {
 	}
 }
 
-// relight brings the cells of a view to the look's light, if the view shows the look.
+// relight brings the cells of a view to the look's light. It does nothing if the view does not show the look.
 func (l *Look) relight(v *View, pose geom.Pose, raw, shot []float32) {
 	s, ok := newScan(&v.Table, v.Frame, pose.Point, l.Z, l.half()*math.Sqrt2+2)
 	if !ok {
@@ -215,7 +215,7 @@ func (l *Look) relight(v *View, pose geom.Pose, raw, shot []float32) {
 	}
 }
 
-// middleOf is medianOf of pictures that it makes as bright as each other.
+// middleOf is medianOf after scaling the pictures to the same brightness.
 func middleOf(shots [][]float32) (cells, spread []float32) {
 	all := make([]float64, len(shots))
 	for i, s := range shots {
@@ -234,7 +234,7 @@ func middleOf(shots [][]float32) (cells, spread []float32) {
 	return medianOf(shots)
 }
 
-// medianOf returns the median of several pictures of the same cells in one light, and how far they differ from it in grey levels.
+// medianOf returns the median of several pictures of the same cells in the same light, and their mean deviation from it in grey levels.
 func medianOf(shots [][]float32) (cells, spread []float32) {
 	cells, spread = make([]float32, len(shots[0])), make([]float32, len(shots[0])/channels)
 	v := make([]float64, len(shots))

@@ -1,7 +1,7 @@
-// Package look finds ships by their cards: a base out of the publisher's box carries nothing of ours, but its card
-// was shown to the camera once, without the miniature. That picture, in the frame of the base's plastic, is a
-// [Look]. A [Finder] lays looks over a picture of the table: which way a base points and exactly where it stands,
-// and which look it has. A miniature hides up to two thirds of a card.
+// Package look finds ships by their cards. A base out of the publisher's box carries nothing of ours, but its card
+// was shown to the camera once, without the miniature. That picture, in the frame of the plastic base, is a [Look].
+// A [Finder] matches looks to a picture of the table and returns the pose of each base and the look that it has. A
+// miniature hides up to two thirds of a card.
 package look
 
 import (
@@ -18,68 +18,68 @@ import (
 	"sightline/vision/token"
 )
 
-// Look is a card's picture in the frame of the base's plastic, so that how the card lies in its frame is part of it.
-// It is not changed once it is learnt or read.
+// Look is a card's picture in the frame of the plastic base. The position of the card in that frame is part of it.
+// A look does not change once it is learnt or read.
 type Look struct {
 	Name  string      // of its files: letters, digits, dashes and underscores
-	Ships []string    // the ships that carry a card of this look; the look was learnt from the first one's
+	Ships []string    // the ships that carry this card; the look was learnt from the first one's
 	Base  engine.Base // small, medium or large
-	Pilot string      // what a person calls it; may be empty
-	Known Known       // how well its base's pose was known as it was learnt
+	Pilot string      // a person's name for it; may be empty
+	Known Known       // how well the pose of its base was known when it was learnt
 	Z     geom.Length // of the card's top over the mat
-	Color bool        // else the three channels are the same
-	Views int         // pictures of it that were put together
-	Scale float64     // px/mm of these pictures, the mean
+	Color bool        // false: the three channels are the same
+	Views int         // pictures that were combined
+	Scale float64     // their mean px/mm
 
 	side   int       // cells along a side
 	cells  []float32 // side*side cells of three channels (blue, green, red), 0…255; the front's row first, left first
-	weight []float32 // of each cell, 0…1; 0: says nothing
-	number face      // on its ID tokens, as it was shown
+	weight []float32 // of each cell, 0…1; 0: not used
+	number face      // on its ID tokens, if it was seen
 
 	once sync.Once
-	fit  *fitted // what the search needs of it
+	fit  *fitted // what the search needs; made once by grids
 }
 
 const (
 	cellMM   = 0.5 // mm, a look's cell
-	rimMM    = 2.5 // mm from the base's edge to the outermost cells' middles: the plastic's frame and what it shades
-	towerMM  = 7.2 // mm from the middle: the tower that holds the peg, which stands out of the card
+	rimMM    = 2.5 // mm from the base's edge to the centres of the outermost cells: the plastic frame and its shadow
+	towerMM  = 7.2 // mm from the centre: the tower that holds the peg and rises above the card
 	channels = 3
 
-	// CardTop is how high a card's top lies over the mat in the publisher's bases.
+	// CardTop is the height of a card's top over the mat in the publisher's bases.
 	CardTop = 3.6 * geom.Millimeter
-	// CardTopSigma is how well that is known: no base was measured, the frame's top lies at 4.0 mm.
+	// CardTopSigma is its standard deviation. No base was measured; the frame's top is at 4.0 mm.
 	CardTopSigma = 0.3 * geom.Millimeter
 )
 
-// bases are those that cards of a known size lie in.
+// bases are the sizes for which looks exist.
 var bases = []engine.Base{engine.Small, engine.Medium, engine.Large}
 
-// sideOf is how many cells a look of a base has along a side, an odd number.
+// sideOf returns the number of cells along a side of a look, which is odd.
 func sideOf(b engine.Base) int {
 	w, _ := b.Size()
 	return 2*int(math.Round((float64(w)/2-rimMM)/cellMM)) + 1
 }
 
-// half is half the side, in mm, between the middles of the outermost cells.
+// half returns half the distance between the centres of the outermost cells, in mm.
 func (l *Look) half() float64 { return float64(l.side-1) / 2 * cellMM }
 
-// place is where a cell lies in the plastic's frame, in mm: u to the right, v forward.
+// place returns the position of a cell in the base's frame, in mm: u to the right, v forward.
 func (l *Look) place(k int) (u, v float64) {
 	h := l.half()
 	return float64(k%l.side)*cellMM - h, h - float64(k/l.side)*cellMM
 }
 
-// Own reports whether the look was learnt from a ship's own card, not from another copy of it.
+// Own reports whether the look was learnt from this ship's own card, not from a copy.
 func (l *Look) Own(id string) bool { return len(l.Ships) > 0 && l.Ships[0] == id }
 
 // Carries reports whether a ship carries a card of this look.
 func (l *Look) Carries(id string) bool { return slices.Contains(l.Ships, id) }
 
-// nameMost is how many characters a look's name and its pilot's may have.
+// nameMost is the longest name of a look or a pilot, in characters.
 const nameMost = 40
 
-// CheckName says what is wrong with the name of a look, which its files have as well.
+// CheckName returns an error if a look cannot have this name. Its files have the same name.
 func CheckName(name string) error {
 	ok := func(r rune) bool {
 		return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -90,7 +90,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// check says what is wrong with what a look says of itself; the error names the key.
+// check validates the fields of a look. The error names the key of the file.
 func (l *Look) check() error {
 	if err := CheckName(l.Name); err != nil {
 		return err
@@ -126,13 +126,13 @@ func (l *Look) check() error {
 	return nil
 }
 
-// viewsMost is how many views a look is learnt from at most.
+// viewsMost is the largest number of views of a look.
 const viewsMost = 16
 
 // Library holds the looks of the ships that may stand on the table, in the order of their names.
 type Library struct{ Looks []*Look }
 
-// Of returns the look that was learnt from a ship's own card, or else one that says that the ship carries it; nil: none.
+// Of returns the look that was learnt from a ship's own card, or else the first look that the ship carries. Nil: there is none.
 func (b *Library) Of(id string) *Look {
 	var out *Look
 	for _, l := range b.Looks {

@@ -86,7 +86,15 @@ func convolve(out, kernel []float32, line func(d int) []float32) {
 	for i, v := range line(0) {
 		out[i] = kernel[0] * v
 	}
-	for d := 1; d < len(kernel); d++ {
+	d := 1
+	for ; d+1 < len(kernel); d += 2 { // two at once halve the passes over out
+		k, a, b := kernel[d], line(-d)[:len(out)], line(d)[:len(out)]
+		l, e, f := kernel[d+1], line(-d - 1)[:len(out)], line(d + 1)[:len(out)]
+		for i := range out {
+			out[i] += k*(a[i]+b[i]) + l*(e[i]+f[i])
+		}
+	}
+	if d < len(kernel) {
 		k, a, b := kernel[d], line(-d)[:len(out)], line(d)[:len(out)]
 		for i := range out {
 			out[i] += k * (a[i] + b[i])
@@ -99,34 +107,67 @@ type sample struct{ v, dx, dy [channels]float32 }
 
 // at samples a picture between its pixels by cubic convolution (Catmull-Rom). It reports false outside.
 func (p *planes) at(x, y float64, s *sample) bool {
-	x, y = x-float64(p.x0), y-float64(p.y0)
-	if !(x >= 1 && y >= 1 && x < float64(p.w-2) && y < float64(p.h-2)) {
+	o, wx, wy, ok := p.around(x, y)
+	if !ok {
 		return false
 	}
-	i, j := int(x), int(y)
-	wx, dx := cubic(float32(x - float64(i)))
-	wy, dy := cubic(float32(y - float64(j)))
-	*s = sample{}
-	stride := channels * p.w
-	o := (j-1)*stride + channels*(i-1)
-	for r := range 4 {
-		row := p.v[o+r*stride:][:4*channels]
-		for c := range channels {
-			v := wx[0]*row[c] + wx[1]*row[channels+c] + wx[2]*row[2*channels+c] + wx[3]*row[3*channels+c]
-			s.v[c] += wy[r] * v
-			s.dy[c] += dy[r] * v
-			s.dx[c] += wy[r] * (dx[0]*row[c] + dx[1]*row[channels+c] + dx[2]*row[2*channels+c] + dx[3]*row[3*channels+c])
-		}
+	a, b, c, d := p.rows(o)
+	var v, down [4 * channels]float32 // of each column
+	for k := range v {
+		v[k] = wy.v[0]*a[k] + wy.v[1]*b[k] + wy.v[2]*c[k] + wy.v[3]*d[k]
+		down[k] = wy.d[0]*a[k] + wy.d[1]*b[k] + wy.d[2]*c[k] + wy.d[3]*d[k]
+	}
+	for k := range channels {
+		s.v[k] = wx.v[0]*v[k] + wx.v[1]*v[channels+k] + wx.v[2]*v[2*channels+k] + wx.v[3]*v[3*channels+k]
+		s.dx[k] = wx.d[0]*v[k] + wx.d[1]*v[channels+k] + wx.d[2]*v[2*channels+k] + wx.d[3]*v[3*channels+k]
+		s.dy[k] = wx.v[0]*down[k] + wx.v[1]*down[channels+k] + wx.v[2]*down[2*channels+k] + wx.v[3]*down[3*channels+k]
 	}
 	return true
 }
 
-// cubic returns the weights of four samples for a place t between the middle two, and their derivatives.
-func cubic(t float32) (w, d [4]float32) {
+// valueAt is at without the derivatives.
+func (p *planes) valueAt(x, y float64, s *sample) bool {
+	o, wx, wy, ok := p.around(x, y)
+	if !ok {
+		return false
+	}
+	a, b, c, d := p.rows(o)
+	var v [4 * channels]float32
+	for k := range v {
+		v[k] = wy.v[0]*a[k] + wy.v[1]*b[k] + wy.v[2]*c[k] + wy.v[3]*d[k]
+	}
+	for k := range channels {
+		s.v[k] = wx.v[0]*v[k] + wx.v[1]*v[channels+k] + wx.v[2]*v[2*channels+k] + wx.v[3]*v[3*channels+k]
+	}
+	return true
+}
+
+// around returns where the sixteen pixels around a place begin, and their weights; false: outside.
+func (p *planes) around(x, y float64) (o int, wx, wy weights, ok bool) {
+	x, y = x-float64(p.x0), y-float64(p.y0)
+	if !(x >= 1 && y >= 1 && x < float64(p.w-2) && y < float64(p.h-2)) {
+		return 0, wx, wy, false
+	}
+	i, j := int(x), int(y)
+	return channels * ((j-1)*p.w + i - 1), cubic(float32(x - float64(i))), cubic(float32(y - float64(j))), true
+}
+
+// rows returns four rows of four pixels.
+func (p *planes) rows(o int) (a, b, c, d *[4 * channels]float32) {
+	stride := channels * p.w
+	return (*[4 * channels]float32)(p.v[o:]), (*[4 * channels]float32)(p.v[o+stride:]), (*[4 * channels]float32)(p.v[o+2*stride:]),
+		(*[4 * channels]float32)(p.v[o+3*stride:])
+}
+
+// weights are those of four samples, and their derivatives.
+type weights struct{ v, d [4]float32 }
+
+// cubic returns the weights of four samples for a place t between the middle two.
+func cubic(t float32) (w weights) {
 	t2, t3 := t*t, t*t*t
-	w = [4]float32{-0.5*t + t2 - 0.5*t3, 1 - 2.5*t2 + 1.5*t3, 0.5*t + 2*t2 - 1.5*t3, -0.5*t2 + 0.5*t3}
-	d = [4]float32{-0.5 + 2*t - 1.5*t2, -5*t + 4.5*t2, 0.5 + 4*t - 4.5*t2, -t + 1.5*t2}
-	return w, d
+	w.v = [4]float32{-0.5*t + t2 - 0.5*t3, 1 - 2.5*t2 + 1.5*t3, 0.5*t + 2*t2 - 1.5*t3, -0.5*t2 + 0.5*t3}
+	w.d = [4]float32{-0.5 + 2*t - 1.5*t2, -5*t + 4.5*t2, 0.5 + 4*t - 4.5*t2, -t + 1.5*t2}
+	return w
 }
 
 // localView is how a camera shows a plane over the mat near a place: pixels as a quadratic of the offset in mm. Over

@@ -367,7 +367,7 @@ func (s *scan) stripOf(l *Look, at *Sight) (out fittedStrip, ok bool) {
 			return out, false
 		}
 	}
-	f.look()
+	f.sample(false)
 	f.correlate()
 	f.compare()
 	out.strip = f.strip(l)

@@ -121,7 +121,7 @@ func (l *Look) align(views []View) (out []geom.Pose, why string) {
 
 // shows is the share of the blocks that tell most in which the picture shows the card.
 func (f *fitting) shows() float64 {
-	f.look()
+	f.sample(false)
 	f.correlate()
 	showing, all := 0, 0
 	for b, tell := range f.g.tell {

@@ -11,33 +11,40 @@ import (
 	"sightline/vision/token"
 )
 
-// The search over the whole mat compares the signs of the picture, seen from above, with every look in all headings wherever
-// something may lie (signs.go), and fits the best places of each look. Where no base is believed then, blocks of the
-// picture are compared with every look, as near a hint (capture.go), and the best places fitted as well.
+// The search over the whole mat compares the signs of the rectified picture with every look, in all headings, at every
+// place where a base may stand (signs.go), and fits the best places of each look. Where that finds no base, it correlates
+// blocks, as near a hint (capture.go), and fits the best places too.
 
 const (
 	searchSample   = 1.0 // mm between the samples of the mat
-	searchTile     = 64  // of these samples that one local view serves
-	searchBeyond   = 40  // mm round the mat, where a base may reach over its edge
-	searchKeep     = 100 // places of each look that are climbed from
-	searchApart    = 6.0 // mm between these places, or by which they are turned at the rim
-	searchFits     = 12  // that are fitted
-	searchFirst    = 4   // that are fitted as well, of those that were best before they climbed
-	searchLeast    = 3.0 // of a signs' score that is looked at again
-	searchScore    = 0.2 // that is fitted at least
+	searchTile     = 64  // samples along a side for which one local view is used
+	searchBeyond   = 40  // mm around the mat, for bases that reach over its edge
+	searchKeep     = 100 // places of each look that climb
+	searchApart    = 6.0 // mm between these places, or difference in heading at the rim
+	searchFits     = 12  // places that are fitted then
+	searchFirst    = 4   // places that are fitted as well: the best before climbing
+	searchLeast    = 3.0 // score by signs that is kept
+	searchScore    = 0.2 // score by blocks that is fitted
 	searchEvidence = 11.0
-	doubtEvidence  = 5.0 // of a look in a second place, from which one ship's look names no ship
-	doubtApart     = 20  // mm
-	standsLeast    = 0.7 // share of a base that must differ from the empty mat
 
-	// A card is print all over: where less than this share of a base varies by so many grey levels, none is compared. On t1 to t3 and 901 to
-	// 904 it is 14 and more of all 49 small cards, and 9 of a large one that a freighter hides; on nine tenths of the mats at most 7.
+	// The evidence, with blur, that a starting pose needs. On nine tables (1 to 3, 1 at 4K, 1001, 1101 to 1104) each of 83 cards that were found
+	// had a start with 2.1 or more; half of 1993 fits that ended elsewhere had less than 1.0. Five repeated fits that helped had 2.3 to 14.6.
+	firstLeast = 1.0
+	againLeast = 2.0
+
+	doubtEvidence = 5.0 // of a look at a second place, from which the look names no ship
+	doubtApart    = 20  // mm between the two places
+	standsLeast   = 0.7 // share of a base that must differ from the empty mat
+
+	// Cards are printed all over. Places where less than this share of a base varies by so many grey levels are skipped. On t1 to t3 and 901
+	// to 904 that share of all 49 small cards varies by 14 or more, and of a large one under a freighter by 9; on nine tenths of the mats
+	// by at most 7.
 	variesLeast = 0.4
 	variesBy    = 4.5
 )
 
-// Search finds all bases whose looks are known. lies says whether something may lie at a point of the mat; nil: it may
-// anywhere. taken are bases that stand there already.
+// Search finds all bases whose looks are known. lies reports whether something may lie at a point of the mat; nil means
+// anywhere. taken are bases that are known already.
 func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []engine.Ship) (out []Sight) {
 	w, h := frame.Size()
 	if w != f.table.Intrinsics.Width || h != f.table.Intrinsics.Height {
@@ -65,8 +72,8 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	return slices.DeleteFunc(out, func(s Sight) bool { return s.Kind < 0 && !s.Told() }) // rather another card of the layout
 }
 
-// count reports whether as many bases were found as ships were shown: of fewer, one may be a ship that was not shown, and stand for one
-// that is not there. taken are those that stood there already.
+// count reports whether as many bases were found as ships were shown. If fewer were found, one of them may be a ship that was not shown.
+// taken are the bases that were known before.
 func (f *Finder) count(found []Sight, taken []engine.Ship) bool {
 	var shown []string
 	for _, l := range f.looks.Looks {
@@ -85,7 +92,7 @@ func (f *Finder) count(found []Sight, taken []engine.Ship) bool {
 	return n == len(shown)
 }
 
-// search is one over a whole picture.
+// search is a search over one picture.
 type search struct {
 	f     *Finder
 	frame vision.Frame
@@ -93,31 +100,31 @@ type search struct {
 	signs *signs
 	may   map[engine.Base]*standing
 	looks []*searched
-	alike map[fitKey][]candidate // what fits where a candidate does
+	alike map[fitKey][]candidate // the other looks at a candidate's pose
 	slips []slip
 }
 
-// slip is where a look was not fitted, or agreed too little then.
+// slip is a starting pose from which a fit failed or ended with too little evidence.
 type slip struct {
 	m    *matcher
 	look *Look
 	pose geom.Pose
 }
 
-// fitKey is a candidate.
+// fitKey identifies a candidate.
 type fitKey struct {
 	look *Look
 	pose geom.Pose
 }
 
-// searched is a look that is searched for.
+// searched is a look with its best guesses.
 type searched struct {
 	*Look
 	signs   signLook
 	guesses ranking
 }
 
-// stand takes where bases may stand.
+// stand computes where bases may stand.
 func (s *search) stand(lies func(geom.Point) bool, taken []engine.Ship) {
 	s.may = map[engine.Base]*standing{}
 	for _, l := range s.f.looks.Looks {
@@ -127,8 +134,8 @@ func (s *search) stand(lies func(geom.Point) bool, taken []engine.Ship) {
 	}
 }
 
-// settle returns the bases that candidates show, and all candidates. Fits that were refused, or that ended where little agrees, start
-// again where no base is believed.
+// settle returns all candidates and the bases that they show. Where no base is accepted, fits that failed or ended with too little evidence
+// start again.
 func (s *search) settle(all []candidate) ([]candidate, []Sight) {
 	found := s.believed(all)
 	if more := s.again(found); len(more) > 0 {
@@ -138,8 +145,8 @@ func (s *search) settle(all []candidate) ([]candidate, []Sight) {
 	return all, found
 }
 
-// again starts fits once more where finer samples agree best: from 2 mm and 3° off the true pose, where the mat's coarse samples may
-// lead, a fit slips off, and may end 3 mm beside it. A small card with 63 % in view was lost by that (seed 1102, A4).
+// again repeats fits from the best pose by finer samples. The mat's coarse samples may lead to a start 2 mm and 3° off the true pose, from
+// which a fit may diverge and end 3 mm away. A small card with 63 % in view was lost in this way (seed 1102, A4).
 func (s *search) again(found []Sight) (out []candidate) {
 	var from []fitKey
 	for _, p := range s.slips {
@@ -149,7 +156,7 @@ func (s *search) again(found []Sight) (out []candidate) {
 			continue
 		}
 		s.f.rest()
-		sc, ok := newScan(&s.f.table, s.frame, p.pose.Point, p.look.Z, p.look.half()*math.Sqrt2+2*climbReach+1)
+		sc, ok := newScan(&s.f.table, s.frame, p.pose.Point, p.look.Z, p.look.half()*math.Sqrt2+climbReach+3)
 		if !ok {
 			continue
 		}
@@ -160,7 +167,7 @@ func (s *search) again(found []Sight) (out []candidate) {
 			continue
 		}
 		from = append(from, to)
-		if c, ok := sc.fit(to.look, to.pose); ok {
+		if c, ok := sc.fitFrom(to.look, to.pose, againLeast); ok {
 			out = append(out, c)
 		}
 	}
@@ -168,7 +175,7 @@ func (s *search) again(found []Sight) (out []candidate) {
 	return out
 }
 
-// believed returns the bases that candidates from the whole mat show.
+// believed returns the bases that are accepted among candidates from the whole mat.
 func (s *search) believed(all []candidate) (out []Sight) {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.evidence, a.evidence) })
@@ -196,8 +203,8 @@ func (s *search) believed(all []candidate) (out []Sight) {
 	return out
 }
 
-// others fits the other looks of the same base at a candidate's pose: the search may have found only one of two that
-// look alike.
+// others fits the other looks of the same base size at a candidate's pose: the search may have found only one of two
+// similar looks.
 func (s *search) others(c *candidate) (out []candidate) {
 	key := fitKey{c.look, c.pose}
 	if out, ok := s.alike[key]; ok {
@@ -219,7 +226,7 @@ func (s *search) others(c *candidate) (out []candidate) {
 	return out
 }
 
-// flattenMat samples the mat at the height of a card's top, blurred by captureBlur.
+// flattenMat rectifies the mat at the height of a card's top, blurred by captureBlur.
 func (f *Finder) flattenMat(frame vision.Frame) *flat {
 	t := &f.table
 	size := max(float64(t.Layout.Width), float64(t.Layout.Height)) + 2*searchBeyond
@@ -239,10 +246,10 @@ func (f *Finder) flattenMat(frame vision.Frame) *flat {
 	return out
 }
 
-// sampleBlur is what sampling a picture blurs it by, in mm.
+// sampleBlur is the blur of the sampling itself, in mm.
 const sampleBlur = 0.4
 
-// sampleTile samples a picture at the flat part's samples from i, j on: each the mean of as many places as it has pixels.
+// sampleTile samples a tile of the picture from sample i, j on. Each sample is the mean of about as many places as it has pixels.
 func (p *planes) sampleTile(frame vision.Frame, v *localView, i0, j0 int) {
 	w, h := frame.Size()
 	per := max(int(math.Round(v.scale()*searchSample)), 1)
@@ -261,7 +268,7 @@ func (p *planes) sampleTile(frame vision.Frame, v *localView, i0, j0 int) {
 	}
 }
 
-// addPixel adds a picture's value between four pixels to three channels, times k.
+// addPixel adds a bilinear sample of the picture, times k, to three channels.
 func addPixel(frame vision.Frame, x, y float64, k float32, out []float32) {
 	i, j := int(x), int(y)
 	ax, ay := float32(x-float64(i)), float32(y-float64(j))
@@ -282,7 +289,7 @@ func addPixel(frame vision.Frame, x, y float64, k float32, out []float32) {
 	}
 }
 
-// bySigns takes the poses of all looks that the picture's signs agree with, and returns the best of them, fitted.
+// bySigns compares the signs of all looks with the picture and returns the best poses, fitted.
 func (s *search) bySigns() (out []candidate) {
 	for _, l := range s.f.looks.Looks {
 		s.looks = append(s.looks, &searched{l, l.grids().signs, ranking{least: searchLeast}})
@@ -325,7 +332,7 @@ func (s *search) turned(base engine.Base, mat *lattice) {
 	}
 }
 
-// byBlocks returns the poses where bases may still stand, of those whose signs agree, whose blocks agree best, fitted.
+// byBlocks takes the poses whose signs agree where bases may still stand, and returns the best of them by blocks, fitted.
 func (s *search) byBlocks() (out []candidate) {
 	for _, l := range s.looks {
 		may, m := s.may[l.Base], newMatcher(&l.grids().coarse)
@@ -343,7 +350,7 @@ func (s *search) byBlocks() (out []candidate) {
 	return out
 }
 
-// climbAndFit moves the best guesses of a look to where it agrees best near them, and fits the best before and after.
+// climbAndFit moves the best guesses of a look to the best pose near them, and fits the best from before and after.
 func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 	all = apart(all, searchKeep, searchApart, searchApart/l.half())
 	m := newMatcher(&l.grids().coarse)
@@ -356,11 +363,11 @@ func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 	all = apart(all, searchFits+searchFirst, 0.5, 2*math.Pi/180)
 	for _, g := range all {
 		s.f.rest()
-		sc, ok := newScan(&s.f.table, s.frame, g.pose.Point, l.Z, l.half()*math.Sqrt2+2*climbReach+1)
+		sc, ok := newScan(&s.f.table, s.frame, g.pose.Point, l.Z, l.half()*math.Sqrt2+climbReach)
 		if !ok || g.score < searchScore {
 			continue
 		}
-		c, ok := sc.fit(l, g.pose)
+		c, ok := sc.fitFrom(l, g.pose, firstLeast)
 		if ok {
 			out = append(out, c)
 		}
@@ -371,16 +378,16 @@ func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 	return out
 }
 
-// ranking keeps the best of many guesses.
+// ranking keeps the best guesses.
 type ranking struct {
 	least float64
 	all   []guess
 }
 
-// rankingMost is how many guesses a ranking holds. When it is full it drops the worse half.
+// rankingMost is the capacity of a ranking. A full ranking drops its worse half.
 const rankingMost = 1 << 14
 
-// add takes a guess that is not worse than those that were dropped.
+// add adds a guess, which must not be worse than least.
 func (r *ranking) add(pose geom.Pose, score float64) {
 	r.all = append(r.all, guess{pose, score})
 	if len(r.all) == rankingMost {

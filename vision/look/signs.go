@@ -7,28 +7,28 @@ import (
 	"sightline/engine/geom"
 )
 
-// The search over the whole mat tries a look in all headings at every place where a base may stand, so that it compares as
-// little as will do: whether a channel is clearly brighter or darker than around it, by the card and by the picture, as bits.
-// What a miniature hides agrees by chance, half of it with each sign, and does not count.
+// The search over the whole mat tries a look in all headings at every place where a base may stand, so each comparison must
+// be cheap. It compares signs: whether a channel is clearly brighter or darker than its surroundings, in the card and in the
+// picture, as bits. The signs of a miniature agree and disagree equally often by chance, and cancel.
 
 const (
 	signStep   = 2.0 // mm between places, and between the cells of a look
 	signTurns  = 120 // headings that larger bases are compared in
-	signSmall  = 2   // small bases are compared in every so many of them
-	signWindow = 3   // mm: means and deviations are those of a square that reaches so far from its middle
-	signLeast  = 0.5 // standard deviations from the mean that have a sign
-	signHalf   = 1.0 // score of half of the rows from which the others are compared
-	signFits   = 8   // that are fitted near a hint
-	signNoise  = 36  // for the ranking: agreement by chance of a card that shows little
+	signSmall  = 2   // small bases use every second of them
+	signWindow = 3   // mm from the centre to the sides of the square that gives mean and deviation
+	signLeast  = 0.5 // standard deviations from the mean, beyond which a sample has a sign
+	signHalf   = 1.0 // score of half of the rows, from which the other half is compared
+	signFits   = 8   // poses that are fitted near a hint
+	signNoise  = 36  // added to the number of signs, so that cards with few signs do not rank first by chance
 )
 
-// Bits of a sample: for each channel that it is brighter, and that it is darker.
+// The bits of a sample: brighter and darker, for each channel.
 const (
 	brighter = 1<<channels - 1
 	darker   = brighter << channels
 )
 
-// signOf returns a channel's sign by how far it is from its surroundings' mean, in units of their deviation.
+// signOf returns the sign of a channel that is off from the mean of its surroundings, which have this deviation.
 func signOf(c int, off, deviation float32) uint8 {
 	switch {
 	case off > signLeast*deviation:
@@ -39,13 +39,14 @@ func signOf(c int, off, deviation float32) uint8 {
 	return 0
 }
 
-// local are the weighted mean and deviation of a square part of three interleaved channels.
+// local is the weighted mean and deviation of a square of three interleaved channels.
 type local struct {
 	mean      [channels]float32
 	deviation float32 // rms of the channels, noise included
 }
 
-// locals calls do for every sample of a square of n by n with what is up to r samples around it. weight may be nil.
+// locals calls do for every sample of an n by n picture with the mean and deviation of the square up to r samples around it. weight may be
+// nil.
 func locals(v, weight []float32, n, r int, do func(k int, l *local)) {
 	const sums = channels + 2 // of the channels, of all squares, of the weights
 	columns := make([]float32, sums*n)
@@ -103,7 +104,7 @@ func locals(v, weight []float32, n, r int, do func(k int, l *local)) {
 	}
 }
 
-// signs are those of the mat, seen from above.
+// signs are the signs of the rectified mat.
 type signs struct {
 	origin geom.Point
 	step   float64
@@ -124,7 +125,7 @@ func newSigns(f *flat) *signs {
 	return s
 }
 
-// variesAt reports whether what is around a point varies.
+// variesAt reports whether the surroundings of a point vary by variesBy.
 func (s *signs) variesAt(p geom.Point) bool {
 	i, j := int((p.X-s.origin.X)/s.step+0.5), int((p.Y-s.origin.Y)/s.step+0.5)
 	return i >= 0 && j >= 0 && i < s.n && j < s.n && s.varies[j*s.n+i]
@@ -133,7 +134,7 @@ func (s *signs) variesAt(p geom.Point) bool {
 // lattice is the mat's signs at a heading: rows along the base's sides, signStep apart.
 type lattice struct {
 	heading  geom.Angle
-	middle   geom.Point // of the lattice's sample half, half
+	middle   geom.Point // of the central sample
 	sin, cos float64
 	side     int
 	stride   int // words of a row
@@ -141,17 +142,17 @@ type lattice struct {
 	darker   []uint64
 }
 
-// newLattice returns a lattice for signs; turn fills it.
+// newLattice returns an empty lattice for signs. turn fills it.
 func newLattice(s *signs) *lattice {
 	size := float64(s.n-1) * s.step
 	half := int(math.Ceil(size / math.Sqrt2 / signStep))
 	l := &lattice{middle: s.origin.Add(geom.Point{X: size / 2, Y: size / 2}), side: 2*half + 1}
-	l.stride = (channels*l.side+63)/64 + 2 // what is read beyond the end is nothing
+	l.stride = (channels*l.side+63)/64 + 2 // reading beyond the end gives zeros
 	l.brighter, l.darker = make([]uint64, l.stride*l.side), make([]uint64, l.stride*l.side)
 	return l
 }
 
-// point is where a sample lies on the table.
+// point returns the place of a sample on the table.
 func (l *lattice) point(i, j int) geom.Point {
 	u, v := float64(i-l.side/2)*signStep, float64(l.side/2-j)*signStep
 	return l.middle.Add(geom.Point{X: u*l.cos + v*l.sin, Y: -u*l.sin + v*l.cos})
@@ -185,7 +186,7 @@ func (l *lattice) turn(s *signs, heading geom.Angle) {
 	}
 }
 
-// signLook is a look as signs: a square of side by side cells.
+// signLook holds the signs of a look, a square of side by side cells.
 type signLook struct {
 	side, words int
 	rows        [2]signRows // every other one, from the first and from the second on
@@ -222,13 +223,13 @@ func (l *Look) signs() signLook {
 	return s
 }
 
-// window holds the mat's signs about a sample of a lattice as looks of one size have them.
+// window holds the mat's signs around a sample of a lattice, in the layout of a signLook.
 type window struct {
 	side, words int
 	rows        [2]signRows
 	lattice     *lattice
 	i, j        int
-	taken       [2]bool // of the rows: they are those of the sample
+	taken       [2]bool // the rows are up to date
 }
 
 // newWindow returns a window for looks of a size.
@@ -240,12 +241,12 @@ func newWindow(s *signLook) *window {
 	return w
 }
 
-// move lays the window about a sample.
+// move centres the window on a sample.
 func (w *window) move(l *lattice, i, j int) {
 	w.lattice, w.i, w.j, w.taken = l, i, j, [2]bool{}
 }
 
-// take returns every other row, from a first one on.
+// take returns every other row, beginning with the first or the second.
 func (w *window) take(first int) *signRows {
 	out := &w.rows[first]
 	if w.taken[first] {
@@ -266,8 +267,8 @@ func (w *window) take(first int) *signRows {
 	return out
 }
 
-// score compares the look with a window: how many signs agree beyond those that do not, in about the standard deviations that chance
-// gives. Where every other row says less than signHalf it is not finished.
+// score returns how many more signs of the look agree with a window than disagree, in standard deviations of chance. It is 0 if half of
+// the rows score less than signHalf.
 func (s *signLook) score(w *window) float64 {
 	agree, against := s.rows[0].compare(w.take(0))
 	if float64(agree-against) < signHalf*math.Sqrt(float64(agree+against+signNoise)) {
@@ -278,7 +279,7 @@ func (s *signLook) score(w *window) float64 {
 	return float64(agree-against) / math.Sqrt(float64(agree+against+signNoise))
 }
 
-// compare counts the signs that agree and those that do not.
+// compare counts the signs that agree and those that disagree.
 func (r *signRows) compare(o *signRows) (agree, against int) {
 	n := len(r.brighter)
 	rb, rd, ob, od := r.brighter, r.darker[:n], o.brighter[:n], o.darker[:n]
@@ -289,7 +290,7 @@ func (r *signRows) compare(o *signRows) (agree, against int) {
 	return agree, against
 }
 
-// near returns the poses near a place whose signs agree with a look best.
+// near returns the poses around the centre whose signs agree best with a look.
 func (s *signs) near(l *Look, reach float64, headings []geom.Angle) []guess {
 	look, turned := &l.grids().signs, newLattice(s)
 	w := newWindow(look)
