@@ -107,8 +107,11 @@ func (l *Look) readPicture(raw []byte) error {
 	if err != nil {
 		return fmt.Errorf("its picture: %w", err)
 	}
-	if c.Width != l.side || c.Height != l.side || c.ColorModel != color.NRGBAModel {
-		return fmt.Errorf("its picture: expected %d×%d pixels of 8 bits with opacity for a %v base, got %d×%d",
+	if c.ColorModel != color.NRGBAModel {
+		return errors.New("its picture: expected 8 bits a channel with opacity")
+	}
+	if c.Width != l.side || c.Height != l.side {
+		return fmt.Errorf("its picture: expected %d×%d pixels for a %v base, got %d×%d",
 			l.side, l.side, l.Base, c.Width, c.Height)
 	}
 	img, err := png.Decode(bytes.NewReader(raw))

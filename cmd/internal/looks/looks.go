@@ -128,7 +128,11 @@ func (s *Ship) views(pictures []look.View, said int) (out []look.View) {
 // Learn learns the ships' looks from pictures; said is how many places were said in all. The error names the ship.
 func Learn(ships []Ship, pictures []look.View, said int) (out []*look.Look, err error) {
 	for _, s := range ships {
-		l, err := look.Learn(s.Card, s.views(pictures, said))
+		views := s.views(pictures, said)
+		l, err := look.Learn(s.Card, views)
+		if err == nil && !s.Turned() { // the views do not show whether a miniature is on the base
+			err = look.CheckFrame(s.Base, views[0])
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
