@@ -116,7 +116,7 @@ func (s *Sight) Ships() (out []string) {
 // Either the name plate agrees, or the bases found are exactly as many as the ships that were shown; and the rest of the card must not
 // contradict.
 func (s *Sight) Shown() bool {
-	return !s.Dots.Other && s.Evidence >= nameLeast && s.Kind > -kindLeast && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
+	return !s.Dots.Other && s.Evidence >= nameLeast && s.Kind > kindDenied && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
 }
 
 // Named reports whether the base can be one ship only.

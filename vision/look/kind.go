@@ -34,9 +34,13 @@ const (
 	restNoise   = 4.0 // grey levels²
 	restNone    = 100 // where the picture shows the look nowhere
 
-	// That a card was shown is told from odds of 20 to 1 on. Before a card is looked at it counts as the others of the table say, and where
-	// not as many bases as ships were found at most four of five do.
-	kindLeast = 3.0
+	// The logarithm of the odds from which a card counts as one that was shown: 55 to 1. At 20 to 1 one of 90 cards of another squad did
+	// (1101, found by the look of a card of the same edition, 25 to 1); of 83 cards that were shown, three lie between.
+	kindLeast  = 4.0
+	kindDenied = -3.0 // it counts as another card of the layout
+
+	// The prior odds of a card follow from the other bases of the table. If fewer bases were found than ships were shown, at most this share
+	// of the cards counts as shown.
 	shownMost = 0.8
 )
 
