@@ -39,7 +39,7 @@ const (
 	CommandChoose  CommandKind = iota + 1 // From, To and Arc are chosen
 	CommandFreeze                         // hold the answer
 	CommandGoOn                           // let it go
-	CommandJudge                          // ask a judge: keep the evidence
+	CommandJudge                          // call a judge: keep the evidence
 	CommandEdition                        // change to Edition
 )
 
@@ -62,7 +62,7 @@ const (
 	pageArc                       // the attacker's arcs
 	pageEdition                   // the editions
 	pageAddress                   // address and code of the page
-	pageJudgeSent                 // a judge was asked
+	pageJudgeSent                 // a judge was called
 	pageLetGo                     // confirms the release of an answer that waits for a judge
 )
 
@@ -87,7 +87,7 @@ const (
 	entryArc      = "arc"
 	entryFreeze   = "freeze"
 	entryGoOn     = "release"
-	entryJudge    = "ask a judge"
+	entryJudge    = "call a judge"
 	entryEdition  = "edition"
 	entryAddress  = "page address"
 	entryBack     = "back"
@@ -97,7 +97,7 @@ const (
 
 // Handle processes an input and returns the new menu and the commands for the program.
 //
-// Everywhere, holding freeze asks for a judge, and holding the knob or choose shows the answer. At
+// Everywhere, holding freeze calls a judge, and holding the knob or choose shows the answer. At
 // the answer, turning changes the page, the knob opens the menu, choose chooses a pair (attacker,
 // then target), and freeze holds or releases the answer. In a list, turning moves the selection,
 // the knob or choose takes it, and freeze goes back. An answer that waits for a judge is released
@@ -333,7 +333,7 @@ func (m Menu) Screen(w World, now time.Time) Screen {
 	case pageAddress:
 		return Screen{Kind: ScreenAddress, Address: w.Address, Code: w.Code}
 	case pageJudgeSent:
-		return Screen{Kind: ScreenMessage, Title: "Judge asked", Text: "It stands on the page. Touch no ship."}
+		return Screen{Kind: ScreenMessage, Title: "Judge called", Text: "It stands on the page. Touch no ship."}
 	}
 	entries := m.entries(w)
 	if len(entries) == 0 {

@@ -152,7 +152,7 @@ func DescribeSmall(all []SmallToken) (texts []string) {
 		sizes, names = []printSize{{off: mean}}, []string{strings.Join(names, ", ")}
 	}
 	for i, s := range sizes {
-		texts = append(texts, fmt.Sprintf("Tokens printed at %.1f %% of their size: %s. Ships with such tokens are missed at times: "+
+		texts = append(texts, fmt.Sprintf("Tokens printed at %.1f %% of their size: %s. Ships with such tokens are sometimes missed: "+
 			"print them at 100 %% (docs/printing.md says how)", 100*(1-s.off), names[i]))
 	}
 	return texts

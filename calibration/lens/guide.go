@@ -227,7 +227,7 @@ func (g *Guide) Offer(s calibration.BoardSighting) GuideStep {
 	rests, added := g.rests(s), g.adds(v, pose)
 	switch {
 	case added == "":
-		return GuideStep{Outcome: GuideNothingNew, Reason: "such a view has been taken: " + g.state.Advice}
+		return GuideStep{Outcome: GuideNothingNew, Reason: "that view has already been taken: " + g.state.Advice}
 	case !rests:
 		return GuideStep{Outcome: GuideMoving, Reason: "hold the board still"}
 	}

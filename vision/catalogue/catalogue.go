@@ -200,7 +200,7 @@ func checkName(name string) error {
 	case strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) }):
 		return fmt.Errorf("expected letters, digits and signs that can be seen, got %q", name)
 	case IsShipName(name):
-		return fmt.Errorf("%q is what a ship is called: expected another name, such as rock1", name)
+		return fmt.Errorf("%q is a ship's name: expected another name, such as rock1", name)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func parsePublished(raw []byte) (*Catalogue, error) {
 		return nil, fmt.Errorf("not a list of outlines: %w", strictjson.Plain(err))
 	}
 	if len(entries) == 0 {
-		return nil, errors.New("no outline stands in this list")
+		return nil, errors.New("this list has no outline")
 	}
 	files := make([]entryFile, len(entries))
 	for i, e := range entries {

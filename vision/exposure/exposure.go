@@ -238,7 +238,7 @@ func (e *Controller) stop(level, factor float64) {
 		e.to(Limit, "The markers' paper is at grey level %.0f and the camera's exposure at its end: give more light.", level)
 	default:
 		e.to(Limit, "The markers' paper is at grey level %.0f and the camera's exposure at its end: dim the light, or put a grey "+
-			"filter before the lens.", level)
+			"filter in front of the lens.", level)
 	}
 }
 

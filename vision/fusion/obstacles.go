@@ -155,7 +155,7 @@ func (f fuser) agreed(seen []seenObstacle, views []fuseView, sigmas float64) (kn
 			slices.Sort(names)
 			slices.Sort(ids)
 			f.Conflicts = append(f.Conflicts, vision.Conflict{
-				IDs: slices.Compact(ids), Cameras: names, By: a.Pose.Distance(b.Pose.Point), Why: "do not agree what lies there and how",
+				IDs: slices.Compact(ids), Cameras: names, By: a.Pose.Distance(b.Pose.Point), Why: "do not agree on what lies there and how",
 			})
 		}
 	}

@@ -122,7 +122,7 @@ func TestGlareMotionAndFlickerAreTold(t *testing.T) {
 			}
 		}
 	})
-	assert.Contains(t, fmt.Sprint(lamp.light.Advice()), "a lamp mirrors in the mat at its left", "%+v", lamp.light)
+	assert.Contains(t, fmt.Sprint(lamp.light.Advice()), "a lamp is reflected in the mat at its left", "%+v", lamp.light)
 	shaken := gauge(t, nil, func(g *image.Gray) {
 		for y := range g.Rect.Dy() {
 			row := g.Pix[y*g.Stride:][:g.Rect.Dx()]

@@ -143,7 +143,7 @@ func TestTokensThatArePrintedTooSmallAreTold(t *testing.T) {
 // What is said of tokens that were printed too small.
 func TestPrintsThatAreTooSmallAreToldTogether(t *testing.T) {
 	all := []vision.SmallToken{{ID: "A1", Smaller: 0.031, Sigma: 0.002}, {ID: "B2", Smaller: 0.029, Sigma: 0.001}}
-	assert.Equal(t, []string{"Tokens printed at 97.0 % of their size: A1, B2. Ships with such tokens are missed at times: " +
+	assert.Equal(t, []string{"Tokens printed at 97.0 % of their size: A1, B2. Ships with such tokens are sometimes missed: " +
 		"print them at 100 % (docs/printing.md says how)"}, vision.DescribeSmall(all))
 	all[0].Smaller = 0.06
 	texts := vision.DescribeSmall(all)

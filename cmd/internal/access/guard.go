@@ -23,7 +23,7 @@ type Role int
 const (
 	Nobody Role = iota // may open pages and pair, and see the table unless reading needs pairing
 	Reader             // sees everything
-	Player             // chooses, holds, asks for a judge, calibrates
+	Player             // chooses, holds, calls a judge, calibrates
 	Judge              // rules
 )
 

@@ -178,7 +178,7 @@ func (g *Guard) Limited(next http.Handler) http.Handler {
 		if !g.here(r) {
 			if _, wait, ok := g.requests.take(g.clientOf(r), 1, g.now()); !ok {
 				g.counts.limited.Add(1)
-				tooMany(w, wait, "This device asks for too much at once; wait a moment.")
+				tooMany(w, wait, "This device sends too many requests at once; wait a moment.")
 				return
 			}
 		}
@@ -192,7 +192,7 @@ func (g *Guard) Costly(next http.HandlerFunc) http.HandlerFunc {
 		if !g.here(r) {
 			if _, wait, ok := g.requests.take(g.clientOf(r), costlyTakes, g.now()); !ok {
 				g.counts.limited.Add(1)
-				tooMany(w, wait, "This takes the program long to make; wait a moment.")
+				tooMany(w, wait, "The program needs a while for this; wait a moment.")
 				return
 			}
 		}
@@ -281,11 +281,11 @@ func (g *Guard) takeStream(w http.ResponseWriter, r *http.Request) (release func
 	switch no {
 	case peerHeld:
 		g.counts.streamsRefused.Add(1)
-		tooMany(w, 5*time.Second, fmt.Sprintf("This device listens to the table in %d places; close some of its pages.", ofPeer))
+		tooMany(w, 5*time.Second, fmt.Sprintf("This device has %d pages of this table open; close some.", ofPeer))
 	case allGone:
 		g.counts.streamsRefused.Add(1)
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d pages listen to this table, and that is as many as it serves; close some.", most),
+		http.Error(w, fmt.Sprintf("%d pages of this table are open, and it serves no more; close some.", most),
 			http.StatusServiceUnavailable)
 	}
 	return release, no == granted

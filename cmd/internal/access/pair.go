@@ -251,7 +251,7 @@ func (g *Guard) Unpair(w http.ResponseWriter, r *http.Request) {
 func (g *Guard) isHere(w http.ResponseWriter, r *http.Request, typed string) bool {
 	code, ok := tidyCode(typed)
 	if !ok {
-		text := fmt.Sprintf("That is no pairing code: it has %d of these letters and digits: %s.", codeLength, codeLetters)
+		text := fmt.Sprintf("That is not a pairing code. A code has %d of these letters and digits: %s.", codeLength, codeLetters)
 		http.Error(w, text, http.StatusBadRequest)
 		return false
 	}

@@ -253,7 +253,7 @@ func (p *program) gameDir(dir string, news chan<- string, log *slog.Logger) stri
 	lock, err := regularfile.Lock(filepath.Join(dir, gameLock), 0o600)
 	if errors.Is(err, regularfile.ErrLocked) {
 		log.Warn("match, pair and agreement are not kept: another program keeps its own there", "folder", dir)
-		news <- "Another Sightline keeps its match and pair in " + dir + ": those of this one are gone when it ends."
+		news <- "Another Sightline keeps its match and pair in " + dir + ": those of this one are lost when it ends."
 		return ""
 	}
 	if err == nil {

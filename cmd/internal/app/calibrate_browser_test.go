@@ -195,7 +195,7 @@ func (u *newcomer) capture(board calibration.Board, patience time.Duration) {
 		// People look whether the page has taken the view, and move on when it says that it will not:
 		// of a picture that shows the board where it is held now, and not of one on its way.
 		for from := u.pictures(); u.pictures() < from+maxPictures && u.read("views-count") == views; time.Sleep(60 * time.Millisecond) {
-			if u.pictures() >= from+3 && strings.Contains(u.read("now"), "Such a view has been taken") {
+			if u.pictures() >= from+3 && strings.Contains(u.read("now"), "That view has already been taken") {
 				break
 			}
 		}

@@ -127,9 +127,9 @@ func (h *cameraHolder) light(l exposure.Light, busy bool) exposure.State {
 		return exposure.State{Code: exposure.None, Says: "The exposure of this source cannot be set from here."}
 	case !h.paper:
 		return exposure.State{Code: exposure.None,
-			Says: "The exposure is as the camera was set: camera.exposure = \"paper\" holds it by the markers' paper."}
+			Says: "The exposure is as the camera was set: camera.exposure = \"paper\" adjusts it by the markers' paper."}
 	case h.exposure == nil:
-		return exposure.State{Code: exposure.Waiting, Says: "The camera settles first."}
+		return exposure.State{Code: exposure.Waiting, Says: "The camera is still settling."}
 	}
 	if change := h.exposure.See(l, busy); change != nil {
 		value, err := h.set(*change)

@@ -95,8 +95,8 @@ func TestAskingAJudgeFreezesAndTellsEverybody(t *testing.T) {
 	h := newHandsOn(t)
 	v := h.does(hardware.HoldFreeze)
 	assert.True(t, v.Held)
-	assert.Contains(t, v.Notes[0].Text, "A judge is asked for: A1 to B1")
-	assert.Equal(t, "Judge asked", v.Panel.Screen.Title)
+	assert.Contains(t, v.Notes[0].Text, "A judge was called: A1 to B1")
+	assert.Equal(t, "Judge called", v.Panel.Screen.Title)
 }
 
 func TestTheEditionIsChangedAtThePanel(t *testing.T) {

@@ -69,7 +69,7 @@ func TestTheQuickWayLeadsToAnAnswer(t *testing.T) {
 	u.do(chromedp.Navigate(u.url+"/first"), chromedp.WaitVisible(`#step-markers[data-state="done"]`))
 	var offers string
 	u.do(chromedp.Text("#step-lens .actions", &offers))
-	assert.Contains(t, offers, "Do better")
+	assert.Contains(t, offers, "Improve it")
 	u.press("#way-full")
 	u.do(chromedp.WaitVisible(`#step-lens[data-state="next"]`), chromedp.WaitVisible(`#step-markers[data-state="open"]`))
 	u.picture("better")

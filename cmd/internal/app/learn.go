@@ -477,15 +477,16 @@ func doubts(found []trace.Token) *live.TokenTrace {
 		if k.Problem == "" {
 			turned, flipped := catalogue.LikeItself(k.Outline)
 			if turned {
-				t.Doubts = append(t.Doubts, "It looks about the same turned about: where it lies is found, but perhaps not how, and then it is "+
-					"called unknown.")
+				t.Doubts = append(t.Doubts, "It looks almost the same when it is turned around. The program finds where it lies, but "+
+					"perhaps not which way round. Then it calls it unknown.")
 			}
 			if flipped {
-				t.Doubts = append(t.Doubts, "Both its faces look about the same: it may be called unknown rather than guessed.")
+				t.Doubts = append(t.Doubts, "Its two faces look almost the same. The program may call it unknown rather than guess.")
 			}
 			for n := range found[:i] {
 				if found[n].Problem == "" && catalogue.Alike(k.Outline, found[n].Outline) {
-					t.Doubts = append(t.Doubts, fmt.Sprintf("It looks about like number %d: either may be called unknown rather than guessed.", n+1))
+					t.Doubts = append(t.Doubts, fmt.Sprintf("It looks almost like number %d. The program may call either of them "+
+						"unknown rather than guess.", n+1))
 				}
 			}
 			if k.Doubt != "" {

@@ -100,7 +100,7 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 			"you wanted", live.ErrLearnConflict)
 	}
 	if now.Catalogue.Problem != "" && !(in.Do == live.LearnImport && in.Whole) {
-		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in place of all, or put the file right",
+		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue that replaces everything, or repair the file",
 			live.ErrLearnConflict, now.Catalogue.Problem)
 	}
 	next, err := l.changed(in, now.Entries)
@@ -167,7 +167,7 @@ func (l *Learner) changed(in live.LearnIntent, entries []catalogue.Entry) (*cata
 		return c, changeEntry(in, c)
 	case live.LearnDelete:
 		if c.Entry(in.Name) == nil {
-			return nil, fmt.Errorf("the catalogue holds no %q", in.Name)
+			return nil, fmt.Errorf("the catalogue has no %q", in.Name)
 		}
 		c.Entries = slices.DeleteFunc(c.Entries, func(e catalogue.Entry) bool { return e.Name == in.Name })
 		return c, nil
@@ -231,7 +231,7 @@ func put(c *catalogue.Catalogue, e catalogue.Entry, replace bool) error {
 	case there == nil:
 		c.Entries = append(c.Entries, e)
 	case !replace:
-		return fmt.Errorf("%w: the catalogue holds %q already: take another name, or say that it is to be replaced", live.ErrLearnConflict,
+		return fmt.Errorf("%w: the catalogue already has %q: choose another name, or say that it is to be replaced", live.ErrLearnConflict,
 			e.Name)
 	default:
 		*there = e
@@ -243,11 +243,11 @@ func put(c *catalogue.Catalogue, e catalogue.Entry, replace bool) error {
 func changeEntry(in live.LearnIntent, c *catalogue.Catalogue) error {
 	e := c.Entry(in.Name)
 	if e == nil {
-		return fmt.Errorf("the catalogue holds no %q", in.Name)
+		return fmt.Errorf("the catalogue has no %q", in.Name)
 	}
 	to := cmp.Or(in.To, in.Name)
 	if to != in.Name && c.Entry(to) != nil {
-		return fmt.Errorf("%w: the catalogue holds %q already: take another name", live.ErrLearnConflict, to)
+		return fmt.Errorf("%w: the catalogue already has %q: choose another name", live.ErrLearnConflict, to)
 	}
 	checked, err := catalogue.NewEntry(to, cmp.Or(in.Kind, e.Kind), e.Outline)
 	if err != nil {
@@ -261,7 +261,7 @@ func changeEntry(in live.LearnIntent, c *catalogue.Catalogue) error {
 // one. Names that are taken are refused unless they are to be replaced.
 func importEntries(in live.LearnIntent, c *catalogue.Catalogue) error {
 	if len(in.Catalogue.Entries) == 0 {
-		return fmt.Errorf("the file holds no outline: nothing is taken from it")
+		return fmt.Errorf("the file contains no outline: nothing was imported")
 	}
 	if in.Whole {
 		c.Entries = in.Catalogue.Entries
@@ -278,7 +278,7 @@ func importEntries(in live.LearnIntent, c *catalogue.Catalogue) error {
 		}
 	}
 	if len(same) > 0 {
-		return fmt.Errorf("%w: the catalogue holds %s already: replace them, or take the file in place of all", live.ErrLearnConflict,
+		return fmt.Errorf("%w: the catalogue already has %s: replace them, or replace everything", live.ErrLearnConflict,
 			strings.Join(same[:min(len(same), 8)], ", "))
 	}
 	return nil

@@ -250,12 +250,12 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	require.Len(t, now.Entries, 3)
 	saw = now.Catalogue.Version
 	for in, says := range map[*live.LearnIntent]string{
-		{Do: live.LearnDelete, Name: "x"}:                                     `holds no "x"`,
-		{Do: live.LearnChange, Name: "x", To: "y"}:                            `holds no "x"`,
-		{Do: live.LearnChange, Name: "c", To: "d"}:                            `holds "d" already`,
-		{Do: live.LearnChange, Name: "c", To: "A1"}:                           `"A1" is what a ship is called`,
+		{Do: live.LearnDelete, Name: "x"}:                                     `has no "x"`,
+		{Do: live.LearnChange, Name: "x", To: "y"}:                            `has no "x"`,
+		{Do: live.LearnChange, Name: "c", To: "d"}:                            `already has "d"`,
+		{Do: live.LearnChange, Name: "c", To: "A1"}:                           `"A1" is a ship's name`,
 		{Do: live.LearnChange, Name: "c", Kind: "moon"}:                       "kind: expected one of",
-		{Do: live.LearnImport, Catalogue: parse("f", "d")}:                    "holds d already",
+		{Do: live.LearnImport, Catalogue: parse("f", "d")}:                    "already has d",
 		{Do: live.LearnSave, Trace: 1, Tokens: []live.LearnName{{Name: "z"}}}: "traced again",
 		{Do: "sing"}: `no "sing"`,
 	} {
@@ -303,7 +303,7 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	}
 	assert.NoFileExists(t, table.Catalogue+".bak")
 	err = s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: &catalogue.Catalogue{}, Whole: true})
-	assert.ErrorContains(t, err, "holds no outline")
+	assert.ErrorContains(t, err, "contains no outline")
 	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
 	assert.Empty(t, s.Learning().Catalogue.Problem)
 	assert.FileExists(t, table.Catalogue+".bak")

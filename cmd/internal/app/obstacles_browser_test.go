@@ -129,7 +129,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	mine, err := filepath.Abs("mine.json")
 	require.NoError(t, err)
 	u.do(chromedp.SetUploadFiles("#file", []string{mine}), chromedp.Click("#take"), chromedp.WaitVisible("#catalogue-problem"))
-	assert.Contains(t, u.read("catalogue-problem"), "The catalogue holds debris1, gas1, my charge already")
+	assert.Contains(t, u.read("catalogue-problem"), "The catalogue already has debris1, gas1, my charge")
 	refusals := 0
 	for _, c := range complaints() { // the browser logs a refusal as such
 		if strings.Contains(c, "409") {

@@ -183,7 +183,7 @@ func rulingsTrouble(err error, dir string) string {
 	case errors.Is(err, rulings.ErrCorrupt):
 		return "the record in " + dir + " is damaged or another program's. Run sightline rulings verify, and keep the folder as it is."
 	case errors.Is(err, fs.ErrPermission):
-		return "the folder " + dir + " may not be written."
+		return "the folder " + dir + " is not writable."
 	case errors.Is(err, rulings.ErrNewer):
 		return "a newer program made the record in " + dir + ". It is shown here, and nothing is recorded in it. " + newerRemedy
 	}
@@ -206,7 +206,7 @@ func (j *judges) Close() error {
 // problem words what is wrong with the record, and what to do about it.
 func (j *judges) problem(err error) error {
 	kind, text := live.ErrUnwritten, ""
-	const kept = " What you wrote still stands in the form."
+	const kept = " What you wrote is still in the form."
 	switch {
 	case errors.Is(err, rulings.ErrNoEntry), errors.Is(err, rulings.ErrPruned):
 		return fmt.Errorf("%w: %w", live.ErrNoRuling, err)
@@ -224,11 +224,12 @@ func (j *judges) problem(err error) error {
 	case errors.Is(err, rulings.ErrFull):
 		text = "There is no room on the disk: nothing was recorded. Make room in " + j.dir + " and record it again." + kept
 	case errors.Is(err, fs.ErrPermission):
-		text = "The folder of the rulings, " + j.dir + ", may not be written: nothing was recorded." + kept
+		text = "The rulings folder, " + j.dir + ", is not writable: nothing was recorded." + kept
 	case errors.Is(err, rulings.ErrNewer):
 		text = "A newer program made the record in " + j.dir + ": nothing was recorded. " + newerRemedy + kept
 	case errors.Is(err, rulings.ErrInUse):
-		kind, text = live.ErrInUse, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
+		kind, text = live.ErrInUse, "Another program is writing the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+
+			kept
 	case errors.Is(err, rulings.ErrCorrupt):
 		kind = live.ErrDamaged
 		text = "The record of rulings in " + j.dir + " is damaged: nothing was recorded. Run sightline rulings verify, and keep the folder as " +

@@ -71,7 +71,7 @@ func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
 	var problem *live.Refusal
 	require.ErrorAs(t, err, &problem)
 	assert.Contains(t, problem.Text, "nothing was recorded. Run sightline rulings verify")
-	assert.Contains(t, problem.Text, "What you wrote still stands in the form.")
+	assert.Contains(t, problem.Text, "What you wrote is still in the form.")
 	assert.Contains(t, c.hub.Newest().RulingsTrouble, "is damaged: nothing was recorded.")
 	assert.NotContains(t, c.hub.Newest().RulingsTrouble, "in the form", "others have no form")
 	assert.Nil(t, c.hub.Newest().Ruling)
@@ -138,7 +138,7 @@ func simulatedCourt(t *testing.T) (*court, func()) {
 	}
 }
 
-// From someone asking for a judge to the entry worked out again from its own picture.
+// From someone calling a judge to the entry worked out again from its own picture.
 func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	c, next := simulatedCourt(t)
 	var v live.State
@@ -284,7 +284,7 @@ func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
 	require.ErrorAs(t, err, &problem)
 	assert.Contains(t, problem.Text, c.dir)
 	assert.Contains(t, problem.Text, "nothing was recorded")
-	assert.Contains(t, problem.Text, "still stands in the form")
+	assert.Contains(t, problem.Text, "is still in the form")
 	assert.Nil(t, c.hub.Newest().Ruling)
 	require.NotNil(t, c.hub.Newest().Hold, "what is held stays held")
 	require.NoError(t, os.Remove(c.dir))
@@ -470,7 +470,7 @@ func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 		says string
 	}{
 		"full":       {fmt.Errorf("append: %w", rulings.ErrFull), live.ErrUnwritten, "no room on the disk"},
-		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), live.ErrUnwritten, "may not be written"},
+		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), live.ErrUnwritten, "is not writable"},
 		"in use":     {rulings.ErrInUse, live.ErrInUse, "Another program"},
 		"damaged":    {rulings.ErrCorrupt, live.ErrDamaged, "damaged"},
 		"newer":      {fmt.Errorf("append: %w: version 3", rulings.ErrNewer), live.ErrUnwritten, "A newer program made the record"},

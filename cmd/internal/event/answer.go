@@ -62,7 +62,7 @@ func busy(m *nats.Msg) *nats.Msg {
 	out := nats.NewMsg(m.Reply)
 	out.Header.Set(HeaderStatus, strconv.Itoa(http.StatusServiceUnavailable))
 	out.Header.Set("Retry-After", "1")
-	out.Data = []byte("The table has too many requests at once, and did not do this one: ask again.\n")
+	out.Data = []byte("The table has too many requests at once and did not carry this one out: try again.\n")
 	return out
 }
 

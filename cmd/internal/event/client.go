@@ -311,8 +311,8 @@ func (s *status) lost(c *Client, err error) {
 	text := "The hall does not answer. The table plays on, and what is recorded waits."
 	switch {
 	case errors.Is(err, errOtherHall):
-		text = "What answers in the hall's place is another hall than this table was invited to: its certificate is another one. If it is " +
-			"the right one, invite the table again. The table plays on, and what is recorded waits."
+		text = "Another hall answers in the place of the one that invited this table: its certificate differs. If it is the right one, " +
+			"invite the table again. The table plays on, and what is recorded waits."
 	case refused(err):
 		text = "The hall refuses this table: its invitation has expired, was revoked or is in use by another program. The hall's page " +
 			"says which. The table plays on."

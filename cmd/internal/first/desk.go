@@ -288,7 +288,7 @@ func (d *Desk) useCamera(source string) (string, error) {
 	d.o.UseCamera(chosen)
 	says := chosen.Name + " is opened."
 	if d.o.Named != "" {
-		says += fmt.Sprintf(" At the next start %s counts again: change it there to keep this camera.", d.o.Named)
+		says += fmt.Sprintf(" At the next start %s applies again: change it there to keep this camera.", d.o.Named)
 	}
 	return says, nil
 }

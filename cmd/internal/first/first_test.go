@@ -62,7 +62,7 @@ func TestTheWayFollowsFromWhatIsKnown(t *testing.T) {
 	assert.Contains(t, Steps(f)[0].Now, "no such device")
 	over := Facts{Camera: "game.mp4", Ended: true, Trouble: "it is closed."}
 	assert.Equal(t, n, statesOf(over)[0])
-	assert.Equal(t, "game.mp4 has come to its end.", Steps(over)[0].Now)
+	assert.Equal(t, "game.mp4 has ended.", Steps(over)[0].Now)
 	f.Live, f.Height = true, 1080
 	assert.Equal(t, []State{d, n, o, w, w, w, w, w}, statesOf(f))
 	f.Print = &Print{BarX: 98, BarY: 98, ScaleX: 0.98, ScaleY: 0.98}
@@ -88,7 +88,7 @@ func TestTheWayFollowsFromWhatIsKnown(t *testing.T) {
 	assert.Equal(t, "/calibrate#quick", Steps(quick)[3].Href)
 	quick.Table, quick.Lens, quick.Rough, quick.RoughTable = f.Table, true, true, true
 	assert.Equal(t, []State{d, d, k, d, n, o, o, k}, statesOf(quick))
-	assert.Contains(t, Steps(quick)[2].Does, "Do better")
+	assert.Contains(t, Steps(quick)[2].Does, "Improve it")
 	exact := quick
 	exact.Rough, exact.RoughTable = false, false
 	assert.Equal(t, []State{d, d, d, d, n, o, o, o}, statesOf(exact), "what is exact already can be verified")
@@ -122,7 +122,7 @@ func TestGainsAreThoseOfTheBudget(t *testing.T) {
 func TestALensIsNotSaidToLeaveNothing(t *testing.T) {
 	f := Facts{Table: table(t), Lens: true, Live: true, Camera: "sim:"}
 	gain := func() string { return Steps(f)[2].Gain }
-	assert.Regexp(t, `^It leaves 0\.\d\d mm over 300 mm`, gain())
+	assert.Regexp(t, `^Its error is 0\.\d\d mm over 300 mm`, gain())
 	f.Table.Covariance = nil
 	assert.Contains(t, gain(), "states no uncertainty")
 	f.Simulated = true
@@ -288,7 +288,7 @@ func TestWhatIsDecidedIsKept(t *testing.T) {
 
 	for body, want := range map[string]string{
 		`{"do":"bars","bar_x_mm":95,"bar_y_mm":95}`:        "100 %",
-		`{"do":"bars","bar_x_mm":98,"bar_y_mm":98}`:        "newest sheet that you measured?\n",
+		`{"do":"bars","bar_x_mm":98,"bar_y_mm":98}`:        "measure the newest sheet?\n",
 		`{"do":"sheets","paper":"a5","ships":"A1"}`:        "expected a4 or letter",
 		`{"do":"sheets","paper":"a4","ships":"Z1"}`:        "ship id",
 		`{"do":"sheets","paper":"a4","ships":"A1:huge-9"}`: "base",

@@ -91,18 +91,18 @@ func Steps(f Facts) []Step {
 func (f Facts) camera() Step {
 	s := Step{ID: camera, Title: "Choose the camera", State: Open, Does: "Choose"}
 	const about = 1.1 * float64(calibration.MatSide) // the mat and its markers fill the picture's height
-	s.Gain = fmt.Sprintf("A pixel is %.1f mm of the mat with 1080 lines, %.1f mm with 4K.", about/1080, about/2160)
+	s.Gain = fmt.Sprintf("One pixel covers %.1f mm of the mat at 1080p, %.1f mm at 4K.", about/1080, about/2160)
 	switch {
 	case f.Camera == "":
 		s.Now = "No camera is chosen."
 	case f.Ended:
-		s.Now = f.Camera + " has come to its end."
+		s.Now = f.Camera + " has ended."
 	case !f.Live:
 		s.Now = fmt.Sprintf("%s does not answer: %s", f.Camera, f.Trouble)
 	default:
 		s.State, s.Now = Done, f.Camera+" gives pictures."
 		if f.Height > 0 {
-			s.Gain = fmt.Sprintf("A pixel of this camera is about %.1f mm of the mat.", about/float64(f.Height))
+			s.Gain = fmt.Sprintf("One pixel of this camera covers about %.1f mm of the mat.", about/float64(f.Height))
 		}
 	}
 	return s
@@ -110,7 +110,8 @@ func (f Facts) camera() Step {
 
 func (f Facts) print() Step {
 	s := Step{ID: printing, Title: "Print and check the scale", State: Open,
-		Gain: "A page that is printed “to fit” is some 3 % small: a small base's token by 1.2 mm. Checked with a steel rule it is 0.1 mm."}
+		Gain: "A page printed “to fit” comes out about 3 % too small, a small base's token by 1.2 mm. Checked with a steel rule, the " +
+			"error is 0.1 mm."}
 	switch p := f.Print; {
 	case p == nil:
 		s.Now = "No bar was measured yet."
@@ -118,7 +119,7 @@ func (f Facts) print() Step {
 		s.Now = fmt.Sprintf("The bars measured %.1f and %.1f mm. The sheets are now drawn for this printer: print them again and measure again.",
 			p.BarX, p.BarY)
 	default:
-		s.State, s.Now = Done, fmt.Sprintf("The bars measured %.1f and %.1f mm: true.", p.BarX, p.BarY)
+		s.State, s.Now = Done, fmt.Sprintf("The bars measured %.1f and %.1f mm: correct.", p.BarX, p.BarY)
 	}
 	return s
 }
@@ -131,16 +132,17 @@ func (s Step) needs(what string) Step {
 
 func (f Facts) lens(g gains) Step {
 	s := Step{ID: lens, Title: "Calibrate the lens", State: Open, Does: "Calibrate the lens", Href: "/calibrate#lens"}
-	s.Gain = fmt.Sprintf("Estimated from the markers the lens leaves some %s over 300 mm, with a board less than %s.", g.rough, g.exact)
+	s.Gain = fmt.Sprintf("Estimated from the markers, the lens adds an error of about %s over 300 mm; calibrated with a board, less "+
+		"than %s.", g.rough, g.exact)
 	switch {
 	case f.Table == nil:
 	case g.lensMiddle > 0:
-		s.Gain = fmt.Sprintf("It leaves %s over 300 mm in the middle of the mat, %s in a corner.", millimetres(g.lensMiddle),
+		s.Gain = fmt.Sprintf("Its error is %s over 300 mm in the middle of the mat, %s in a corner.", millimetres(g.lensMiddle),
 			millimetres(g.lensCorner))
 	case f.Simulated:
-		s.Gain = "The simulated camera's lens is known exactly, as no real one is."
+		s.Gain = "The simulated camera's lens is known exactly. No real one is."
 	default:
-		s.Gain = "This lens states no uncertainty, so no answer counts any for it. Calibrate it, and it does."
+		s.Gain = "This lens file states no uncertainty, so the answers include none for the lens. Calibrate it to include one."
 	}
 	switch {
 	case f.Lens && !f.Rough:
@@ -149,7 +151,7 @@ func (f Facts) lens(g gains) Step {
 	case !f.Live:
 		return s.needs("a camera that gives pictures")
 	case f.Quick && f.Rough:
-		s.State, s.Does = Skipped, "Do better: calibrate the lens"
+		s.State, s.Does = Skipped, "Improve it: calibrate the lens"
 		s.Now = "Estimated from the markers. A board makes it exact."
 	case f.Quick:
 		s.State, s.Now, s.Does = Skipped, "The quick way estimates it from the markers.", ""
@@ -181,8 +183,8 @@ func (f Facts) markers(g gains) Step {
 		if f.Missing > 0 {
 			s.Now += fmt.Sprintf(" %d of the others are not seen.", f.Missing)
 		}
-		s.Gain = fmt.Sprintf("Of 300 mm, the camera's place leaves %s open, and the scale of the printed markers, apart from that, %s. "+
-			"Two long distances between markers, measured with a steel rule or tape, lower the latter: do the step again and type them in.",
+		s.Gain = fmt.Sprintf("Over 300 mm, the camera's place adds an error of %s, and the scale of the printed markers another %s. "+
+			"Two long distances between markers, measured with a steel rule or tape, reduce the second: do the step again and type them in.",
 			millimetres(g.place), millimetres(g.scale))
 	case !f.Live:
 		return s.needs("a camera that gives pictures")
@@ -224,7 +226,7 @@ func (f Facts) taught(s Step, done bool, now, again, before string) Step {
 
 func (f Facts) ships() Step {
 	s := Step{ID: ships, Title: "Put ships on the mat", State: Open, Does: "Go to the table", Href: "/",
-		Gain: "Print and cut leave 0.1 mm for each token, its play on the base another 0.1 mm."}
+		Gain: "Printing and cutting add an error of 0.1 mm for each token, its play on the base another 0.1 mm."}
 	switch {
 	case f.Ships >= 2 && f.Answers:
 		s.State, s.Now = Done, fmt.Sprintf("%d ships are recognised, and their ranges answered.", f.Ships)
@@ -233,7 +235,7 @@ func (f Facts) ships() Step {
 	case f.Ships == 1:
 		s.Now = "1 ship is recognised: an answer takes two."
 	case f.Busy:
-		s.Now = "A calibration has the camera: finish it, and answers come back."
+		s.Now = "The camera is being calibrated: answers come back when that is finished."
 	default:
 		s.Now = "No ship is recognised yet. Cut the tokens exactly, lay them flat on their bases, and keep lamps from mirroring in them."
 	}

@@ -46,7 +46,7 @@ func (g *Game) storeAgreement(to live.Measuring) {
 	}
 	if err := writeFile(g.file(agreementFile), agreement{to, g.o.Rules.Measuring, g.o.Now()}); err != nil {
 		g.o.Log.Warn("the agreement on measuring is not stored", "err", err)
-		g.note("This agreement could not be written down: if the program restarts, " + agreements[g.o.Rules.Measuring] + ".")
+		g.note("This agreement could not be saved: if the program restarts, " + agreements[g.o.Rules.Measuring] + ".")
 	}
 }
 

@@ -30,7 +30,7 @@ func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 	v := again.hub.Newest()
 	assert.Equal(t, live.MeasuringEdition, v.Policy.Measuring)
 	assert.Nil(t, v.Policy.Window, "what was declared was about one moment")
-	assert.Contains(t, v.Notes[0].Text, "As agreed before the program restarted: measuring is allowed when the rules open it.")
+	assert.Contains(t, v.Notes[0].Text, "As agreed before the program restarted: measuring is allowed when the rules allow it.")
 
 	for rule, c := range map[string]struct {
 		configured live.Measuring

@@ -292,7 +292,7 @@ func (g *Game) movedLast() (id string) {
 	return id
 }
 
-// AskJudge holds the answers and notes that a judge is asked for.
+// AskJudge holds the answers and notes that a judge was called.
 func (g *Game) AskJudge() { _ = g.AskJudgeFor("") } // a refusal is noted
 
 // AskJudgeFor does the same and records who asked; who may be "". An error is a *live.Refusal,
@@ -313,7 +313,7 @@ func (g *Game) AskJudgeFor(who string) error {
 		if g.choice.From != "" && g.choice.To != "" {
 			what = fmt.Sprintf(": %s to %s.", g.choice.From, g.choice.To)
 		}
-		g.note("A judge is asked for" + by + what)
+		g.note("A judge was called" + by + what)
 	})
 	return nil
 }

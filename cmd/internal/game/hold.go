@@ -17,7 +17,7 @@ const (
 	awaitedMost  = 4 // pictures that players released although a judge was to see them
 )
 
-// askersMost is how many names of people who asked for a judge are kept.
+// askersMost is how many names of people who called a judge are kept.
 const askersMost = 8
 
 // released is a released picture.
@@ -95,9 +95,8 @@ func (g *Game) checkRoom(r live.HoldRequest) error {
 	if n < awaitedMost {
 		return nil
 	}
-	return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("%d held pictures were released within the hour though a judge "+
-		"was to look at them, and no more can be kept. "+
-		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
+	return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("%d held pictures that a judge was to see were released within the "+
+		"hour, and no more can be kept. A judge can release this one; a player can after %s.", n, until.Local().Format("15:04:05"))}
 }
 
 // awaited counts the released pictures that a judge was to see, and returns when the first and
@@ -221,7 +220,7 @@ func (g *Game) renumbered(h *live.Held, now *shown) *live.Held {
 	return &next
 }
 
-// addAsker records who asked for a judge, in order, and reports whether that is news. who may be
+// addAsker records who called a judge, in order, and reports whether that is news. who may be
 // "". The caller holds mu.
 func (g *Game) addAsker(who string) bool {
 	if g.held == nil || g.held.hold == nil {

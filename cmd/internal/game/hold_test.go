@@ -59,7 +59,7 @@ func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	require.True(t, was.Hold.AwaitsJudge(was.Ruling))
 
 	refused := h.game.Hold(live.HoldRequest{By: "a player"})
-	require.ErrorContains(t, refused, "A judge was asked for by player 2 at ")
+	require.ErrorContains(t, refused, "A judge was called by player 2 at ")
 	require.NoError(t, h.game.Hold(live.HoldRequest{Held: was.Hold.Number, By: "Ada"}))
 	v := h.hub.Newest()
 	assert.Nil(t, v.Hold)
@@ -104,7 +104,7 @@ func TestWhatAJudgeWasCalledForIsKeptBeforeAnythingElse(t *testing.T) {
 	assert.Equal(t, other, h.hub.Newest().Released[0].Number)
 }
 
-// Whoever asks for a judge and lets go, again and again, does not destroy what was held first.
+// Whoever calls a judge and lets go, again and again, does not destroy what was held first.
 func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
 	h := newHoldBench(t)
 	var numbers []uint64
@@ -120,7 +120,7 @@ func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
 	for range 3 {
 		require.ErrorAs(t, h.game.Hold(live.HoldRequest{Held: fifth, By: "x"}), &problem)
 		assert.ErrorIs(t, problem, live.ErrOvertaken)
-		assert.Contains(t, problem.Text, "4 held pictures were released within the hour though a judge was to look at them")
+		assert.Contains(t, problem.Text, "4 held pictures that a judge was to see were released within the hour")
 	}
 	v := h.hub.Newest()
 	require.NotNil(t, v.Hold, "it stays held")
@@ -156,12 +156,12 @@ func TestAllWhoAskedForAJudgeAreRemembered(t *testing.T) {
 	}
 	h.game.AskJudgeFor("Ada")
 	assert.Contains(t, notes(), "The answers are held: they are those of this picture until the judge releases them.")
-	assert.Contains(t, notes(), "A judge is asked for by Ada: A1 to B1.")
+	assert.Contains(t, notes(), "A judge was called by Ada: A1 to B1.")
 	h.game.AskJudgeFor("Ben")
 	h.game.AskJudgeFor("Ada")
 	h.game.AskJudge()
 	assert.Equal(t, "Ada, Ben", h.hub.Newest().Hold.AskedBy)
-	assert.Contains(t, notes(), "A judge is asked for by Ben: A1 to B1.")
+	assert.Contains(t, notes(), "A judge was called by Ben: A1 to B1.")
 	for i := range 3 * askersMost {
 		h.game.AskJudgeFor(fmt.Sprintf("player number %d of the long table", i))
 	}

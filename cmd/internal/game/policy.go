@@ -18,7 +18,7 @@ const (
 
 var agreements = map[live.Measuring]string{
 	live.MeasuringFree:    "everyone may measure at any time",
-	live.MeasuringEdition: "measuring is allowed when the rules open it",
+	live.MeasuringEdition: "measuring is allowed when the rules allow it",
 	live.MeasuringJudge:   "only the judge measures",
 }
 

@@ -23,7 +23,7 @@ type session struct {
 	Chosen bool      `json:"chosen"` // by a person
 	Held   bool      `json:"held"`
 	HeldAt time.Time `json:"held_at"`
-	Asked  string    `json:"asked"` // who asked for a judge; "": no one
+	Asked  string    `json:"asked"` // who called a judge; "": no one
 	At     time.Time `json:"at"`    // when it was written
 }
 
@@ -76,7 +76,7 @@ func (g *Game) storeSession() {
 	err := writeFile(g.file(sessionFile), s)
 	if err != nil && !g.failed {
 		g.o.Log.Warn("the chosen pair is not stored", "err", err)
-		g.Note("The chosen pair could not be written down: if the program restarts, choose it again.")
+		g.Note("The chosen pair could not be saved: if the program restarts, choose it again.")
 	}
 	g.failed = err != nil
 }
@@ -92,7 +92,7 @@ func (g *Game) resume(s session) {
 		case s.From == "" && s.To == "":
 		case token.Unidentified(s.From) || token.Unidentified(s.To): // such names may be other bases' now
 			g.chosen = true
-			g.note("Choose the pair again: before the program restarted it was one with a base that has no name.")
+			g.note("Choose the pair again: before the restart it included a base without a name.")
 		default:
 			g.choice, g.chosen = live.Choice{From: s.From, To: s.To, Arc: arc}, s.Chosen
 			g.note(fmt.Sprintf("The pair is %s to %s, as before the program restarted.", cmp.Or(s.From, "nobody"), cmp.Or(s.To, "nobody")))
@@ -102,7 +102,7 @@ func (g *Game) resume(s session) {
 		}
 		text := "What was held before the restart is gone: it was held at " + s.HeldAt.Local().Format("15:04")
 		if s.Asked != "" {
-			text += ", when a judge was asked for by " + s.Asked
+			text += ", when a judge was called by " + s.Asked
 		}
 		g.note(text + ". The answers are those of the table as it stands now.")
 	})

@@ -88,7 +88,7 @@ func TestWhatWasHeldBeforeARestartIsToldToBeGone(t *testing.T) {
 	b := sessionBench(t, path, time.Minute)
 	assert.Nil(t, b.hub.Newest().Hold)
 	at := first.hub.Newest().Hold.At.Local().Format("15:04")
-	assert.Contains(t, notesOf(b), "What was held before the restart is gone: it was held at "+at+", when a judge was asked for by player 2.")
+	assert.Contains(t, notesOf(b), "What was held before the restart is gone: it was held at "+at+", when a judge was called by player 2.")
 	b.game.storeSession()
 	assert.NotContains(t, notesOf(sessionBench(t, path, 2*time.Minute)), "is gone", "it is told once")
 
@@ -110,5 +110,5 @@ func TestASessionThatCannotBeReadOrKeptIsTold(t *testing.T) {
 		b.game.Choose(live.Choice{From: "A1", To: to})
 		b.game.storeSession()
 	}
-	assert.Equal(t, 1, strings.Count(notesOf(b), "could not be written down"))
+	assert.Equal(t, 1, strings.Count(notesOf(b), "could not be saved"))
 }

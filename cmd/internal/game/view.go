@@ -63,7 +63,7 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 	switch {
 	case g.seen.Ended:
 		return live.Health{
-			Code: live.Ended, Title: "Recording over", Detail: status.Source + " has come to its end.",
+			Code: live.Ended, Title: "Recording over", Detail: status.Source + " has ended.",
 			Advice: "Start the program again, or choose another source.",
 		}
 	case (g.seen.FrameAt.IsZero() || age > g.o.StaleAfter) && status.State != capture.FeedLive && status.Err != "":
@@ -75,8 +75,8 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 		}
 		return live.Health{
 			Code: live.NoCamera, Title: "No camera", Detail: cmp.Or(status.Source, "The camera") + " gives no pictures: " + status.Trouble(),
-			Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically. The page /first " +
-				"lists the cameras of this machine.",
+			Advice: "Check that it is plugged in or that its stream runs, and that no other program uses it. Retrying automatically. " +
+				"The page /first lists the cameras of this machine.",
 		}
 	case g.seen.FrameAt.IsZero():
 		source := cmp.Or(status.Source, "the camera")

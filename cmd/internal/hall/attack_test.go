@@ -62,7 +62,7 @@ func TestTwoProgramsThatBothSpeakAreSaid(t *testing.T) {
 		for _, session := range []string{"a", "b"} {
 			require.NoError(t, conn.PublishMsg(word(s.Health(), session, 1, 1, `{"code":"ok"}`)))
 		}
-		return r.says(t, "7", "Two programs speak as this table by turns")
+		return r.says(t, "7", "Two programs take turns as this table")
 	})
 }
 
@@ -122,7 +122,7 @@ func TestWhatATableSaysIsReadWithCare(t *testing.T) {
 		_ = conn.Publish(strings.ReplaceAll(subject, ">", "1"), []byte("{"))
 	}
 	eventually(t, "an entry that is none is said", func() bool {
-		return r.says(t, "7", "Ruling 1 cannot be trusted: its content is not what its hash says")
+		return r.says(t, "7", "Ruling 1 cannot be trusted: its content does not match its hash")
 	})
 
 	began := time.Now().Add(-90 * time.Minute)

@@ -205,7 +205,7 @@ func (d *door) enter(c server.ClientAuthentication, i Invite) (problem string) {
 			d.second[i.Table] = sentHome{time.Now(), fmt.Sprintf("A second program, at %v, tries to join with this table's invitation, "+
 				"and is refused. Invite a table of its own for it.", c.RemoteAddress())}
 			d.mu.Unlock()
-			return "another program is here with its invitation"
+			return "another program uses its invitation"
 		}
 		d.mu.Unlock()
 		time.Sleep(freedEvery) // a program that ended a moment ago is still being seen off
@@ -277,7 +277,7 @@ func signed(key, signature string, nonce []byte) string {
 		}
 	}
 	if len(nonce) == 0 || public.Verify(nonce, raw) != nil {
-		return "its signature is another key's"
+		return "its signature was made with another key"
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ func readRuling(table string, number int64, hash string, raw []byte) *Ruling {
 	r := &Ruling{Table: table, Number: number, Hash: hash}
 	sum := sha256.Sum256(raw)
 	if hex.EncodeToString(sum[:]) != hash {
-		r.Problem = "its content is not what its hash says"
+		r.Problem = "its content does not match its hash"
 		return r
 	}
 	e, err := rulings.ParseRecord(raw)
@@ -120,7 +120,7 @@ func (c *chain) problems() (out []string) {
 	for _, n := range slices.Sorted(maps.Keys(c.entries)) {
 		all := c.entries[n]
 		if len(all) > 1 {
-			out = append(out, fmt.Sprintf("There are %d different rulings of number %d: the table's record was rewritten, or begun again.",
+			out = append(out, fmt.Sprintf("There are %d different rulings with number %d: the table's record was rewritten, or begun again.",
 				len(all), n))
 		}
 		for _, k := range all {
@@ -146,16 +146,19 @@ func (c *chain) against(r event.Record, heard time.Time) []string {
 		return []string{"The table's record cannot be read: " + r.Error}
 	case heard.Sub(c.arrived) < settled:
 	case r.Number == 0 && c.head > 0:
-		return []string{fmt.Sprintf("The table's record is empty, and the hall has up to ruling %d: it was removed, or begun again. The hall "+
+		return []string{fmt.Sprintf("The table's record is empty, but the hall has it up to ruling %d: it was removed, or begun again. The "+
+			"hall "+
 			"keeps what it has.", c.head)}
 	case r.Number < c.head && !c.leads(r.Number, r.Hash):
-		return []string{fmt.Sprintf("The table's record, which ends at ruling %d, is another one than the hall has up to ruling %d: it was "+
+		return []string{fmt.Sprintf("The table's record, which ends at ruling %d, differs from the one that the hall has up to ruling "+
+			"%d: it was "+
 			"begun again, or rewritten. The hall keeps what it has.", r.Number, c.head)}
 	case r.Number < c.head:
-		return []string{fmt.Sprintf("The table's record ends at ruling %d, and the hall has up to %d: %s cut off at its end. "+
+		return []string{fmt.Sprintf("The table's record ends at ruling %d, but the hall has it up to %d: %s cut off at its end. "+
 			"The hall keeps what it has.", r.Number, c.head, entries(c.head-r.Number))}
 	case r.Number == c.head && r.Number > 0 && !slices.Contains(c.hashes(r.Number), r.Hash):
-		return []string{fmt.Sprintf("The table's ruling %d is another one than the hall has: the end of its record was replaced.", r.Number)}
+		return []string{fmt.Sprintf("The table's ruling %d differs from the one that the hall has: the end of its record was "+
+			"replaced.", r.Number)}
 	}
 	return nil
 }

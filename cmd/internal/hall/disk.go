@@ -37,8 +37,8 @@ func (h *Hall) trouble() string {
 		return h.outage
 	}
 	if !h.lost.IsZero() && h.o.Now().Sub(h.lost) < lossShown {
-		return fmt.Sprintf("What the hall kept was removed or replaced while it ran, which was found at %s: it has again what the tables "+
-			"hand on that are here.", h.lost.Local().Format("15:04"))
+		return fmt.Sprintf("What the hall kept was removed or replaced while it ran; this was noticed at %s. It has again what the "+
+			"connected tables pass on.", h.lost.Local().Format("15:04"))
 	}
 	if free, err := room(h.o.Dir); err == nil && free < roomWanted {
 		return fmt.Sprintf("Only %d MB are free on the disk of %s.", free>>20, h.o.Dir)

@@ -318,4 +318,4 @@ func (v *Invites) byKey(key string) (i Invite, problem string) {
 }
 
 // unknownKey is what is wrong with a key that no invitation has.
-const unknownKey = "its key is a stranger's"
+const unknownKey = "its key is unknown here"

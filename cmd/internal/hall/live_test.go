@@ -416,5 +416,5 @@ func TestATableIsAskedAsWhoAsksTheHall(t *testing.T) {
 	eventually(t, "it is gone", func() bool { return !r.tile(t, "7").Live }) // asked in the instant it goes, the hall waits longer
 	status, text = r.send(t, http.MethodPost, "/t/7/api/rulings", `{}`)
 	assert.Equal(t, http.StatusBadGateway, status)
-	assert.Contains(t, text, "look at the table")
+	assert.Contains(t, text, "check at the table")
 }

@@ -47,7 +47,8 @@ func TestWhatIsRuledAfterACutArrives(t *testing.T) {
 	p.book.rule(t, "after the cut", 1000)
 	eventually(t, "the new one is there", func() bool { return len(found(t, r, "after the cut")) == 1 })
 	eventually(t, "it is said", func() bool {
-		return r.says(t, "7", "There are 2 different rulings of number 3") && r.says(t, "7", "another one than the hall has up to ruling 5")
+		return r.says(t, "7", "There are 2 different rulings with number 3") && r.says(t, "7", "differs from the one that the hall has "+
+			"up to ruling 5")
 	})
 	assert.Equal(t, 6, r.tile(t, "7").Rulings, "the hall keeps what it has")
 }
@@ -66,7 +67,7 @@ func TestARecordThatIsBegunAgainIsSaidToBe(t *testing.T) {
 	p.book.rule(t, "of the new record", 0)
 	eventually(t, "the new one is there", func() bool { return r.tile(t, "7").Rulings == 4 })
 	eventually(t, "it is said", func() bool {
-		return r.says(t, "7", "ends at ruling 1, is another one than the hall has up to ruling 3")
+		return r.says(t, "7", "ends at ruling 1, differs from the one that the hall has up to ruling 3")
 	})
 	assert.False(t, r.says(t, "7", "cut off"))
 }
@@ -242,7 +243,7 @@ func TestAHallWithAnotherCertificateIsSaid(t *testing.T) {
 	r.stop()
 	require.NoError(t, os.Remove(filepath.Join(dir, "broker.pem")))
 	again := run(t, dir, func(o *hall.Options) { o.Tables = address })
-	hears(t, told, "its certificate is another one")
+	hears(t, told, "its certificate differs")
 	p.book.rule(t, "meanwhile", 0)
 	assert.False(t, p.client.Here())
 	p.stop()

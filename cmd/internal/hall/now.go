@@ -98,7 +98,7 @@ func (h *Hall) snapshot() (nowJSON, error) {
 		}
 		if tile.Health != nil && tile.Expires.IsZero() {
 			if why := h.invites.ended(name); why != "" && h.broker == nil && tile.Live {
-				tile.Problems = append(tile.Problems, "The broker lets it in, although "+why+": end its user there.")
+				tile.Problems = append(tile.Problems, "The broker lets it in, although "+why+": delete its user there.")
 			} else if why != "" {
 				tile.Problems = append(tile.Problems, "The hall does not let it in: "+why+". What it records waits there.")
 			}
@@ -151,7 +151,7 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 		tile.Problems = append(tile.Problems, h.broker.door.problems(t.name)...)
 	}
 	if now-t.unread < troubleShown && t.unread > 0 {
-		tile.Problems = append(tile.Problems, "What the table says cannot be read: "+t.unreadWhy)
+		tile.Problems = append(tile.Problems, "The table's message cannot be read: "+t.unreadWhy)
 	}
 	if t.came == 0 {
 		return tile
@@ -172,7 +172,7 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 		tile.Problems = append(tile.Problems, clockOff(time.UnixMilli(says), h.o.Now())...)
 	}
 	if now-t.turns < troubleShown && t.turns > 0 {
-		tile.Problems = append(tile.Problems, "Two programs speak as this table by turns: give each its own invitation.")
+		tile.Problems = append(tile.Problems, "Two programs take turns as this table: give each its own invitation.")
 	}
 	switch {
 	case health.Game != nil:
@@ -439,7 +439,7 @@ var tableFigures = []struct {
 	{"rulings", "Of the table that the hall has.", func(t *Tile) (float64, bool) { return float64(t.Rulings), true }},
 	{"rulings_waiting", "Of the table that the hall does not have.", func(t *Tile) (float64, bool) { return float64(t.Waiting), true }},
 	{"record_problems", "What is wrong with the table's record.", func(t *Tile) (float64, bool) { return float64(len(t.Problems)), true }},
-	{"judge_asked", "1 while a judge is asked for.", func(t *Tile) (float64, bool) {
+	{"judge_asked", "1 while a call for a judge is open.", func(t *Tile) (float64, bool) {
 		return one(t.Health != nil && t.Health.Call != nil), true
 	}},
 }

@@ -187,10 +187,10 @@ func pairingsJSON(raw []byte) ([]Pairing, error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return nil, fmt.Errorf("it is in none of the forms that the hall reads: %s is a JSON %s", cmp.Or(wrong.Field, "an entry of the list"),
+		return nil, fmt.Errorf("the hall cannot read this form: %s is a JSON %s", cmp.Or(wrong.Field, "an entry of the list"),
 			wrong.Value)
 	case err != nil:
-		return nil, fmt.Errorf("it is in none of the forms that the hall reads: %w", err)
+		return nil, fmt.Errorf("the hall cannot read this form: %w", err)
 	}
 	t := &in.tournament
 	if in.Nested != nil {

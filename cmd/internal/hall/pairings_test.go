@@ -127,7 +127,7 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 		`{"id":338,"matches":[{"player1":{"username":"ada"}}]}`: `expected "pairings", or a tournament with "participants" or "players" and "rounds"; found "id", "matches"`,
 		`{"ladder":[],"waitlist":[]}`:                           `found "ladder", "waitlist"`, `{}`: "found nothing",
 		`[{"player1":"Ada"}]`: "pairing 1: table: expected", `["Ada"]`: "an entry of the list is a JSON string", `[`: "unexpected end",
-		`{"players":[],"rounds":[{"matches":[{"player1":{"name":"Ada"}}]}]}`: "in none of the forms",
+		`{"players":[],"rounds":[{"matches":[{"player1":{"name":"Ada"}}]}]}`: "cannot read this form",
 		`{"players":[{}],"rounds":[{"matches":[{"player2":"Ben"}]}]}`:        "pairing 1: player 1 has no name",
 		`{"players":[{}]}`: "the tournament has no rounds", "<!doctype html><table>": "this is a web page",
 		"": "the file is empty", "\ufeff\n": "the file is empty", "a,b\n": "there is no table", "table,player1,player2\n": "there are none in it",
@@ -137,7 +137,7 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 		"table,player1,player2\n1,Ada\n":                                       "wrong number of fields",
 		"table,player1,player2\n1,\u202e\x07,Ben\n":                            "player 1 has no name",
 		"table,player1,player2\n" + strings.Repeat("7", 10_000) + ",Ada,Ben\n": `got "7777777777777777777777777777777777777777…"`,
-		"{": "in none of the forms", `{"participants":[],"rounds":[]}`: "has no rounds",
+		"{": "cannot read this form", `{"participants":[],"rounds":[]}`: "has no rounds",
 		`{"participants":[],"rounds":[{"matches":[{"player1_id":1,"player2_id":2}]}]}`: "participant 1 is not among the participants",
 		"\xff": "UTF-8", strings.Repeat("x", hall.PairingsMost+1): "expected at most",
 	} {

@@ -74,10 +74,10 @@ func TestEntriesCutOffAtATablesEndAreSaid(t *testing.T) {
 		want   string
 	}{
 		"cut off": {func(b *book) { b.entries = b.entries[:1] },
-			"ends at ruling 1, and the hall has up to 3: 2 entries were cut off at its end"},
-		"all gone": {func(b *book) { b.entries = nil }, "The table's record is empty, and the hall has up to ruling 3"},
+			"ends at ruling 1, but the hall has it up to 3: 2 entries were cut off at its end"},
+		"all gone": {func(b *book) { b.entries = nil }, "The table's record is empty, but the hall has it up to ruling 3"},
 		"replaced": {func(b *book) { b.entries = b.entries[:2]; b.rule(t, "a friendlier one", 0) },
-			"There are 2 different rulings of number 3"},
+			"There are 2 different rulings with number 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, rest+"?"+q.Encode(), http.StatusTemporaryRedirect)
 		return
 	case strings.HasSuffix(rest, "/events") || rest == "/api/video.mjpg":
-		http.Error(w, "The hall hands on no streams but a table's states: open this at the table itself.", http.StatusNotImplemented)
+		http.Error(w, "The hall passes on a table's state but no streams: open this at the table itself.", http.StatusNotImplemented)
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -61,7 +61,7 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		http.Error(w, "Table "+name+" does not answer. Nothing is known of whether it did what you asked: look at the table.",
+		http.Error(w, "Table "+name+" does not answer. It may or may not have done what you asked: check at the table.",
 			http.StatusBadGateway)
 		return
 	}

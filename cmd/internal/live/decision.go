@@ -143,9 +143,10 @@ func checkDecided(s *State, r *Ruled) string {
 		switch {
 		case value == "" || slices.Contains(measuredValues(s, key), value):
 		case i < 0:
-			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", sentence.Upper(known.name), value)
+			return fmt.Sprintf("%s is not open: ruling %q against the measurement means overruling it.", sentence.Upper(known.name), value)
 		default:
-			return fmt.Sprintf("%s was measured as %s; %q is none of it: that is to overrule.", sentence.Upper(open[i].Name), open[i].Text, value)
+			return fmt.Sprintf("%s was measured as %s, which excludes %q: ruling that means overruling it.",
+				sentence.Upper(open[i].Name), open[i].Text, value)
 		}
 	}
 	return ""

@@ -18,7 +18,7 @@ type Held struct {
 	// a new number. Numbers are not reused after a restart.
 	Number   uint64
 	At       time.Time         // when it was held
-	AskedBy  string            // who asked for a judge, as AskedText says it; "": no judge was asked for
+	AskedBy  string            // who called a judge, as AskedText says it; "": no judge was called
 	Askers   []string          // their names, the first to ask first; empty where no names were given
 	Judge    bool              // a judge holds it
 	Marked   bool              // a person marked the ships, which the program cannot find in the picture
@@ -77,18 +77,18 @@ func (h *Held) Scene() engine.Scene {
 	return s.Standing()
 }
 
-// AwaitsJudge reports whether a judge was asked for, or holds the picture, and has not ruled
+// AwaitsJudge reports whether a judge was called, or holds the picture, and has not ruled
 // on it yet. last is the last ruling; nil: none.
 func (h *Held) AwaitsJudge(last *Ruling) bool {
 	return h != nil && (h.AskedBy != "" || h.Judge) && (last == nil || last.Held != h.Number)
 }
 
-// waitingText says who holds the picture for a judge: "A judge was asked for by player 2 at
+// waitingText says who holds the picture for a judge: "A judge was called by player 2 at
 // 14:03:20".
 func (h *Held) waitingText() string {
 	who := "A judge held this"
 	if h.AskedBy != "" {
-		who = "A judge was asked for by " + h.AskedBy
+		who = "A judge was called by " + h.AskedBy
 	}
 	return who + " at " + clockOf(h.At)
 }

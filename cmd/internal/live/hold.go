@@ -40,7 +40,7 @@ var (
 // NameMost is the maximum length of a name, in characters.
 const NameMost = 80
 
-// AskedText says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" without names.
+// AskedText says who called a judge: "Ada", "Ada, Ben and 2 more"; "the table" without names.
 // It has at most NameMost characters.
 func AskedText(names []string) string {
 	if len(names) == 0 {

@@ -111,7 +111,7 @@ func (l *moveLines) addEdges(t *MovePreview) {
 	r := &t.Result
 	switch {
 	case r.Flees == engine.Yes && len(t.MayBlock) > 0 && t.Doing == DoManeuver:
-		l.add(engine.NoView, "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
+		l.add(engine.NoView, "As far as can be seen, it leaves the play area over the %s edge.", and(r.Edges))
 	case r.Flees == engine.Yes:
 		l.add(engine.No, "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
 	case r.Flees == engine.Indeterminate:
@@ -178,6 +178,6 @@ func NearestText(r *move.Result, sigmas float64) string {
 	if r.Nearest == "" || !(math.Abs(float64(r.Margin)) < 1e6) {
 		return ""
 	}
-	return fmt.Sprintf("Nearest to changing: %s, by %.1f mm, where %.1f mm is enough to be sure.", r.Nearest, math.Abs(r.Margin.Millimeters()),
+	return fmt.Sprintf("Closest call: %s, by %.1f mm; %.1f mm is enough to be sure.", r.Nearest, math.Abs(r.Margin.Millimeters()),
 		sigmas*r.Sigma.Millimeters())
 }

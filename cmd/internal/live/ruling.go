@@ -135,7 +135,7 @@ func checkRule(h *Held, s *State, r *RuleRequest) error {
 	case r.Decision != Overruled && s.Pair == nil:
 		return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", s.Reason)
 	case (r.Decision == AsMeasured || r.Decision == "") && r.Ruled != (Ruled{}):
-		return bad("A ruling as measured rules nothing else.")
+		return bad("A ruling “as measured” cannot decide anything else.")
 	}
 	if left := remainingQuestions(s, r.Ruled); len(left) > 0 {
 		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", remainingText(left))

@@ -171,7 +171,7 @@ func explainRange(s *State) string {
 	need := s.Sigmas * float64(r.Sigma)
 	switch r.Outcome {
 	case engine.Yes:
-		text := fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard "+
+		text := fmt.Sprintf("Decided: the limit of the range is %.1f mm away, and %.1f mm is enough to be sure (%g standard "+
 			"deviations).",
 			math.Abs(float64(r.Margin)), need, s.Sigmas)
 		if s.Pair.Contact == engine.Indeterminate { // in the first edition, where contact is range 1
@@ -201,7 +201,7 @@ func explainArc(s *State) string {
 	margin, need := math.Abs(a.Margin.Millimeters()), s.Sigmas*a.Sigma.Millimeters()
 	switch a.InArc {
 	case engine.No:
-		return fmt.Sprintf("Outside the arc by %.1f mm, where %.1f mm is enough to be sure (%g standard deviations). ", margin, need, s.Sigmas)
+		return fmt.Sprintf("Outside the arc by %.1f mm, and %.1f mm is enough to be sure (%g standard deviations). ", margin, need, s.Sigmas)
 	case engine.Indeterminate:
 		return fmt.Sprintf("The edge of the arc is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). ",
 			margin, need, s.Sigmas)

@@ -49,7 +49,7 @@ func TestTheArcIsExplainedWithItsFigures(t *testing.T) {
 		in   engine.Outcome
 		want string
 	}{
-		{engine.No, "Outside the arc by 141.6 mm, where 0.9 mm is enough to be sure (3 standard deviations). Decided: "},
+		{engine.No, "Outside the arc by 141.6 mm, and 0.9 mm is enough to be sure (3 standard deviations). Decided: "},
 		{engine.Indeterminate, "The edge of the arc is only 141.60 mm away, and the camera is sure only beyond 0.9 mm (3 standard deviations). " +
 			"Decided: "},
 		{engine.Yes, "Decided: "},

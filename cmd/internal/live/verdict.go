@@ -65,10 +65,11 @@ func (r *Restriction) verdict(act string) Verdict {
 	case r.certain():
 		out.Outcome, out.Title = engine.No.String(), "No "+act
 	case r.Outcome == engine.NoView:
-		out.Decide = "What was measured cannot say it: ask what " + strings.Join(r.Because, ", ") + " is, or how the ships came to stand so."
+		out.Decide = "The measurement cannot answer this: ask what " + strings.Join(r.Because, ", ") + " is, or how the ships came to " +
+			"stand like this."
 	case slices.Contains(r.Rules, "1e G95"):
-		out.Decide = "Try a slip of paper between them. Where they are in contact, it depends on whether one overlapped the other: " +
-			"ask how they came to stand so."
+		out.Decide = "Try a slip of paper between them. If they are in contact, it depends on whether one overlapped the other: ask " +
+			"how they came to stand like this."
 	default:
 		out.Decide = "Whether it touches " + strings.Join(r.Because, ", ") + " decides it: try a slip of paper between them."
 	}

@@ -44,7 +44,7 @@ func newBench(t *testing.T) *bench {
 		Rules: func() Rules { return Rules{Edition: engine.Rules25, Sigmas: 3} },
 		Hold: func(h live.Held, _ live.Choice) (uint64, error) {
 			if b.held != nil {
-				return 0, &live.Refusal{Kind: live.ErrOvertaken, Text: "A judge was asked for."}
+				return 0, &live.Refusal{Kind: live.ErrOvertaken, Text: "A judge was called."}
 			}
 			b.held = &h
 			return 7, nil

@@ -182,10 +182,10 @@ func pictureHealth(s pictureState, after time.Duration) live.Health {
 	switch s {
 	case pictureDark:
 		return live.Health{Code: live.Dark, Title: "Black picture", Detail: "The camera's pictures are black.", Advice: "Take the cap " +
-			"off the lens, put the light on."}
+			"off the lens and switch the light on."}
 	case pictureBlank:
 		return live.Health{Code: live.Dark, Title: "Blank picture", Detail: "The camera's pictures show one grey level and nothing " +
-			"else.", Advice: "See whether something lies before the lens, or a light shines into it."}
+			"else.", Advice: "Check whether something is in front of the lens, or a light shines into it."}
 	}
 	if s == pictureTorn {
 		return live.Health{Code: live.Torn, Title: "Broken picture", Detail: "A part of the camera's picture is missing.", Advice: tornAdvice}

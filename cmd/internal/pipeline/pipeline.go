@@ -150,7 +150,7 @@ func (p *Pipeline) Update(f vision.Frame) {
 	}
 	p.applyChanges(f)
 	if !p.track.single && p.stock.gapBefore(capturedAt(f, now)) && p.registration.State() != Unknown {
-		p.note("There were no pictures for a while: ships without our tokens keep their names where they stand as they stood.")
+		p.note("There were no pictures for a while. Ships without our tokens keep their names if they stand where they stood.")
 		p.drop()
 		p.track.detectChange(*p.registration.Table())
 	}

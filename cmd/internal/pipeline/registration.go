@@ -405,7 +405,7 @@ func (r *Registration) registerAgain(f vision.Frame, now time.Time) bool {
 	note := fmt.Sprintf("The camera or the table moved by %.1f mm; registered again from %d markers.",
 		r.table.Shift(&table).Millimeters(), len(table.Used))
 	if table.RMS > 2*r.table.RMS+lensDoubt {
-		note += fmt.Sprintf(" They fit worse than before (%.2f px, it was %.2f px): was the lens refocused?", table.RMS, r.table.RMS)
+		note += fmt.Sprintf(" They fit worse than before (%.2f px instead of %.2f px): was the lens refocused?", table.RMS, r.table.RMS)
 	}
 	return r.setFound(f, table, seen, now, note)
 }

@@ -89,9 +89,8 @@ func (r *Registration) noCalibration() live.Health {
 		h.Advice = "Use a calibration file (--calibration), or a program with OpenCV."
 	default:
 		h.Detail = "The mat's markers: " + h.Detail + "."
-		h.Advice = "Lay the printed markers (sightline print mat-markers) round the mat, flat and uncovered, and see to it that the " +
-			"camera sees " +
-			"all eight. If they lie well, the lens file may be another camera's."
+		h.Advice = "Lay the printed markers (sightline print mat-markers) round the mat, flat and uncovered, and make sure that the " +
+			"camera sees all eight. If they lie well, the lens file may be another camera's."
 	}
 	return h
 }
@@ -134,8 +133,8 @@ func (r *Registration) driftHealth() live.Health {
 	case Moved:
 		return live.Health{
 			Code: live.Moved, Title: "Camera moved",
-			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again when nothing "+
-				"moves any more.", shiftText(v)),
+			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again once nothing "+
+				"moves.", shiftText(v)),
 		}
 	case Settled:
 		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: "+
@@ -161,7 +160,7 @@ func (r *Registration) driftHealth() live.Health {
 		return live.Health{
 			Code: live.MarkersLost, Title: "Markers not seen",
 			Detail: fmt.Sprintf("%d of %d markers are in place: whether the camera still stands where it did cannot be told.", v.Seen, v.Of),
-			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough, three that lie apart mostly are. " +
+			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough; three usually are, if they lie far apart. " +
 				"Answers come back automatically.",
 		}
 	}

@@ -186,7 +186,7 @@ func withheld(table *live.State, g *round.Game, what string) string {
 		if what == "setup" && before || what == "scenario" && g != nil && g.Phase == round.End {
 			return ""
 		}
-		return "The agreement on measuring does not open this now."
+		return "The agreement on measuring does not allow this now."
 	}
 	return "Only the judge measures at this table."
 }

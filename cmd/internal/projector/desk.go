@@ -281,7 +281,7 @@ func (d *Desk) keep() {
 	d.trouble = ""
 	if err := d.kept.save(d.o.Path); err != nil {
 		d.o.Log.Warn("projector: not saved", "path", d.o.Path, "err", err)
-		d.trouble = "It lasts until the program ends only: " + sentence.Of(err)
+		d.trouble = "It lasts only until the program ends: " + sentence.Of(err)
 	}
 }
 

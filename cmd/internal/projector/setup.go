@@ -74,7 +74,7 @@ func (d *Desk) Cancel() {
 
 // Forget deletes the set-up.
 func (d *Desk) Forget() error {
-	return d.change(func(k *kept) { k.Void = "It was set aside on its page. Set it up again." })
+	return d.change(func(k *kept) { k.Void = "Its set-up was discarded on its page. Set it up again." })
 }
 
 // Switch switches the lines on or off.
@@ -188,7 +188,7 @@ func (j *job) read(ctx context.Context, tags []Tag, least int, text string) ([]r
 		out := readings(tags, found, j.table)
 		if len(out) >= least {
 			if j.delay = max(j.delay, delay*3/2, delayLeast); j.delay > max(delayMost, j.o.Stale) {
-				return nil, refusal(fmt.Sprintf("The camera shows the pattern %.0f s late only.", delay.Seconds()))
+				return nil, refusal(fmt.Sprintf("The camera shows the pattern only after %.0f s.", delay.Seconds()))
 			}
 			return out, nil
 		}

@@ -30,7 +30,7 @@ func TestAManeuverAndABoostUnderAHandAreNotTakenForAnother(t *testing.T) {
 	s.under("A1", 20*time.Second, "straight 2", "boost straight")
 	assert.Equal(t, "too_close", s.last().Outcome)
 	assert.Equal(t, "straight 4 or straight 2 and boost straight", s.last().Short(), s.last().Text)
-	assert.Contains(t, s.last().Text, "for it was not seen at rest between")
+	assert.Contains(t, s.last().Text, "because it was not seen at rest in between")
 
 	s = simulate(t, "2.0", 3)
 	s.run("to Activation\nB2 straight 2\nA2 straight 4")

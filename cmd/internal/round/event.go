@@ -282,7 +282,7 @@ func (g *Game) applyShip(e *Event) error {
 		p.Half = true
 	case Tied:
 		if e.Text != "" && e.Text != p.Pilot {
-			return wrong("%s is not tied to %s any more: somebody else changed it", e.Text, p.ID)
+			return wrong("%s no longer belongs to %s: someone else changed it", e.Text, p.ID)
 		}
 		return g.tie(p, g.Piece(e.With))
 	}

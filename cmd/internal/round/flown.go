@@ -292,7 +292,7 @@ func (j *judgement) considerTwoMoves() {
 	}
 	j.bumped, j.f.Outcome, j.f.Touching = false, engine.Indeterminate.String(), nil
 	j.f.Others = append(j.f.Others, found...)
-	j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...)) + ", for it was not seen at rest between"
+	j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...)) + ", because it was not seen at rest in between"
 	j.f.Says = nil
 }
 

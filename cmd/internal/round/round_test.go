@@ -391,7 +391,7 @@ func TestTwoWhoTieAPilotTieItOnce(t *testing.T) {
 	tap := Event{Kind: Tied, Ship: "A1", With: "A2", Text: "Wedge Antilles"}
 	p.do(tap)
 	_, _, err := Append(p.events, tap)
-	assert.ErrorContains(t, err, "Wedge Antilles is not tied to A1 any more")
+	assert.ErrorContains(t, err, "Wedge Antilles no longer belongs to A1")
 	p.do(Event{Kind: Tied, Ship: "A2", With: "A1", Text: "Wedge Antilles"})
 	assert.Equal(t, "Wedge Antilles", p.Piece("A1").Pilot)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrClock is in the error when pictures were not pruned because the clock went back or jumped.
-var ErrClock = errors.New("the clock went back or leapt")
+var ErrClock = errors.New("the clock went back or jumped")
 
 // leapMost is how far the clock may drift from the machine's uptime before pruning stops: more
 // than NTP's slewing and a leap second between two rulings, and far less than a picture's age.

@@ -94,7 +94,7 @@ func (m *Machine) offerBoard(s Sighting) Work {
 	case lens.GuideBlurred, lens.GuideDim, lens.GuideDisagrees, lens.GuideInvalid:
 		m.refuse(step)
 	case lens.GuideNothingNew:
-		l.Now = "Such a view has been taken." // the advice stands next to it
+		l.Now = "That view has already been taken." // the advice stands next to it
 	}
 	if l.Guide.Enough && !m.solved {
 		return m.beginSolve()
@@ -191,9 +191,9 @@ func (m *Machine) Solved(w SolveLens, s lens.Solution, err error) {
 // solveProblem words why there is no lens.
 func solveProblem(err error) string {
 	if errors.Is(err, lens.ErrViews) {
-		return "No lens yet: " + err.Error() + ". The views stay; go on taking more."
+		return "No lens yet: " + err.Error() + ". The views are kept; take more."
 	}
-	return "The lens could not be worked out: " + err.Error() + "."
+	return "The lens could not be calculated: " + err.Error() + "."
 }
 
 // more keeps taking views after a solution, or after it was saved.
@@ -207,7 +207,7 @@ func (m *Machine) more() error {
 		return nil // it was tapped twice
 	}
 	if m.state.Step != Lens || m.guide == nil || (l.Phase != Ready && l.Phase != Saved) {
-		return notNow("There is no lens that more views could better.")
+		return notNow("There is no lens that more views could improve.")
 	}
 	m.lens = nil
 	l.Phase, l.Result, l.SavedAs = Looking, nil, ""

@@ -78,12 +78,12 @@ func (p PrintState) Measured(x, y geom.Length) (PrintState, error) {
 	}
 	sx, sy := p.ScaleX*float64(x/Bar), p.ScaleY*float64(y/Bar)
 	if most := float64(barMost / Bar); math.Abs(sx-1) > most || math.Abs(sy-1) > most {
-		return p, wrong("That makes this printer's scale %.3f × %.3f, more than a printer alone is off: was it the newest sheet that you "+
-			"measured?", sx, sy)
+		return p, wrong("That would make this printer's scale %.3f × %.3f, a larger error than a printer makes: did you measure the "+
+			"newest sheet?", sx, sy)
 	}
 	p.BarX, p.BarY = x, y
 	if off(x) <= barGood && off(y) <= barGood {
-		p.Phase, p.Verdict = Saved, "Good: the prints are true to what a steel rule can tell."
+		p.Phase, p.Verdict = Saved, "Good: the prints are as exact as a steel rule can show."
 		return p, nil
 	}
 	p.Phase = Waiting

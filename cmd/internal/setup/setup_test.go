@@ -332,7 +332,7 @@ func TestWhatComesAtTheWrongTimeIsRefusedInASentence(t *testing.T) {
 	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
 	b.refuses(setup.Intent{Do: setup.Save}, "no new lens to save")
 	b.refuses(setup.Intent{Do: setup.Solve}, "No views are being taken")
-	b.refuses(setup.Intent{Do: setup.More}, "no lens that more views could better")
+	b.refuses(setup.Intent{Do: setup.More}, "no lens that more views could improve")
 	b.do(setup.Intent{Do: setup.Capture, Board: spec})
 	b.refuses(setup.Intent{Do: setup.Solve}, "0 views are too few")
 
@@ -367,7 +367,7 @@ func TestBarsSetTheScaleOfTheSheets(t *testing.T) {
 	assert.InDelta(t, 0.986, p.ScaleY, 1e-12)
 	assert.Contains(t, p.Verdict, "98.60 mm along")
 	_, err := b.m.Do(setup.Intent{Do: setup.Bars, BarX: 100, BarY: 98})
-	assert.ErrorContains(t, err, "more than a printer alone is off")
+	assert.ErrorContains(t, err, "a larger error than a printer makes")
 	b.do(setup.Intent{Do: setup.Bars, BarX: 99.9, BarY: 100.3})
 	p = b.m.State().Print
 	assert.Equal(t, setup.Saved, p.Phase)

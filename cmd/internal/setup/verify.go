@@ -63,7 +63,7 @@ func (m *Machine) card(c CardMeasures) error {
 	}
 	s := checkSetup(c)
 	if err := s.Validate(); err != nil {
-		return wrong("The check card cannot be like this: %v.", err)
+		return wrong("These figures of the check card cannot be right: %v.", err)
 	}
 	m.resetVerify()
 	m.state.Verify.Card, m.state.Verify.Phase = c, Looking

@@ -205,11 +205,11 @@ func TestListenersAreLimitedInAllAndForEachPeer(t *testing.T) {
 	require.Eventually(t, func() bool { return clients() == "512" }, time.Minute, 10*time.Millisecond)
 	one := ask(s, http.MethodGet, "/api/events", "", peerNo(3), "")
 	assert.Equal(t, http.StatusTooManyRequests, one.Code)
-	assert.Contains(t, one.Body.String(), "This device listens to the table in 32 places")
+	assert.Contains(t, one.Body.String(), "This device has 32 pages")
 	assert.NotEmpty(t, one.Header().Get("Retry-After"))
 	full := ask(s, http.MethodGet, "/api/events", "", peerNo(99), "")
 	assert.Equal(t, http.StatusServiceUnavailable, full.Code)
-	assert.Contains(t, full.Body.String(), "512 pages listen")
+	assert.Contains(t, full.Body.String(), "512 pages of this table are open")
 	assert.Equal(t, http.StatusServiceUnavailable, ask(s, http.MethodGet, "/api/events", "", loopback, "", "X-Forwarded-For",
 		"192.168.7.99").Code, "by way of a proxy")
 	assert.Equal(t, http.StatusOK, ask(s, http.MethodGet, "/api/events", "", loopback, "").Code, "this machine has its own")

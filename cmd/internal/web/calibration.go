@@ -86,7 +86,7 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	state := s.o.Hub.Newest()
 	switch {
 	case state.Hold != nil && state.Hold.AskedBy != "":
-		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it is released.",
+		return fmt.Sprintf("%s called a judge, and the picture is held for the ruling: calibrate when it is released.",
 			sentence.Upper(state.Hold.AskedBy)), false
 	case state.Held || state.Hold != nil:
 		return "The picture is held, and a judge may rule on it: calibrate when it is released.", false

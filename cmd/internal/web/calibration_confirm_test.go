@@ -55,7 +55,7 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 			status, text, confirm := do(body)
 			assert.Equal(t, http.StatusConflict, status, who)
 			assert.Empty(t, confirm, "no confirmation helps")
-			assert.Contains(t, text, "Player 2 asked for a judge", who)
+			assert.Contains(t, text, "Player 2 called a judge", who)
 			assert.False(t, busy(), who)
 		}
 		ask(s, http.MethodPost, "/api/freeze", `{"hold":false}`, loopback, "")

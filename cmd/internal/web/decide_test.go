@@ -34,9 +34,9 @@ func TestARulingDecides(t *testing.T) {
 			`ruled where the measurement does not decide (range 2 or 3, in the front arc, obstacles are not watched) by Jo. Reason: the ruler ` +
 				`says so"`},
 		"none of the possible results": {open + `"decided","ruled":{"range":"1"}}`, 400,
-			`The range was measured as range 2 or 3; "1" is none of it: that is to overrule.`},
+			`The range was measured as range 2 or 3, which excludes "1": ruling that means overruling it.`},
 		"what is not open": {open + `"decided","ruled":{"range":"2","in_arc":"no"}}`, 400,
-			`The arc is not open: to rule "no" against what was measured is to overrule.`},
+			`The arc is not open: ruling "no" against the measurement means overruling it.`},
 		"nothing chosen": {open + `"decided"}`, 400, "decides nothing"},
 		"overruled, and the range is left open": {open + `"overruled","ruled":{"in_arc":"no"},"reason":"it was bumped"}`, 400,
 			"the range (range 2 or 3) is left open"},

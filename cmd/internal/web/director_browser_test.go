@@ -172,10 +172,10 @@ func frozenTable(t *testing.T, ctx context.Context) {
 		{"frozen, and the table hidden", state(now, frozen, "table"), kept, "pair match frozen"},
 		{"frozen before this page was there", state(now, frozen, ""), nil, "match"},
 		{"frozen, and the box is silent", state(now-4000, frozen, ""), kept, ""},
-		{"frozen, and a judge is asked", state(now, frozen, "", set("held", m{"asked": "Ada"})), kept, "match held"},
+		{"frozen, and a judge was called", state(now, frozen, "", set("held", m{"asked": "Ada"})), kept, "match held"},
 		{"frozen, and ruled since", state(now, frozen, "", set("ruling", m{"number": 1, "at_unix_ms": now - 1000})), kept, "ruling match"},
 		{"frozen, and agreed otherwise since", state(now, frozen, "", set("policy", m{"measuring": "judge"})), kept, "match"},
-		{"all hidden, and a judge is asked", state(now, 0, "table pair ruling match", set("held", m{"asked": ""})), nil, ""},
+		{"all hidden, and a judge was called", state(now, 0, "table pair ruling match", set("held", m{"asked": ""})), nil, ""},
 	}
 	inputs := []m{}
 	for _, c := range cases {

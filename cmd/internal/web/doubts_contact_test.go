@@ -37,7 +37,7 @@ func TestContactThatIsNotDecidedIsADoubt(t *testing.T) {
 	c.freeze(t)
 	held := c.do("GET", "/api/held?from=A1&to=B1&arc=front", "")
 	require.Equal(t, http.StatusOK, held.Code)
-	assert.Contains(t, held.Body.String(), "Where they are in contact, it depends on whether one overlapped the other")
+	assert.Contains(t, held.Body.String(), "If they are in contact, it depends on whether one overlapped the other")
 }
 
 // After a maneuver that overlaps a ship the two touch, and the preview says that there is no

@@ -48,7 +48,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	judge := s.judges(r)
 	if *in.Hold && in.Held != 0 && !judge {
 		w.Header().Set("Sightline-Needs", access.Judge.String())
-		http.Error(w, "Only a judge holds again what was released.", http.StatusForbidden)
+		http.Error(w, "Only a judge can hold a released picture again.", http.StatusForbidden)
 		return
 	}
 	by := "a player"

@@ -76,11 +76,11 @@ func askOnThePhone(t *testing.T, tab context.Context) {
 		assert.Empty(t, wide, "wider than the screen")
 		assert.Contains(t, live, "live")
 		assert.NotContains(t, held, "live", "the pill does not call held answers live")
-		assert.Regexp(t, `^held .+, judge asked$`, held)
+		assert.Regexp(t, `^held .+, judge called$`, held)
 		assert.True(t, pill, "the page's state is on the screen, however far one has scrolled")
 		assert.True(t, note, "so is what the button did")
-		assert.Equal(t, "A judge is asked for", button)
-		assert.Contains(t, said, "A judge is asked for. Picture and answers of ")
+		assert.Equal(t, "A judge was called", button)
+		assert.Contains(t, said, "A judge was called. Picture and answers of ")
 		require.NotNil(t, c.hub.Newest().Hold)
 		var end bool
 		within(t, tab, "at the very end", chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil),
@@ -97,7 +97,7 @@ func letGoOnASecondWord(t *testing.T, tab context.Context) {
 		chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-text"), chromedp.Text("#let-go-text", &says),
 		chromedp.Evaluate(`document.activeElement.id`, &focused), shot("let-go-dark"),
 		chromedp.KeyEvent(kb.Enter), chromedp.WaitNotVisible("#let-go-text"))
-	assert.Contains(t, says, "A judge was asked for by player 2 at ")
+	assert.Contains(t, says, "A judge was called by player 2 at ")
 	assert.Contains(t, says, "(A2 to B2), and there is no ruling yet.")
 	assert.Equal(t, "let-go-stay", focused, "Enter keeps it")
 	require.NotNil(t, c.hub.Newest().Hold, "one Enter too many lets nothing go")
@@ -179,7 +179,7 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 		chromedp.Evaluate(`scrollTo(0, 0)`, nil), shot("released-desktop"), phone("light"), shot("released-phone"),
 		chromedp.Click("#released button"), chromedp.WaitVisible(`.hold[data-held="true"]`), chromedp.WaitNotVisible("#released-box"),
 		chromedp.WaitVisible(`#verdicts [data-key="range"]`))
-	assert.Regexp(t, `^Held at .+, A1 to B1, a judge was asked for by player 2\. Released at .+ by Ada\. Hold it again$`,
+	assert.Regexp(t, `^Held at .+, A1 to B1, a judge was called by player 2\. Released at .+ by Ada\. Hold it again$`,
 		strings.Join(strings.Fields(released), " "))
 	assert.Equal(t, number, c.held())
 }

@@ -24,7 +24,7 @@ func TestWhoLetsGoWhatWaitsForAJudge(t *testing.T) {
 
 	status, text := asPlayer(`{"hold":false}`)
 	assert.Equal(t, http.StatusConflict, status)
-	assert.Contains(t, text, "A judge was asked for by player 2 at ")
+	assert.Contains(t, text, "A judge was called by player 2 at ")
 	assert.Contains(t, text, fmt.Sprintf(`{"hold":false,"held":%d}`, number))
 	require.NotNil(t, c.hub.Newest().Hold, "it is held still")
 	status, text = asPlayer(`{"hold":false,"held":1}`)

@@ -80,7 +80,7 @@ func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 	metrics.Write(w, "sightline_markers_in_place", "gauge", "Markers of the mat that are where they were.",
 		float64(state.Register.Watch.Seen))
 	metrics.Write(w, "sightline_held", "gauge", "1 while a picture is held for a judge.", truth(state.Hold != nil))
-	metrics.Write(w, "sightline_judge_asked", "gauge", "1 while a judge is asked for what is held, and has not ruled.",
+	metrics.Write(w, "sightline_judge_asked", "gauge", "1 while a judge was called for what is held, and has not ruled.",
 		truth(state.Hold.AwaitsJudge(state.Ruling)))
 	metrics.Head(w, "sightline_health", "gauge", "1 for the state that the table is in, 0 for the others.")
 	for _, c := range codes {

@@ -185,7 +185,7 @@ func badName(name string) string {
 	case len([]rune(name)) > catalogue.EntryNameMost:
 		return fmt.Sprintf("A name has at most %d characters.", catalogue.EntryNameMost)
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\u007f' || r == '\ufffd' }):
-		return "A name holds letters, digits and signs that can be seen."
+		return "A name consists of letters, digits and other visible characters."
 	}
 	return ""
 }
@@ -242,7 +242,7 @@ func (s *Server) importCatalogue(w http.ResponseWriter, r *http.Request) {
 		if len(why) > errorMost { // it quotes the file
 			why = strings.ToValidUTF8(why[:errorMost], "") + "…"
 		}
-		http.Error(w, "The file is not taken: "+why+".", http.StatusBadRequest)
+		http.Error(w, "The file was refused: "+why+".", http.StatusBadRequest)
 		return
 	}
 	s.doLearn(w, in)

@@ -79,7 +79,8 @@ func taught() live.LearnState {
 		t := live.LearnToken{Token: k}
 		switch i {
 		case 1:
-			t.Doubts, t.Alike = []string{"Both its faces look about the same: it may be called unknown rather than guessed."}, []string{"debris1"}
+			t.Doubts, t.Alike = []string{"Its two faces look almost the same. The program may call it unknown rather than " +
+				"guess."}, []string{"debris1"}
 		case 2:
 			t.Problem = "Its edge cannot be made out all round."
 		}

@@ -55,7 +55,7 @@ func TestWhatMakesNoSenseIsRefusedInASentence(t *testing.T) {
 		`{"do":"trace","top_mm":0}`:           "expected 0.2 to 20 mm, got 0",
 		`{"do":"trace","top_mm":21}`:          "expected 0.2 to 20 mm",
 		`{"do":"change","to":"` + long + `"}`: "at most 40 characters",
-		`{"do":"change","to":"a\u0000b"}`:     "letters, digits and signs",
+		`{"do":"change","to":"a\u0000b"}`:     "letters, digits and other visible",
 		`{"do":"save","tokens":[{"number":2,"name":" ","kind":"gas"}]}`: "Number 2: Give it a name.",
 	} {
 		answer := ask(s, http.MethodPost, "/api/obstacles", body, loopback, "")
@@ -77,7 +77,7 @@ func TestTheStatusSaysWhyItWasNotDone(t *testing.T) {
 		{fmt.Errorf("%w: somebody was quicker", live.ErrLearnConflict), http.StatusConflict, "Somebody was quicker."},
 		{fmt.Errorf("%w: mat.png: no space left on device", live.ErrLearnFile), http.StatusInsufficientStorage,
 			"Mat.png: no space left on device."},
-		{fmt.Errorf("the catalogue holds no %q", "x"), http.StatusBadRequest, `The catalogue holds no "x".`},
+		{fmt.Errorf("the catalogue has no %q", "x"), http.StatusBadRequest, `The catalogue has no "x".`},
 	} {
 		l.err = c.err
 		answer := ask(s, http.MethodPost, "/api/obstacles", `{"do":"delete","name":"x"}`, loopback, "")
@@ -116,7 +116,7 @@ func TestTheCatalogueGoesOutAndComesInAsAFile(t *testing.T) {
 	} {
 		code, text := put("", body, "")
 		assert.Equal(t, http.StatusBadRequest, code, body)
-		assert.Contains(t, text, "The file is not taken: ", body)
+		assert.Contains(t, text, "The file was refused: ", body)
 		assert.Contains(t, text, says, body)
 	}
 	code, text = put("?mode=sideways", "{}", "")

@@ -46,7 +46,7 @@ func playerPages() []pageCase {
 		}, "A1", "B1"), brief: true, do: []chromedp.Action{pictureThere, chromedp.Click("#agree summary")}},
 		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(state *live.State) {
 			state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device",
-				Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
+				Advice: "Check that it is plugged in or that its stream runs, and that no other program uses it. Retrying automatically."}
 			state.Located.Scene.Ships, state.Located.Ships, state.Result, state.Frame = nil, nil, engine.Result{}, vision.Frame{}
 		}, "", "")},
 		{name: "player-no-ships", path: "/", ready: "#empty-steps a", brief: true, open: func(t *testing.T) *httptest.Server {

@@ -28,7 +28,7 @@ func statePages() []pageCase {
 		return func(t *testing.T) *httptest.Server { return steady(t, table(t, change)) }
 	}
 	once := func(t *testing.T) *httptest.Server { return serve(t, table(t, func(*live.State) {})) } // says nothing more
-	ended := live.Health{Code: live.Ended, Title: "Recording over", Detail: "game.mp4 has come to its end."}
+	ended := live.Health{Code: live.Ended, Title: "Recording over", Detail: "game.mp4 has ended."}
 	return []pageCase{
 		{name: "player-help", path: "/", ready: "#table .measure line", state: true, open: steadily(func(*live.State) {}),
 			do: []chromedp.Action{chromedp.Click("#help-button"), chromedp.WaitVisible("#help-close")}},
@@ -47,7 +47,7 @@ func statePages() []pageCase {
 		{name: "obstacles-ended", path: "/obstacles#tokens", ready: `#status[data-code="ended"]`, state: true,
 			open: func(t *testing.T) *httptest.Server {
 				f, l := table(t, func(s *live.State) { s.Health = ended }), &fakeLearning{}
-				l.state.Blockers = []string{"Recording over: game.mp4 has come to its end."}
+				l.state.Blockers = []string{"Recording over: game.mp4 has ended."}
 				f.options = func(o *web.Options) { o.Learning = l }
 				return steady(t, f)
 			}, do: []chromedp.Action{chromedp.WaitVisible(`[data-way="tokens"] li`)}},

@@ -38,9 +38,9 @@ func TestThePlayersPage(t *testing.T) {
 		{"a proposal is seen however far one has scrolled", proposalOnThePhone},
 		{"a tap in the list chooses the target", chooseFromTheList},
 		{"millimetres are shown on demand", figuresOnDemand},
-		{"a judge is asked for, and what is held is said", askForAJudge},
+		{"a judge was called, and what is held is said", askForAJudge},
 		{"what a judge was called for is released after a question that names it", letGoOnASecondWord},
-		{"on a phone that is scrolled, asking for a judge is seen", askOnThePhone},
+		{"on a phone that is scrolled, calling a judge is seen", askOnThePhone},
 		{"an attack that the rules forbid is ticked nowhere", forbiddenOnThePage},
 		{"what can be done with devices and markers is declared", declareObjects},
 		{"an old picture and no camera are said, and nothing is asked of them", staleOnThePage},
@@ -257,7 +257,7 @@ func askForAJudge(t *testing.T, tab context.Context) {
 		chromedp.Click("#ask-judge"), chromedp.WaitVisible("#held"), chromedp.Text("#held", &held))
 	assert.Contains(t, doubt, "mm from the edge between range 2 and 3; it would take more than 0.90 mm to be sure.")
 	assert.Contains(t, doubt, "move nothing")
-	assert.Contains(t, held, "A judge is asked for")
+	assert.Contains(t, held, "A judge was called")
 	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
 		chromedp.WaitNotVisible("#held"))
 	f.change(func(state *live.State) {

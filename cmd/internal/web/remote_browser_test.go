@@ -52,7 +52,7 @@ func TestKeysForEverything(t *testing.T) {
 		browsertest.Poll(`getComputedStyle(document.getElementById("answer")).display === "none"`, nil))
 	within(t, ctx, "moves to try", chromedp.KeyEvent("3"), chromedp.WaitVisible("#try-grid"), chromedp.KeyEvent("t"),
 		chromedp.Evaluate(`document.activeElement.closest("#try-grid")?.id ?? ""`, &focus))
-	assert.Contains(t, help, "ask for a judge")
+	assert.Contains(t, help, "call a judge")
 	assert.Regexp(t, `^144\.\d mm ± 0\.\d\d mm = 5\.68 in$`, inches)
 	assert.Equal(t, "try-grid", focus)
 }

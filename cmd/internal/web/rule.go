@@ -79,7 +79,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if in.By == nil {
-		http.Error(w, "by is missing: who asks for a judge; \"\" is the name that this device was paired with.", http.StatusBadRequest)
+		http.Error(w, "by is missing: who calls a judge; \"\" is the name that this device was paired with.", http.StatusBadRequest)
 		return
 	}
 	if problem := checkText("by", *in.By, live.NameMost); problem != "" {
@@ -166,7 +166,7 @@ func checkText(name, text string, most int) string {
 	case utf8.RuneCountInString(text) > most:
 		return fmt.Sprintf("%s has %d characters; at most %d fit.", name, utf8.RuneCountInString(text), most)
 	case strings.ContainsFunc(text, sentence.Invisible):
-		return fmt.Sprintf("%s must not hold control characters or others that cannot be seen: they can make a text read otherwise than it is.",
+		return fmt.Sprintf("%s must not contain control or invisible characters: they can make a text read differently from what it is.",
 			name)
 	}
 	return ""

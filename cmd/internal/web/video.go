@@ -68,7 +68,7 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 	pictures, leave, ok := s.watch(width)
 	if !ok {
 		w.Header().Set("Retry-After", "30")
-		http.Error(w, fmt.Sprintf("Already %d watch; this video is for small use. docs/streaming.md says what is not.", videoClients),
+		http.Error(w, fmt.Sprintf("%d people already watch, and this video serves no more. docs/streaming.md says what does.", videoClients),
 			http.StatusServiceUnavailable)
 		return
 	}

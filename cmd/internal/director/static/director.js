@@ -64,7 +64,7 @@ function change(body) {
       if (answer.ok) direction = await answer.json();
       setLinked(byId("said"), answer.ok ? "" : (await answer.text()).trim());
     } catch (error) {
-      setText(byId("said"), "The program does not answer. What is set comes back with it.");
+      setText(byId("said"), "The program does not answer. The settings come back when it does.");
     }
     answered++;
     show();

@@ -9,7 +9,7 @@ function stateOf(tile) {
   const health = tile.health;
   if (!health) return ["silent", ""];
   if (!tile.live) return ["silent", health.code === "ok" ? "" : health.title];
-  if (health.call) return ["call", "a judge is asked"];
+  if (health.call) return ["call", "a judge was called"];
   if (tile.problems.length > 0 || health.rulings_trouble || health.code !== "ok") return ["trouble", health.title];
   return health.held ? ["held", "held"] : ["ok", "live"];
 }
@@ -162,7 +162,7 @@ byId("pairings-form").addEventListener("submit", async (event) => {
 });
 byId("pairings-send").addEventListener("click", async () => {
   const [out, problem] = await ask("/api/pairings/send", "POST");
-  setText(byId("pairings-said"), problem ?? `Written at ${out.sent} tables.${out.failed.length ? ` These did not take it: ${out.failed.join(", ")}.` : ""}`);
+  setText(byId("pairings-said"), problem ?? `Written at ${out.sent} tables.${out.failed.length ? ` These tables did not accept it: ${out.failed.join(", ")}.` : ""}`);
 });
 byId("calls").addEventListener("click", (event) => {
   if (judge || !event.target.closest("a")) return;

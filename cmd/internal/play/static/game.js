@@ -185,7 +185,7 @@ function drawShip(game, ship) {
   if (game.halves && !ship.half && ship.status === "on the table") button("At half", () => post({ kind: "halved", ship: ship.id }));
   const { player: whose, pilot } = game.ships.find((s) => s.id === tying) ?? {};
   if (tying && tying !== ship.id && whose === ship.player) {
-    button(`Change with ${tying}`, () => { const from = tying; tying = ""; post({ kind: "tied", ship: from, with: ship.id, text: pilot }); });
+    button(`Swap with ${tying}`, () => { const from = tying; tying = ""; post({ kind: "tied", ship: from, with: ship.id, text: pilot }); });
   } else if (game.ships.filter((s) => s.player === ship.player).length > 1) {
     button(tying === ship.id ? "Keep this pilot" : "Other pilot…", () => { tying = tying === ship.id ? "" : ship.id; draw(); });
   }
@@ -242,7 +242,7 @@ function question() {
 }
 
 function showShots(found) {
-  const lines = found.shots.length ? found.shots : [{ outcome: "no_view", text: found.reason ? `Nothing is said: ${found.reason}.` : "No enemy is seen." }];
+  const lines = found.shots.length ? found.shots : [{ outcome: "no_view", text: found.reason ? `No answer: ${found.reason}.` : "No enemy is seen." }];
   replace(byId("shotlist"), lines, () => lines.map((shot) => make("li", { textContent: shot.text, data: { outcome: shot.outcome } })));
 }
 
@@ -367,7 +367,7 @@ byId("edition").addEventListener("change", editionChanged);
 function say(player) {
   const text = byId(`squad-${player}`).value.trim();
   let said = "";
-  if (!text) said = view?.squads[player - 1] ? "The squad that the configuration names is taken." : "";
+  if (!text) said = view?.squads[player - 1] ? "The squad from the configuration is used." : "";
   else {
     try {
       if (text.length > 48 * 1024) throw new Error("large");
@@ -376,7 +376,7 @@ function say(player) {
     } catch (error) {
       said = "This is no XWS: expected the JSON text that a squad builder exports.";
       if (/^https?:/.test(text)) said = "This is an address: in the squad builder choose Export, then XWS, and paste that text.";
-      if (error.message === "large") said = "This is too large for a squad: at most 48 kB are taken, and a squad has 1 to 10 kB.";
+      if (error.message === "large") said = "This is too large for a squad: at most 48 kB are accepted, and a squad has 1 to 10 kB.";
     }
   }
   setText(byId(`squad-text-${player}`), said);

@@ -274,7 +274,7 @@ const cancel = byId("cancel");
 let sure = null;
 cancel.addEventListener("click", () => {
   if (unsaved() && sure === null) {
-    setText(cancel, "Really cancel? What is not saved is lost.");
+    setText(cancel, "Really cancel? Unsaved results are lost.");
     cancel.classList.add("sure");
     sure = setTimeout(calm, 6000);
     return;

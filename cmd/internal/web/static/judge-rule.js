@@ -134,7 +134,7 @@ export function showForm(judgement) {
   showOpen(open);
   if (judgement?.asked && !byId("asked-by").value) byId("asked-by").value = judgement.asked;
   for (const option of byId("rule-range").options) if (option.value === "0") option.disabled = judgement?.rules === "1e";
-  setText(byId("asked-text"), judgement?.asked ? `asked for by ${judgement.asked}` : "optional");
+  setText(byId("asked-text"), judgement?.asked ? `called by ${judgement.asked}` : "optional");
   showOtherwise();
 }
 
@@ -217,7 +217,7 @@ function logItem(r) {
   text.textContent = how ? `${how}. Measured: ${r.measured}. Reason: ${r.reason}` : `As measured${r.judge ? `, by ${r.judge}` : ""}.`;
   const links = document.createElement("p");
   links.className = "links";
-  for (const [name, path, save] of [["Page to keep", "export.html", true], ["Picture", "picture", false], ["Entry", "", false]]) {
+  for (const [name, path, save] of [["Page to save", "export.html", true], ["Picture", "picture", false], ["Entry", "", false]]) {
     const a = document.createElement("a");
     a.href = `/api/rulings/${r.number}${path ? `/${path}` : ""}`;
     a.textContent = name;

@@ -39,7 +39,7 @@ function sides(ship) {
   if (ship.sides_read.length) return ship.sides_read.join(", ");
   if (ship.seen === "edges") return "none: placed by its edges";
   if (ship.seen === "look") return "none: found by its card";
-  return ship.state === "still" ? "none is told" : "none in this picture";
+  return ship.state === "still" ? "none given" : "none in this picture";
 }
 
 // note explains ships without a side that was read; "" where there are none.
@@ -47,8 +47,8 @@ function note(ships) {
   if (ships.every((s) => s.sides_read.length)) return "";
   const edges = ships.some((s) => !s.sides_read.length && s.seen === "edges");
   return (
-    "A side is read when the code printed on it is legible; a miniature, glare or a hand may hide it. A ship without one keeps its name from an earlier picture, or from who placed it." +
-    (edges ? " What is placed by its edges is measured from the edges of its plastic base alone." : "")
+    "A side is read when the code printed on it is legible; a miniature, glare or a hand may hide it. A ship with no side read keeps its name from an earlier picture, or from the person who placed it." +
+    (edges ? " A ship placed by its edges is measured from the edges of its plastic base alone." : "")
   );
 }
 

@@ -320,7 +320,7 @@ export function showLive(state) {
   if (first) goTo("all");
   drawShapes();
   fetchLive();
-  setText(byId("stage-text"), "Live, only to look at: hold the picture to judge it.");
+  setText(byId("stage-text"), "Live view: hold the picture to judge it.");
 }
 
 // Pointers: one moves the view, two pinch it, a press that does not move chooses a ship.

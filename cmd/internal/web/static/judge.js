@@ -40,7 +40,7 @@ async function start() {
   if (!may) {
     const asks = me.judges !== false;
     byId("secret-form").hidden = !asks;
-    setText(byId("secret-text"), asks ? "Ruling needs the judge's secret." : "This table has no judge's secret, so no one can rule.");
+    setText(byId("secret-text"), asks ? "A ruling needs the judge's secret." : "This table has no judge's secret, so no one can rule.");
     return;
   }
   if (!byId("judge").value) byId("judge").value = me.name ?? "";
@@ -99,7 +99,7 @@ function showJudgement(renewed, other) {
   showHeld(judgement, chosenVerdict());
   if (renewed) goTo(choice.from && choice.to ? "pair" : "all");
   else if (other && choice.from && choice.to) followPair();
-  const text = choice.from && choice.to ? judgement.measured : "Choose attacker and target: by the lists, or by pressing on two ships.";
+  const text = choice.from && choice.to ? judgement.measured : "Choose attacker and target from the lists, or press on two ships.";
   setText(byId("measured"), text);
   setText(byId("live"), choice.from && choice.to ? `${choice.from} to ${choice.to}: ${text}.` : text);
 }
@@ -156,7 +156,7 @@ function showHold() {
   const at = held ? new Date(held.at_unix_ms).toLocaleTimeString() : "";
   setText(byId("hold-h"), held ? `Held since ${at}` : "Everything is live");
   let text = "Hold the picture to judge it.";
-  if (held) text = held.asked ? `A judge was asked for by ${held.asked}.` : held.guarded ? "A judge holds the picture." : "The picture is held; no one asked for a judge.";
+  if (held) text = held.asked ? `A judge was called by ${held.asked}.` : held.guarded ? "A judge holds the picture." : "The picture is held; no one called a judge.";
   else if (state.health.code !== "ok") text = `${state.health.title}: there is nothing to judge now.`;
   setText(byId("hold-text"), text);
   setText(byId("hold"), held ? "Release" : "Hold");
@@ -178,7 +178,7 @@ function showReleased() {
     ...state.released.map((r) => {
       const item = document.createElement("li");
       const pair = r.from && r.to ? `, ${r.from} to ${r.to}` : "";
-      const asked = r.asked ? `, a judge was asked for by ${r.asked}` : "";
+      const asked = r.asked ? `, a judge was called by ${r.asked}` : "";
       const text = document.createElement("span");
       text.textContent = `Held at ${clock(r.at_unix_ms)}${pair}${asked}. Released at ${clock(r.let_go_unix_ms)} by ${r.by}.`;
       const button = document.createElement("button");

@@ -75,14 +75,14 @@ function showNote() {
 }
 
 // heldSince is what the pill says while nothing is live.
-const heldSince = () => `held ${new Date(state.held.at_unix_ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}${state.held.asked ? ", judge asked" : ""}`;
+const heldSince = () => `held ${new Date(state.held.at_unix_ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}${state.held.asked ? ", judge called" : ""}`;
 
-// showAsked says where a judge is asked for that one is, and what is held meanwhile.
+// showAsked says that a judge was called, and what is held meanwhile.
 function showAsked() {
   const asked = Boolean(state.held?.asked);
   byId("ask-judge").disabled = asked || lost || (state.health.code !== "ok" && state.held === null);
-  setText(byId("ask-judge"), asked ? "A judge is asked for" : "Ask for a judge");
-  setText(byId("asked"), state.held ? `${asked ? "A judge is asked for. " : ""}Picture and answers of ${heldAt(state)} are held.` : "");
+  setText(byId("ask-judge"), asked ? "A judge was called" : "Call a judge");
+  setText(byId("asked"), state.held ? `${asked ? "A judge was called. " : ""}Picture and answers of ${heldAt(state)} are held.` : "");
   if (byId("let-go").open && String(state.held?.number) !== byId("let-go").dataset.held) byId("let-go").close();
 }
 
@@ -123,7 +123,7 @@ function show() {
 function goOn() {
   const held = state.held;
   if (!held?.guarded) return post("/api/freeze", { hold: false });
-  const who = held.asked ? `A judge was asked for by ${held.asked} at ${heldAt(state)}` : `A judge held this at ${heldAt(state)}`;
+  const who = held.asked ? `A judge was called by ${held.asked} at ${heldAt(state)}` : `A judge held this at ${heldAt(state)}`;
   const pair = state.choice.from && state.choice.to ? ` (${state.choice.from} to ${state.choice.to})` : "";
   setText(byId("let-go-text"), `${who}${pair}, and there is no ruling yet. Releasing takes the picture and the answers from everyone; the judge's page keeps them for an hour.`);
   byId("let-go").dataset.held = held.number;

@@ -118,7 +118,7 @@ function compare(r, token) {
   const alike = token.alike.join(", ");
   if (r.was !== alike && alike) r.take.checked = false;
   r.was = alike;
-  say(r.alike, token.saved ? `Saved as ${token.saved}.` : alike ? `Looks like ${alike} in the catalogue: the same token again? If it is another one and both are saved, neither is recognised.` : "");
+  say(r.alike, token.saved ? `Saved as ${token.saved}.` : alike ? `Looks like ${alike} in the catalogue. Is it the same token again? If it is another one and you save both, neither is recognised.` : "");
 }
 
 // kept takes over what was typed for the tokens that lie where they lay.

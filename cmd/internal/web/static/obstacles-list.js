@@ -96,7 +96,7 @@ function showEntries(c) {
       row.now = e;
       say(row.other, `Someone else has changed this entry: it is now ${told(e)}. What you typed is kept.`);
     } else row = entry(e, c.version);
-    say(row.alike, e.alike.length ? `It looks like ${e.alike.join(", ")}: neither can be told from the other, and neither is recognised. Delete the one that is not there.` : "");
+    say(row.alike, e.alike.length ? `It looks like ${e.alike.join(", ")}. The two cannot be told apart, so neither is recognised. Delete the one that you do not have.` : "");
     next.set(e.name, row);
   }
   for (const [name, row] of rows) {
@@ -133,7 +133,7 @@ function calm() {
   clearTimeout(sure);
   sure = null;
   byId("take").classList.remove("sure");
-  setText(byId("take"), "Take the file");
+  setText(byId("take"), "Import the file");
 }
 for (const id of ["file", "mode"]) {
   byId(id).addEventListener("change", () => {
@@ -166,5 +166,5 @@ byId("import").addEventListener("submit", async (event) => {
     problem = "The program does not answer.";
   }
   say(byId("catalogue-problem"), problem);
-  say(byId("catalogue-done"), problem ? "" : `${file.name} is taken.`);
+  say(byId("catalogue-done"), problem ? "" : `${file.name} was imported.`);
 });

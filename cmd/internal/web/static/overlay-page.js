@@ -116,7 +116,7 @@ function showLast() {
 }
 
 function showHeld() {
-  setText("held-text", state.held.asked && state.held.guarded ? "A judge is asked. The picture is held." : "The picture is held.");
+  setText("held-text", state.held.asked && state.held.guarded ? "A judge was called. The picture is held." : "The picture is held.");
 }
 
 function showDebug(show) {

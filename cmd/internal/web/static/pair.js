@@ -17,8 +17,8 @@ function next() {
 
 const roles = {
   nobody: ["Not paired", "This table is shown to paired devices only."],
-  reader: ["Not paired", "You may look at everything. To choose ships, hold the picture or ask for a judge, pair this device."],
-  player: ["You may play", "This device may choose ships, hold the picture, ask for a judge and calibrate."],
+  reader: ["Not paired", "You may look at everything. To choose ships, hold the picture or call a judge, pair this device."],
+  player: ["You may play", "This device may choose ships, hold the picture, call a judge and calibrate."],
   judge: ["You are the judge", "This device may rule, and everything a player may."],
 };
 
@@ -70,7 +70,7 @@ async function showCode() {
   }
   const { code, address, qr, expires_unix_ms: until } = await answer.json();
   showQR(qr);
-  setText(byId("host-address"), address ? `On the phone, open ${address.replace(/\/$/, "")}/pair and type this code:` : "The page is served to this machine only: no phone can reach it. Start the program with --listen :8080, or set web.listen, to open it to the network; this code pairs then.");
+  setText(byId("host-address"), address ? `On the phone, open ${address.replace(/\/$/, "")}/pair and type this code:` : "The page is served to this machine only: no phone can reach it. Start the program with --listen :8080, or set web.listen, to open it to the network; then this code works.");
   setText(byId("host-code"), code);
   setText(byId("host-left"), `Works once, until ${new Date(until).toLocaleTimeString([], { timeStyle: "short" })}; then there is a new one.`);
 }

@@ -30,7 +30,7 @@ function showPads() {
   for (const button of byId("pads").children) if (button.tagName === "BUTTON") button.disabled = ships === 0;
   byId("swap").disabled ||= !state.choice.from || !state.choice.to;
   byId("ask-judge").disabled = !state || !paired || lost || Boolean(state.held?.asked) || (state.health.code !== "ok" && state.held === null);
-  setText(byId("ask-judge"), state?.held?.asked ? "A judge is asked for" : "Ask for a judge");
+  setText(byId("ask-judge"), state?.held?.asked ? "A judge was called" : "Call a judge");
 }
 
 // who asks whether this device may choose.

@@ -33,7 +33,7 @@ export function showHeld(state) {
   byId("held").hidden = state.held === null;
   if (!state.held) return;
   const by = state.held.asked;
-  setText(byId("held-title"), by ? "A judge is asked for" : "Held");
+  setText(byId("held-title"), by ? "A judge was called" : "Held");
   setText(byId("held-text"), `${by && by !== "the table" ? `by ${by}. ` : ""}Picture and answers are those of ${heldAt(state)}, until someone releases them.`);
 }
 

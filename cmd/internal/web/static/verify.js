@@ -55,7 +55,7 @@ export function showVerify(v, step) {
     fill("outcome-reasons", reasons);
   }
   byId("verify-saved").hidden = v.phase !== "saved";
-  setText(byId("verify-saved"), v.phase === "saved" ? `Kept as ${v.saved_as}; its date and figure go with the answers.` : "");
+  setText(byId("verify-saved"), v.phase === "saved" ? `Saved as ${v.saved_as}. The answers state its date and its result.` : "");
   setText(byId("verify-problem"), v.problem);
   byId("verify-problem").hidden = v.problem === "";
 }
