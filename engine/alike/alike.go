@@ -1,8 +1,9 @@
-// Package alike says which of several ships that look alike is which, after they were out of sight together.
+// Package alike identifies ships that look alike after they were out of sight together.
 //
-// No picture distinguishes ships with the same card. Where they can have flown does: from where each stood, by the maneuvers
-// and actions of its dial. Every assignment of the ships to the bases that are seen now is weighed. A base gets a name only if
-// every assignment with another name is much worse, never because a ship is the nearest.
+// No picture distinguishes ships with the same card, but where they can have flown does: from where
+// each stood, by the maneuvers and actions of its dial. The package weighs every assignment of the
+// ships to the bases that are seen now. A base gets a name only if every assignment with another
+// name is much worse, never because a ship is the nearest.
 //
 // Lengths are millimetres, angles radians, the frame is that of package geom.
 package alike
@@ -17,43 +18,45 @@ import (
 	"sightline/engine/geom"
 )
 
-// Most is the largest number of ships that are assigned; more get no names.
+// Most is the largest number of ships that are assigned; if there are more, none gets a name.
 const Most = 7
 
 // Thresholds of squared distances, in standard deviations (engine/flown).
 const (
 	fits  = 16 // beyond it a ship cannot have flown to a place
-	apart = 25 // by which every other assignment must be worse for a name
+	apart = 25 // by how much every other assignment must be worse for a name
 )
 
-// A player may also push a ship, or put it where another one stood. Costs are squared standard deviations.
+// A player may also push a ship, or put it where another one stood. Costs are squared standard
+// deviations.
 const (
 	pushedPlace = 4 * geom.Millimeter // standard deviations of a push
 	pushedTurn  = 5 * geom.Degree
 	pushedCost  = 6
-	swappedAt   = 15 * geom.Millimeter // how near an exchanged ship is put to where the other one stood
+	swappedAt   = 15 * geom.Millimeter // how near an exchanged ship is put to the other one's place
 	swappedCost = 9
 )
 
-// Question is about ships that look alike: where they stood, and where bases of their look stand now.
+// Question is a question about ships that look alike: where they stood, and where bases that look
+// like them stand now.
 type Question struct {
 	Before  *engine.Scene // with the ships where they stood
-	Missing []string      // ships of Before that do not stand where they stood
-	Found   []engine.Ship // bases where none of the look stood; their names do not count
-	Others  []engine.Ship // the other ships of the table as they stand now, which may be in the way
-	Mixed   []string      // ships that were off the table together: where they flew cannot distinguish them
+	Missing []string      // ships of Before that are not in their places
+	Found   []engine.Ship // bases in new places; their names do not matter
+	Others  []engine.Ship // the table's other ships as they stand now; they may be in the way
+	Mixed   []string      // ships that were off the table together: their moves cannot distinguish them
 
-	Moves func(ship string) flown.Candidates // what a ship may have flown
+	Moves func(ship string) flown.Candidates // the moves that a ship may have made
 	Slop  flown.Slop
 }
 
-// Answer says which ships stand where bases were found.
+// Answer says which ship stands at a base that was found.
 type Answer struct {
-	Name string   // of the ship; "": more than one may stand there
+	Name string   // of the ship; "" if it may be more than one
 	May  []string // the ships that may stand there, in the order of Missing
 }
 
-// Identify answers a question, for each of the found bases.
+// Identify answers a question: one answer for each of the found bases.
 func Identify(q *Question) ([]Answer, error) {
 	out := make([]Answer, len(q.Found))
 	if len(q.Found) > len(q.Missing) || len(q.Missing) > Most {
@@ -79,7 +82,8 @@ func Identify(q *Question) ([]Answer, error) {
 	return out, nil
 }
 
-// name decides on one base. costs are, for each missing ship, those of the best assignment that puts it there.
+// name decides about one base. costs has, for each missing ship, the cost of the best assignment
+// that puts it there.
 func (q *Question) name(costs []float64) (a Answer) {
 	least := slices.Min(costs)
 	for k, id := range q.Missing {
@@ -93,7 +97,8 @@ func (q *Question) name(costs []float64) (a Answer) {
 	return a
 }
 
-// weigh returns, for each base and each ship, the cost of the best assignment that gives this base this ship.
+// weigh returns, for each base and each ship, the cost of the best assignment that gives the base
+// this ship.
 func weigh(costs [][]float64, ships int) [][]float64 {
 	out := make([][]float64, len(costs))
 	for i := range out {
@@ -122,7 +127,7 @@ func weigh(costs [][]float64, ships int) [][]float64 {
 	return out
 }
 
-// cost of a ship standing where a base was found; infinite: it cannot.
+// cost returns the cost of a ship standing where a base was found; infinite if it cannot.
 func (q *Question) cost(id string, found int) (float64, error) {
 	to := q.Found[found]
 	if slices.Contains(q.Mixed, id) {
@@ -154,7 +159,8 @@ func (q *Question) cost(id string, found int) (float64, error) {
 	return least, nil
 }
 
-// meanwhile returns the table as the ship that moved last found it: the others stand where they stand now.
+// meanwhile returns the table for the ship that moved last: the other ships stand in their present
+// places.
 func (q *Question) meanwhile(ship *engine.Ship, found int) engine.Scene {
 	s := *q.Before
 	s.Ships = append(slices.Clone(q.Others), *ship)
@@ -167,14 +173,14 @@ func (q *Question) meanwhile(ship *engine.Ship, found int) engine.Scene {
 	return s
 }
 
-// pushed returns how far a base stands from a ship, in standard deviations of an accidental push.
+// pushed returns the distance of a base from a ship in standard deviations of an accidental push.
 func pushed(from, to *engine.Ship) float64 {
 	d := to.Pose.Distance(from.Pose.Point)
 	turn := (to.Pose.Heading - from.Pose.Heading).Signed()
 	return pushedCost + float64(d*d/(pushedPlace*pushedPlace)) + float64(turn*turn/(pushedTurn*pushedTurn))
 }
 
-// Swap exchanges the entries of two ships that a person said are each other. m may lack either.
+// Swap exchanges the entries of two ships whose names a person swapped. m may lack either.
 func Swap[T any](m map[string]T, a, b string) {
 	was, hadA := m[a]
 	is, hadB := m[b]

@@ -1,7 +1,7 @@
-// Package comparison puts the engine's questions to two general geometry libraries,
-// GEOS through a Go binding and simplefeatures in pure Go, checks that the answers
-// agree, and times all three side by side. It is a module of its own, so that the
-// product depends on neither. GEOS needs its C library: apt-get install libgeos-dev.
+// Package comparison asks two general geometry libraries the engine's questions, GEOS through a Go
+// binding and simplefeatures in pure Go, checks that the answers agree, and times all three. It is
+// a separate module, so the program depends on neither. GEOS needs its C library: apt-get install
+// libgeos-dev.
 //
 //	cd engine/comparison && go test ./... && go test -run '^$' -bench . -benchtime 2s
 package comparison
@@ -15,11 +15,11 @@ import (
 	"sightline/engine/geom"
 )
 
-// far is how far arcs are drawn as polygons: beyond every ship of the largest table.
+// far is how far arcs extend as polygons: beyond every ship of the largest table.
 const far = 6000
 
-// crowd makes a table of random ships and of obstacles with fifty vertices. The mat is
-// the standard one, and grows with more than 24 ships, so that they lie equally close. Nothing is uncertain.
+// crowd returns a table of random ships and of obstacles with fifty vertices, without uncertainty.
+// The mat is the standard one; with more than 24 ships it grows to keep their density.
 func crowd(ships, obstacles int) engine.Scene {
 	r := rand.New(rand.NewPCG(24, 12))
 	side := 914.4 * math.Sqrt(math.Max(1, float64(ships)/24))
@@ -54,7 +54,7 @@ func uncertain(s engine.Scene) engine.Scene {
 	return s
 }
 
-// ring is a closed ring of coordinates: the last is the first.
+// ring is a closed ring of coordinates: the last equals the first.
 type ring [][]float64
 
 func ringOf(ps ...geom.Point) ring {
@@ -103,11 +103,11 @@ func arcs(s *engine.Ship) []ring {
 	}
 }
 
-// answer is what a library says about one arc of one ordered pair.
+// answer is a library's answer about one arc of one ordered pair.
 type answer struct {
 	distance float64 // between the bases
 	inArc    bool
-	attack   float64 // to the part of the target in the arc, when it is there
+	attack   float64 // to the part of the target in the arc, if there is one
 	line     [2]geom.Point
 	through  int // obstacles on the line
 }

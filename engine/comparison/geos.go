@@ -9,8 +9,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// geosTable is a scene as GEOS likes it best: every shape is made once, and what many
-// pairs ask about is prepared (indexed).
+// geosTable is a scene prepared for GEOS: every shape is made once, and shapes used by many pairs
+// are prepared (indexed).
 type geosTable struct {
 	context  *geos.Context
 	bases    []*geos.Geom
@@ -21,10 +21,10 @@ type geosTable struct {
 	outlines []*geos.Geom // of the rocks
 	moved    [2][][]*geos.Geom
 
-	seen []seen // what was found about the lines of this pair: most arcs share theirs
+	seen []seen // the results for the lines of this pair, which most arcs share
 }
 
-// seen is what was found about one line.
+// seen is the result for one line.
 type seen struct {
 	line    [2]geom.Point
 	through int
@@ -48,7 +48,7 @@ func newGEOS(s *engine.Scene) *geosTable {
 		g := polygon(rock(&s.Obstacles[i]))
 		t.outlines, t.rocks = append(t.outlines, g), append(t.rocks, g.Prepare())
 	}
-	// The arcs wider and narrower by what a pose's doubt may move their edges.
+	// The arcs widened and narrowed by how far a pose's uncertainty may move their edges.
 	for k, by := range [2]float64{1, -1} {
 		for _, as := range t.arcs {
 			var ms []*geos.Geom
@@ -61,7 +61,7 @@ func newGEOS(s *engine.Scene) *geosTable {
 	return t
 }
 
-// measure answers all ordered pairs; say gets each answer.
+// measure answers all ordered pairs and calls say for each answer.
 func (t *geosTable) measure(say func(from, to, arc int, a answer)) {
 	for i, from := range t.bases {
 		for j, to := range t.bases {
@@ -98,8 +98,8 @@ func lineOf(ends [][]float64) (l [2]geom.Point) {
 	return l
 }
 
-// onLine looks at the obstacles on a line, and with margin at how far the nearest is
-// from it, unless the same line was looked at before.
+// onLine finds the obstacles on a line and, with margin, the distance of the nearest, unless the
+// pair has already asked about that line.
 func (t *geosTable) onLine(l [2]geom.Point, margin bool) seen {
 	for _, s := range t.seen {
 		if s.line == l {
@@ -120,11 +120,10 @@ func (t *geosTable) onLine(l [2]geom.Point, margin bool) seen {
 	return s
 }
 
-// measureAll asks GEOS for what the engine's answers hold besides: the margin of every
-// arc and of every obstruction, the range and the overlap of every ship with every
-// obstacle, and how far the attack range may be off, by the plain way of asking again
-// with the arc wider and narrower. It returns the sum of all, so that nothing is left
-// out as unused.
+// measureAll asks GEOS for everything else that the engine's answers include: the margin of every
+// arc and of every obstruction, the range and the overlap of every ship with every obstacle, and
+// the error of the attack range, by asking again with the arc wider and narrower. It returns the
+// sum of all results, so that none is optimised away.
 func (t *geosTable) measureAll() float64 {
 	sum := 0.0
 	for i, from := range t.bases {

@@ -38,9 +38,8 @@ func simplePolygon(r ring) sf.Geometry {
 	return sf.NewPolygon([]sf.LineString{sf.NewLineString(sf.NewSequence(flat, sf.DimXY))}).AsGeometry()
 }
 
-// measure answers all ordered pairs. simplefeatures tells how far two shapes are but
-// not where they are closest, so that it is given the measuring line of each arc,
-// which it need not find.
+// measure answers all ordered pairs. simplefeatures returns distances but not the closest points,
+// so it is given the measuring line of each arc.
 func (t *simpleTable) measure(lines func(from, to, arc int) [2]geom.Point, say func(from, to, arc int, a answer)) error {
 	for i, from := range t.bases {
 		for j, to := range t.bases {

@@ -12,8 +12,8 @@ import (
 
 // This file is about ships in the way.
 
-// mayBeFull reports whether a ship that seems to be in the way may not have been, and the
-// ship stands near where the maneuver ends in full.
+// mayBeFull reports whether a ship that seems to be in the way may not have been, given that the
+// moved ship stands near the end of the full maneuver.
 func (g *tester) mayBeFull(m move.Maneuver, full geom.Pose) (bool, error) {
 	if g.to.Pose.Sub(full.Point).Norm() > g.near(full)+30 { // a Tallon roll's slide
 		return false, nil
@@ -22,18 +22,18 @@ func (g *tester) mayBeFull(m move.Maneuver, full geom.Pose) (bool, error) {
 	return r.InFull != engine.No, err
 }
 
-// near returns how far the ship may stand from a place where it ended.
+// near returns the distance of the ship from a possible end of its move.
 func (g *tester) near(end geom.Pose) float64 {
 	seen := max(g.to.Covariance[0], g.to.Covariance[4])
 	return wide * (math.Sqrt(g.place*g.place+seen) + end.Sub(g.start.Point).Norm()*g.turn)
 }
 
-// crowded reports whether another ship may be in the way of a pose: whether the circles
-// about the two meet. A Tallon roll may end 30 mm to either side.
+// crowded reports whether another ship may be in the way of a pose: whether the circles around the
+// two meet. A Tallon roll may end 30 mm to either side.
 func (g *tester) crowded(p geom.Pose) bool {
 	reach := func(b engine.Base) float64 {
 		w, l := b.Size()
-		return math.Hypot(float64(w), float64(l))/2 + 3 // guides, and profiles of other sizes
+		return math.Hypot(float64(w), float64(l))/2 + 3 // for guides and other profiles
 	}
 	own := &g.exact.Ships[g.ship]
 	far := reach(own.Base) + surely*(g.place+reach(own.Base)*g.turn+p.Sub(g.start.Point).Norm()*g.turn) + 30
@@ -42,9 +42,9 @@ func (g *tester) crowded(p geom.Pose) bool {
 	})
 }
 
-// onTheWay reports whether the ship stands anywhere near the way of a maneuver, so that
-// it may have been bumped there: turned no further than the template bends, and no further from
-// the line between the two ends than the template's arc.
+// onTheWay reports whether the ship stands near the path of a maneuver, so that it may have bumped:
+// its heading is within the template's turn, and its distance from the line between the two ends
+// within the template's arc.
 func (g *tester) onTheWay(m move.Maneuver, full geom.Pose) bool {
 	bend, bulge := 0.0, 0.0
 	switch m.Bearing {
@@ -65,24 +65,24 @@ func (g *tester) onTheWay(m move.Maneuver, full geom.Pose) bool {
 	return g.to.Pose.Sub(q).Norm() <= bulge*chord+g.near(full)+30 // a Tallon roll's slide
 }
 
-// laid are the places where a template may have been laid: ahead, aside and turned, in standard
-// deviations. What lies between them is covered by what lies between the ends.
+// laid are the places where the template may have been laid: offsets ahead, aside and in heading,
+// in standard deviations. The hypotheses between their ends cover the places in between.
 var laid = [...][3]float64{
 	{0, 0, 0}, {-2, 0, 0}, {2, 0, 0}, {0, -2, 0}, {0, 2, 0}, {0, 0, -2}, {0, 0, 2},
 	{0, -1.5, -1.5}, {0, -1.5, 1.5}, {0, 1.5, -1.5}, {0, 1.5, 1.5},
 }
 
-// bump is a place where a ship stops that cannot execute a maneuver in full.
+// bump is a place where a ship stops that cannot fully execute a maneuver.
 type bump struct {
 	hypothesis
 	back float64 // from the full pose, mm
 }
 
-// bumps returns where a ship stops that cannot execute a maneuver in full. How far it
-// backs up depends on how the template is laid, sometimes in leaps: past a corner or against
-// it. So the template is laid in many places around the nominal one. Each end is referred back
-// to the nominal start, which leaves its place along the template; the ship may stop anywhere
-// between two such places.
+// bumps returns where a ship stops that cannot fully execute a maneuver. How far it backs up
+// depends on how the template is laid, sometimes discontinuously: past a corner or against it. So
+// the template is laid in many places around the nominal one. Each end is referred back to the
+// nominal start, which leaves its place along the template; the ship may stop anywhere between two
+// such places.
 func (g *tester) bumps(m move.Maneuver) ([]hypothesis, error) {
 	ship := &g.exact.Ships[g.ship]
 	defer func() { ship.Pose = g.start }()

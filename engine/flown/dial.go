@@ -8,15 +8,15 @@ import (
 	"sightline/engine/move"
 )
 
-// Candidates are what a ship may have flown.
+// Candidates are the maneuvers and actions that a ship may have executed.
 type Candidates struct {
 	Maneuvers []move.Maneuver
 	Actions   []move.Action
 }
 
-// Every returns every maneuver that is on any ship's dial and every action that moves a
-// ship along a straight or a boost's template: what a ship of an unknown kind may have flown. A pull by a tractor
-// beam ends where a boost or a roll does.
+// Every returns the candidates of a ship of unknown type: every maneuver that is on any dial, and
+// every action that moves a ship along a straight or a boost's template. A pull by a tractor beam
+// ends where a boost or a roll does.
 func Every() Candidates {
 	var c Candidates
 	for b := move.Stationary; b <= move.ReverseBank; b++ {
@@ -40,8 +40,8 @@ func Every() Candidates {
 	return c
 }
 
-// onSomeDial leaves out what no dial has: a side where a bearing has none, and reversing
-// faster than at speed 1.
+// onSomeDial reports whether any dial may have a maneuver. None has a side for a bearing without
+// sides, or a reverse faster than speed 1.
 func onSomeDial(m move.Maneuver) bool {
 	switch m.Bearing {
 	case move.Stationary, move.Straight, move.Koiogran:
@@ -54,7 +54,7 @@ func onSomeDial(m move.Maneuver) bool {
 	return true
 }
 
-// bearings are the letters of a dial's entries.
+// bearings maps the letters of a dial's entries.
 var bearings = map[byte]move.Maneuver{
 	'F': {Bearing: move.Straight}, 'O': {Bearing: move.Stationary}, 'K': {Bearing: move.Koiogran},
 	'B': {Bearing: move.BankTurn, Left: true}, 'N': {Bearing: move.BankTurn},
@@ -67,8 +67,8 @@ var bearings = map[byte]move.Maneuver{
 
 const dialForm = "speed, bearing (one of FBNTYKLPERSADO) and perhaps a colour (BWRPG), as in 1BB or 2F"
 
-// ParseDial reads a dial as the data of ships write it, entries with commas or blanks between
-// them: "1BB,2FB,4KR". The colour does not count here and may be left out.
+// ParseDial parses a dial as written in the ship data, entries separated by commas or blanks:
+// "1BB,2FB,4KR". The colour is ignored and may be left out.
 func ParseDial(s string) ([]move.Maneuver, error) {
 	entries := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(entries) == 0 {

@@ -1,10 +1,10 @@
-// Package flown says what a ship has flown, from where it stood and where it stands.
+// Package flown determines what a ship has flown from where it stood and where it stands.
 //
-// Each maneuver and action that it may have flown is executed by package engine from the old
-// pose, with the other ships where they then stood; where a ship may have bumped, it is backed
-// up along the template. The ends are compared with where the ship stands: the squared
-// distance is weighed with the covariances of both poses, the old one's carried along by the
-// move, and with the slop of how people lay templates and set ships down ([Slop]).
+// It executes each possible maneuver and action from the old pose, with the other ships where they
+// stood then; if a ship may have bumped, it is backed up along the template. It then compares the
+// ends with where the ship stands. The squared distances are weighted with the covariances of both
+// poses, the old one's propagated through the move, and with the imprecision with which people lay
+// templates and set ships down ([Slop]).
 //
 // Lengths are millimetres, angles radians, the frame is that of package geom.
 package flown
@@ -20,20 +20,20 @@ import (
 	"sightline/engine/move"
 )
 
-// The errors about scenes that cannot be compared.
+// The errors for scenes that cannot be compared.
 var (
 	ErrNoShip   = errors.New("no such ship in the scene")
 	ErrQuarters = move.ErrQuarters
 )
 
-// Slop is how people lay templates and set ships down: the standard deviations of the place
-// along each axis and of the heading of a ship after its move.
+// Slop is the imprecision of a move by hand: the standard deviations of a ship's place along each
+// axis and of its heading after the move.
 type Slop struct {
 	Place geom.Length
 	Turn  geom.Angle
 }
 
-// The least slop: what a scene's numbers are rounded to.
+// The least slop: the rounding of a scene's numbers.
 const (
 	leastPlace = 1e-3 * geom.Millimeter
 	leastTurn  = 1e-3 * geom.Degree
@@ -44,46 +44,46 @@ const (
 	// fits is the distance within which 99.73 % of poses with three degrees of freedom
 	// lie, as many as within 3 standard deviations with one.
 	fits = 14.16
-	// apart is by how much another candidate must be worse to be ruled out. The true candidate
-	// is that much worse than another in at most one of 3.5 million moves, however near the
-	// other's end lies: the chance that a normal variable exceeds 5 standard deviations.
+	// apart is by how much another candidate must be worse to be ruled out. The true candidate is
+	// worse than another by that much in at most one of 3.5 million moves, however near the other's
+	// end: this is the probability that a normal variable exceeds 5 standard deviations.
 	apart = 25
 )
 
-// Fit is a candidate and how far from its end the ship stands.
+// Fit is a candidate with the ship's deviation from its end.
 type Fit struct {
 	Name     string   // "bank left 2", "boost left"
 	Action   bool     // an action, not a maneuver
-	Also     []string // actions that end at the same place with the same template
-	Place    string   // of the places that a player chooses from: left, middle, right; forward …
+	Also     []string // actions with the same template and end
+	Place    string   // the chosen place: left, middle, right; forward …
 	Distance geom.Length
 	Turn     geom.Angle // unsigned
-	Partial  bool       // not executed in full: it bumped
-	Touching []string   // the ships that it touches then
+	Partial  bool       // not fully executed: the ship bumped
+	Touching []string   // the ships that it touches at the end
 
-	Ahead, Aside geom.Length // how far beyond the end along the way flown, and to the right of it
-	Clockwise    geom.Angle  // how far its heading is turned beyond the end's
+	Ahead, Aside geom.Length // beyond the end along the direction flown, and to the right of it
+	Clockwise    geom.Angle  // turn beyond the end's heading
 
 	squared float64 // distance in standard deviations
-	score   float64 // the same and what a wide covariance costs; less is likelier
+	score   float64 // squared plus the cost of a wide covariance; less is likelier
 }
 
-// Verdict is what a ship has flown.
+// Verdict is the result: what a ship has flown.
 type Verdict struct {
 	Ship    string
-	Outcome engine.Outcome // Yes: Best; Indeterminate: Best or one of Others; No: nothing fits
-	Best    Fit            // the likeliest; zero where nothing fits
-	Others  []Fit          // those too close to Best to rule out; where nothing fits, the nearest ones
+	Outcome engine.Outcome // Yes: Best; Indeterminate: Best or one of Others; No: no candidate fits
+	Best    Fit            // the likeliest; zero if none fits
+	Others  []Fit          // those too close to Best to be ruled out; the nearest ones if none fits
 
 	Moved  geom.Length // from where it stood
 	Turned geom.Angle  // unsigned
 }
 
-// nearest is how many candidates are named where none fits.
+// nearest is how many candidates are reported if none fits.
 const nearest = 3
 
-// Flown says what a ship has flown between two scenes. Of the second it uses only the ship
-// itself.
+// Flown determines what a ship has flown between two scenes. Of the second scene it uses only the
+// ship itself.
 func Flown(before, after *engine.Scene, ship string, c Candidates, slop Slop) (Verdict, error) {
 	from, to, err := ends(before, after, ship)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"sightline/engine/move"
 )
 
-// hypothesis is where a candidate may end: anywhere between two poses, which are the same
-// where only one place is possible.
+// hypothesis is where a candidate may end: anywhere between two poses, which are equal if there is
+// only one place.
 type hypothesis struct {
 	a, b     geom.Pose
 	place    string
 	partial  bool
 	touching []string
-	way      geom.Angle // of the way along which it came there, against the heading
+	way      geom.Angle // direction in which the ship arrived, relative to its heading
 }
 
-// candidate is a maneuver or an action and all the places where it may end.
+// candidate is a maneuver or an action with all the places where it may end.
 type candidate struct {
 	name   string
 	action bool
@@ -28,8 +28,8 @@ type candidate struct {
 	ends   []hypothesis
 }
 
-// ways returns the way along which a maneuver comes to its end, against the ship's heading
-// there: executed in full, and backed up.
+// ways returns the directions in which a ship arrives at a maneuver's end, relative to its heading
+// there: if fully executed, and if backed up.
 func ways(m move.Maneuver) (full, partial geom.Angle) {
 	switch m.Bearing {
 	case move.ReverseStraight, move.ReverseBank:
@@ -71,8 +71,8 @@ func hypotheses(before *engine.Scene, from, to *engine.Ship, c Candidates, slop 
 	return all, nil
 }
 
-// join adds an action that moves a ship as the candidate does: a boost like a maneuver along
-// the same template, decloaking like a roll. No pose can distinguish the two.
+// join adds an action that moves a ship as the candidate does: a boost like a maneuver along the
+// same template, decloaking like a roll. No pose distinguishes the two.
 func (c *candidate) join(a *candidate) {
 	c.also = append(c.also, a.name)
 	if c.action {
@@ -84,14 +84,14 @@ func near(a, b geom.Pose) bool {
 	return a.Sub(b.Point).Norm() < 1e-6 && a.Heading.Distance(b.Heading) < 1e-9
 }
 
-// tester moves one ship by all candidates.
+// tester executes all candidates of one ship.
 type tester struct {
-	exact engine.Scene // without uncertainty, so that every move has one end, and without things that stop no ship
-	vague engine.Scene // as uncertain as the templates are laid, to know whether a ship may be bumped
+	exact engine.Scene // without uncertainty, so every move has one end, and without objects that stop no ship
+	vague engine.Scene // with the uncertainty of laying templates, to see whether a ship may be bumped
 	ship  int          // in both
 	start geom.Pose
 	to    *engine.Ship
-	place float64 // standard deviations of where a template is laid, against the ships in the way
+	place float64 // standard deviations of a template's place, relative to the ships in the way
 	turn  float64
 }
 
@@ -122,12 +122,12 @@ func newGuesser(before *engine.Scene, from, to *engine.Ship, slop Slop) *tester 
 
 // Numbers of standard deviations.
 const (
-	surely = 4 // within which a ship in the way is looked for
-	wide   = 6 // beyond which two poses are not the same: more than what is called apart
+	surely = 4 // within which a ship may be in the way
+	wide   = 6 // beyond which two poses differ; more than apart
 )
 
-// maneuver executes a maneuver: as it is, and, where a ship may be in the way, from all
-// places where the template may have been laid.
+// maneuver executes a maneuver: nominally and, if a ship may be in the way, from all places where
+// the template may have been laid.
 func (g *tester) maneuver(m move.Maneuver) (candidate, error) {
 	c := candidate{name: m.String()}
 	r, err := move.Execute(&g.exact, g.exact.Ships[g.ship].ID, m, engine.Options{})
@@ -167,9 +167,9 @@ func (g *tester) maneuver(m move.Maneuver) (candidate, error) {
 	return c, nil
 }
 
-// chosen returns a maneuver at each of the places that the player chooses from: a Tallon roll
-// of 2.0 and 2.5 may be stopped at one of them, though another is free. In the first edition it
-// avoids other ships where it can (G133).
+// chosen returns a maneuver at each place that the player may choose. In 2.0 and 2.5 a Tallon roll
+// may be stopped at one of them although another is free; in the first edition it avoids other
+// ships if it can (G133).
 func (g *tester) chosen(m move.Maneuver) []move.Maneuver {
 	all := []move.Maneuver{m}
 	if m.Bearing == move.Tallon && g.exact.Rules != engine.Rules1e {
@@ -182,8 +182,8 @@ func (g *tester) chosen(m move.Maneuver) []move.Maneuver {
 	return all
 }
 
-// fullEnds returns where a move ends that is executed in full: at one place, or where the
-// player chooses.
+// fullEnds returns the ends of a fully executed move: one, or those that the player may choose
+// from.
 func fullEnds(r *move.Result, way geom.Angle) []hypothesis {
 	if !r.Chosen {
 		return []hypothesis{{a: r.Full, b: r.Full, way: way}}
@@ -201,8 +201,7 @@ func fullEnds(r *move.Result, way geom.Angle) []hypothesis {
 	return all
 }
 
-// action performs an action. It ignores what forbids an end: players may have broken the
-// rules, and the ship stands there all the same.
+// action executes an action, also with a forbidden end: players may have broken the rules.
 func (g *tester) action(a move.Action) (candidate, error) {
 	c := candidate{name: a.String(), action: true}
 	r, err := move.Reposition(&g.exact, g.exact.Ships[g.ship].ID, a, engine.Options{})

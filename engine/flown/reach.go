@@ -8,14 +8,15 @@ import (
 	"sightline/engine/geom"
 )
 
-// Near is how far a ship stands from the likeliest place where its moves may have taken it.
+// Near is a ship's deviation from the likeliest end of its moves.
 type Near struct {
 	Squared float64 // distance in standard deviations
-	Score   float64 // the same and what a wide covariance costs: less is likelier, also of different ships
+	Score   float64 // Squared plus the cost of a wide covariance; less is likelier, also between ships
 }
 
-// Reach says how far a base stands from where a ship may have flown since before: by a maneuver, by an action, or by an action
-// after a maneuver. to is the base; its name does not count. Squared is infinite where no candidate ends within reach of it.
+// Reach returns how far a base stands from where a ship may have flown since before: by a maneuver,
+// by an action, or by an action after a maneuver. to is the base; its name does not matter. Squared
+// is infinite if no candidate ends within reach.
 func Reach(before *engine.Scene, ship string, to engine.Ship, c Candidates, slop Slop) (Near, error) {
 	to.ID = ship
 	after := engine.Scene{MatWidth: before.MatWidth, MatHeight: before.MatHeight, Rules: before.Rules, Profile: before.Profile,
@@ -44,8 +45,8 @@ func Reach(before *engine.Scene, ship string, to engine.Ship, c Candidates, slop
 	return out, nil
 }
 
-// followed returns the actions after each maneuver that was executed in full: a ship that bumped has none. An action moves a
-// ship in the same way wherever it stands.
+// followed returns the actions after each fully executed maneuver: a ship that bumped has none. An
+// action moves a ship in the same way from any place.
 func followed(maneuvers, actions []candidate, start geom.Pose) (out []candidate) {
 	for _, m := range maneuvers {
 		for _, a := range actions {
@@ -63,7 +64,7 @@ func followed(maneuvers, actions []candidate, start geom.Pose) (out []candidate)
 	return out
 }
 
-// carried returns where a move ends that ends at to from one start, made from another place.
+// carried returns the end of a move from another start: from start it ends at to.
 func carried(from, start, to geom.Pose) geom.Pose {
 	return geom.Pose{Point: from.Transform(start.Inverse(to.Point)), Heading: (from.Heading + to.Heading - start.Heading).Normalized()}
 }

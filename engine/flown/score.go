@@ -7,7 +7,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// scorer compares where a ship stands with where it may have ended.
+// scorer compares a ship's pose with the ends of its candidates.
 type scorer struct {
 	from, to *engine.Ship
 	slop     Slop
@@ -17,10 +17,10 @@ type scorer struct {
 // vec is a difference of poses: x and y in mm, heading in rad.
 type vec [3]float64
 
-// matrix is symmetric.
+// matrix is a symmetric matrix.
 type matrix [3][3]float64
 
-// best returns the nearest of a candidate's ends; ok is false where it has none.
+// best returns the nearest of a candidate's ends. It reports false if there is none.
 func (s *scorer) best(c *candidate) (f Fit, ok bool) {
 	for i := range c.ends {
 		e := &c.ends[i]
@@ -36,8 +36,8 @@ func (s *scorer) best(c *candidate) (f Fit, ok bool) {
 	return f, ok
 }
 
-// distance returns the likeliest pose of a hypothesis, its squared distance from where the ship
-// stands in standard deviations, and the score.
+// distance returns the likeliest pose of a hypothesis, the squared distance of the ship from it in
+// standard deviations, and the score.
 func (s *scorer) distance(e *hypothesis) (at geom.Pose, squared, score float64) {
 	inverse, logDet := s.covariance(e.a).inverse()
 	r := difference(s.to.Pose, e.a)
@@ -58,14 +58,14 @@ func difference(p, q geom.Pose) vec {
 	return vec{d.X, d.Y, float64((p.Heading - q.Heading).Signed())}
 }
 
-// laidAskew is the share of the heading's variance that comes from how the template is laid, and
-// swings the whole way about the old pose; the rest comes from how the ship is set down. A
-// template lies flush against 20 mm of the base, which leaves it a third of the 1.5° that a ship
-// is turned by in all.
+// laidAskew is the share of the heading's variance that comes from laying the template and
+// therefore rotates the whole path about the old pose; the rest comes from setting the ship down. A
+// template lies flush against 20 mm of the base, which accounts for a third of the 1.5° by which a
+// ship is turned in total.
 const laidAskew = 0.1
 
-// covariance returns the covariance of the difference between where the ship stands and an
-// end. The end moves with the old pose: turning that by a small angle swings the end about it.
+// covariance returns the covariance of the difference between the ship's pose and an end. The end
+// moves with the old pose: a small rotation of that swings the end about it.
 func (s *scorer) covariance(end geom.Pose) matrix {
 	r := end.Sub(s.from.Pose.Point)
 	place, turn := float64(s.slop.Place), float64(s.slop.Turn)

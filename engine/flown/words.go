@@ -10,10 +10,10 @@ import (
 	"sightline/engine/geom"
 )
 
-// This file is the written form of a verdict, for people and for programs.
+// This file writes a verdict, for people and for programs.
 
-// String says how far from a candidate's end the ship stands: "bank left 2, 1.3 mm and
-// 0.8° off".
+// String describes how far the ship stands from a candidate's end: "bank left 2, 1.3 mm and 0.8°
+// off".
 func (f *Fit) String() string {
 	s := f.Name
 	if f.Place != "" {
@@ -31,7 +31,7 @@ func (f *Fit) String() string {
 	return fmt.Sprintf("%s, %.1f mm and %.1f° off", s, f.Distance.Millimeters(), f.Turn.Degrees())
 }
 
-// misses says in which direction the ship stands from a candidate's end.
+// misses describes in which direction the ship stands from a candidate's end.
 func (f *Fit) misses() string {
 	var parts []string
 	add := func(value, least float64, unit, below, above string) {
@@ -52,12 +52,12 @@ func (f *Fit) misses() string {
 	return "ends " + strings.ReplaceAll(strings.Join(parts, ", "), " °", "°")
 }
 
-// nudged is shorter than any move that no other ship stops: a ship nearer to where it stood
-// may only have been pushed.
+// nudged is shorter than any move without a collision: a ship nearer to its old place may only have
+// been pushed.
 const nudged = 30 * geom.Millimeter
 
-// String says what a ship has flown: "bank left 2, 1.3 mm and 0.8° off", several names where
-// it is too close to call, or "fits none; nearest bank left 2, ends 6.0 mm short".
+// String describes what a ship has flown: "bank left 2, 1.3 mm and 0.8° off", several names if it
+// is too close to call, or "fits none; nearest bank left 2, ends 6.0 mm short".
 func (v *Verdict) String() string {
 	switch {
 	case v.Outcome == engine.Yes:
@@ -117,8 +117,8 @@ func newWireFit(f *Fit) wireFit {
 	return w
 }
 
-// Marshal writes a verdict in the wire form, on one line. Where nothing fits, it names no
-// maneuver, and the nearest stands first among the alternatives.
+// Marshal writes a verdict in the wire form, on one line. If none fits, it has no maneuver, and the
+// nearest comes first among the alternatives.
 func Marshal(v Verdict) ([]byte, error) {
 	w := wireVerdict{Version: 1, Ship: v.Ship, Outcome: v.Outcome.String(), Alternatives: []wireFit{}, Moved: v.Moved.Millimeters(),
 		Turned: v.Turned.Degrees(), Text: v.String()}

@@ -9,10 +9,10 @@ import (
 	"sightline/engine/geom"
 )
 
-// Placing is what is placed before a game.
+// Placing is a kind of thing that is placed before a game.
 type Placing string
 
-// What may be placed.
+// The kinds.
 const (
 	PlaceObstacles Placing = "obstacles"
 	PlaceShips     Placing = "ships"
@@ -20,7 +20,7 @@ const (
 	PlaceMarkers   Placing = "markers"  // the hyperspace markers of 2.0
 )
 
-// Placings lists what may be placed in an edition, in the order of placement.
+// Placings lists what is placed in an edition, in the order of placement.
 func Placings(r engine.Rules) []Placing {
 	switch r {
 	case engine.Rules20:
@@ -31,7 +31,7 @@ func Placings(r engine.Rules) []Placing {
 	return []Placing{PlaceObstacles, PlaceShips}
 }
 
-// ParsePlacing reads what is placed by its name.
+// ParsePlacing parses the name of a kind.
 func ParsePlacing(s string) (Placing, error) {
 	all := []Placing{PlaceObstacles, PlaceShips, PlaceFeatures, PlaceMarkers}
 	if p := Placing(s); slices.Contains(all, p) {
@@ -40,16 +40,16 @@ func ParsePlacing(s string) (Placing, error) {
 	return "", fmt.Errorf("area: expected one of obstacles, ships, features and markers, got %q", s)
 }
 
-// Zone is all that is nearer to an outline on the table than a distance.
+// Zone is the set of points nearer to an outline than a distance.
 type Zone struct {
 	ID      string
 	Outline geom.Polygon // in the table's frame; two points are a line
 	Reach   geom.Length
 }
 
-// Area is where something may be placed: all of it in the rectangle and out of the zones of
-// Clear, and some of it in each zone of Near. What the measurement cannot decide is left
-// out: the area is surely legal.
+// Area is where something may be placed: all of it within the rectangle and outside the zones of
+// Clear, and some of it in each zone of Near. It is surely legal: what the measurement cannot
+// decide is left out.
 type Area struct {
 	Of    string // "obstacles", "ships of player 1"
 	Rule  string // "2.5 G205"
@@ -59,7 +59,7 @@ type Area struct {
 	Near  []Zone
 }
 
-// Areas returns where something may be placed now, with what lies on the table. The options'
+// Areas returns where something may be placed now, given what lies on the table. The options'
 // sigmas are how many standard deviations a margin must exceed.
 func Areas(s *engine.Scene, what Placing, o engine.Options) ([]Area, error) {
 	if err := placeable(s, 0); err != nil {
@@ -88,13 +88,13 @@ type areas struct {
 	k float64
 }
 
-// inset is a rectangle of the play area, a distance from each of its edges.
+// inset returns a rectangle at a distance from the edges of the play area.
 func (a *areas) inset(d float64) (lo, hi geom.Point) {
 	d += a.k * a.s.ScaleSigma * d
 	return geom.Point{X: d, Y: d}, geom.Point{X: float64(a.s.MatWidth) - d, Y: float64(a.s.MatHeight) - d}
 }
 
-// zone makes a zone about an outline, widened or narrowed by the error of its place.
+// zone returns a zone around an outline, widened or narrowed by the error of its place.
 func (a *areas) zone(id string, at geom.Pose, outline []geom.Point, sigma geom.Length, reach float64, narrower bool) Zone {
 	doubt := a.k * (float64(sigma) + a.s.ScaleSigma*reach)
 	if narrower {
@@ -126,7 +126,7 @@ func (a *areas) rule(first, second string) string {
 	return a.s.Rules.String() + " " + second
 }
 
-// aroundObstacles makes a zone about each obstacle.
+// aroundObstacles returns a zone around each obstacle.
 func (a *areas) aroundObstacles(reach float64) (out []Zone) {
 	for i := range a.s.Obstacles {
 		k := &a.s.Obstacles[i]
@@ -135,8 +135,8 @@ func (a *areas) aroundObstacles(reach float64) (out []Zone) {
 	return out
 }
 
-// obstacles: beyond range 2 of the edges and range 1 of each other (G204, G205), and not on a
-// scenario's features (G224).
+// obstacles returns where obstacles may be placed: beyond range 2 of the edges and range 1 of each
+// other (G204, G205), and not on a scenario's features (G224).
 func (a *areas) obstacles() []Area {
 	out := Area{Of: "obstacles", Rule: a.rule("G204", "G205"), Clear: a.aroundObstacles(100)}
 	out.Min, out.Max = a.inset(200)
@@ -146,7 +146,7 @@ func (a *areas) obstacles() []Area {
 	return []Area{out}
 }
 
-// ships: within range 1 of their player's edge (G206, G207).
+// ships returns where ships may be placed: within range 1 of their player's edge (G206, G207).
 func (a *areas) ships() []Area {
 	w, h := float64(a.s.MatWidth), float64(a.s.MatHeight)
 	deep := 100 - a.k*a.s.ScaleSigma*100
@@ -156,8 +156,8 @@ func (a *areas) ships() []Area {
 	}
 }
 
-// markers: beyond range 0 of obstacles, range 1 of the edges (G214), and the second beyond
-// range 3 of the first (G215).
+// markers returns where hyperspace markers may be placed: beyond range 0 of obstacles and range 1
+// of the edges (G214), and the second beyond range 3 of the first (G215).
 func (a *areas) markers() []Area {
 	out := Area{Of: "hyperspace markers", Rule: "2.0 G214 G215", Clear: a.aroundObstacles(0)}
 	out.Min, out.Max = a.inset(100)
@@ -191,8 +191,8 @@ func (a *areas) lying() (out []engine.Token) {
 	return out
 }
 
-// features: at range 3 of the one in the centre, beyond range 2 of each other (G221), and at
-// range 2–4 of a player's edge (G222, G223).
+// features returns where scenario features may be placed: at range 3 of the one in the centre,
+// beyond range 2 of each other (G221), and at range 2–4 of a player's edge (G222, G223).
 func (a *areas) features() ([]Area, error) {
 	lying := a.lying()
 	if len(lying) == 0 {

@@ -11,9 +11,10 @@ import (
 	"sightline/engine/geom"
 )
 
-// Scenario checks where a scenario's markers lie, as [Setup] does, and says which ships count
-// at each and who controls it. In Salvage Mission and Scramble the Transmissions control depends on
-// what was towed and scrambled before, which no table shows: the lines say who may do so now.
+// Scenario checks where a scenario's markers lie, as [Setup] does, and says which ships count at
+// each and who controls it. In Salvage Mission and Scramble the Transmissions control depends on
+// what was towed and scrambled before, which a table does not show: the lines say which ships may
+// do so now.
 func Scenario(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, error) {
 	var r Report
 	if err := s.Validate(); err != nil {
@@ -52,7 +53,7 @@ func Scenario(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, err
 	return r, nil
 }
 
-// exact returns a scene whose poses are known, without the ships that may be either player's.
+// exact returns a scene without uncertainty, and without ships whose player is unknown.
 func exact(s *engine.Scene) *engine.Scene {
 	e := *s
 	e.ScaleSigma = 0
@@ -67,13 +68,13 @@ func exact(s *engine.Scene) *engine.Scene {
 	return &e
 }
 
-// act is what being in range is for.
+// act is what a ship in range may do, by scenario.
 var act = map[engine.Scenario]string{
 	engine.AssaultAtTheSatelliteArray: "counts as %d at", engine.ChanceEngagement: "contests",
 	engine.SalvageMission: "may tow", engine.ScrambleTheTransmissions: "may scramble",
 }
 
-// reach is the furthest band that counts.
+// reach returns the furthest band that counts.
 func reach(c engine.Scenario) int {
 	if c == engine.ChanceEngagement {
 		return 2
@@ -81,7 +82,7 @@ func reach(c engine.Scenario) int {
 	return 1
 }
 
-// weight is how many ships a ship counts as (G226).
+// weight returns how many ships a ship counts as (G226).
 func weight(c engine.Scenario, ship *engine.Ship) int {
 	if c == engine.AssaultAtTheSatelliteArray && ship.Base != engine.Small {
 		return 2
@@ -119,7 +120,7 @@ func (r *Report) count(s *engine.Scene, c engine.Scenario, o engine.Options, n *
 	return nil
 }
 
-// control adds who controls a satellite or who contests it.
+// control adds who controls a satellite or contests it.
 func (r *Report) control(s *engine.Scene, c engine.Scenario, n, likeliest *engine.Count) {
 	switch c {
 	case engine.AssaultAtTheSatelliteArray:
@@ -127,7 +128,7 @@ func (r *Report) control(s *engine.Scene, c engine.Scenario, n, likeliest *engin
 		if n.Outcome != engine.Yes {
 			k.Possible = possible(s, c, n)
 		}
-		if len(k.Possible) == 1 { // whatever the undecided ships turn out to be
+		if len(k.Possible) == 1 { // the same whatever the undecided ships are
 			k.Player, k.Outcome, k.Possible = k.Possible[0], engine.Yes, nil
 		}
 		r.Control = append(r.Control, k)
@@ -184,8 +185,8 @@ func possible(s *engine.Scene, c engine.Scenario, n *engine.Count) []int {
 	return who
 }
 
-// Jettison says whether a supply cache lies where one may that a ship let go (G229, G230): of a
-// ship that fled, from where it stood before its maneuver, at which the scene has it (G231).
+// Jettison checks the place of a jettisoned supply cache (G229, G230). If the ship fled, the scene
+// must have it where it stood before its maneuver (G231).
 func Jettison(s *engine.Scene, ship, cache string, fled bool, o engine.Options) (Line, error) {
 	c, err := engine.CheckJettison(s, ship, cache, o)
 	if err != nil {

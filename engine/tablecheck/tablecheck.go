@@ -1,6 +1,6 @@
-// Package tablecheck says whether a table is set up as the rules ask and who controls the
-// objectives of a scenario: the checks of package engine in the order of placement, one line for
-// each thing and rule, in words.
+// Package tablecheck checks the setup of a table against the rules, and who controls the objectives
+// of a scenario: the checks of package engine in the order of placement, one line in words for each
+// thing and rule.
 package tablecheck
 
 import (
@@ -14,46 +14,46 @@ import (
 	"sightline/engine/geom"
 )
 
-// The errors about scenes that answer nothing.
+// The errors for scenes that cannot be checked.
 var (
 	ErrNoMat      = errors.New("the scene has no mat: nothing can be said of its edges")
 	ErrNoFeatures = errors.New("the scenario's markers are not on the table")
 	ErrRules      = errors.New("scenarios are of 2.5")
 )
 
-// Line is one thing on the table and what one rule says of it.
+// Line is the result of one rule for one thing on the table.
 type Line struct {
-	Rule    string         // "G204", or two numbers with a blank between them
-	Of      []string       // the thing, and what it is measured against where that is a thing
-	Outcome engine.Outcome // whether it is as the rule asks
-	Margin  geom.Length    // to what would change the answer: negative where it is not as the rule asks
+	Rule    string         // "G204", or two numbers separated by a blank
+	Of      []string       // the thing and, if it is measured against another, that
+	Outcome engine.Outcome // whether the rule is met
+	Margin  geom.Length    // to what would change the answer; negative if the rule is broken
 	Sigma   geom.Length    // of the margin
 	Text    string
-	Placed  bool // it is about where something was placed before the game
+	Placed  bool // it concerns placement before the game
 }
 
-// Control says who controls an objective.
+// Control is who controls an objective.
 type Control struct {
 	Objective string
 	Player    int            // the likeliest; 0 for neither
 	Outcome   engine.Outcome // Yes, or Indeterminate
-	Possible  []int          // where it is too close: all that it may be
+	Possible  []int          // if it is too close: all possible players
 }
 
-// Report is what was found.
+// Report is the result of a check.
 type Report struct {
 	Lines   []Line
 	Control []Control
 	Notes   []string // what was left out, and why
 }
 
-// setupScenarios are the scenarios that markers may have been laid for.
+// setupScenarios are the scenarios with placed markers.
 var setupScenarios = []engine.Scenario{engine.AssaultAtTheSatelliteArray, engine.ChanceEngagement, engine.SalvageMission,
 	engine.ScrambleTheTransmissions}
 
-// Setup checks what is placed before a game, in the order of placement: a scenario's
-// satellites or caches, obstacles, ships, and hyperspace markers. The zero scenario is the one
-// that the markers are of.
+// Setup checks what is placed before a game, in the order of placement: a scenario's satellites or
+// caches, obstacles, ships, and hyperspace markers. The zero scenario means the one that the
+// markers belong to.
 func Setup(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, error) {
 	var r Report
 	if err := placeable(s, c); err != nil {
@@ -91,7 +91,7 @@ func Setup(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, error)
 	return r, nil
 }
 
-// placeable says why nothing can be said of where things were placed.
+// placeable returns an error if placement cannot be checked.
 func placeable(s *engine.Scene, c engine.Scenario) error {
 	if err := s.Validate(); err != nil {
 		return fmt.Errorf("tablecheck: %w", err)
@@ -109,7 +109,7 @@ func placeable(s *engine.Scene, c engine.Scenario) error {
 func (r *Report) features(s *engine.Scene, c engine.Scenario, o engine.Options) error {
 	if c != 0 {
 		found, err := engine.CheckFeatures(s, c, o)
-		if err != nil { // the scene is valid: it is their number
+		if err != nil { // the scene is valid, so the error is about their number
 			r.note("%s", strings.TrimPrefix(err.Error(), "engine: "))
 		}
 		r.add(found)
@@ -139,8 +139,7 @@ func (r *Report) note(format string, args ...any) {
 	}
 }
 
-// add makes lines of checks. Of a thing and all edges it makes one: that of the edge which
-// decides.
+// add adds lines for checks. For a thing and all edges it adds one line, for the edge that decides.
 func (r *Report) add(found []engine.Check) {
 	var kept []engine.Check
 	for _, c := range found {
@@ -159,7 +158,7 @@ func (r *Report) add(found []engine.Check) {
 
 func byEdge(c *engine.Check) bool { return strings.HasSuffix(c.Against, " edge") }
 
-// worse orders what is not as the rule asks before what is too close before what is.
+// worse orders broken rules before undecided ones before met ones.
 func worse(a, b *engine.Check) bool {
 	rank := func(o engine.Outcome) int {
 		return slices.Index([]engine.Outcome{engine.No, engine.Indeterminate, engine.Yes}, o)

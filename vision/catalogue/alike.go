@@ -6,7 +6,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// PointsAlong returns points along an outline, in mm, about every so many mm of it, 24 at least.
+// PointsAlong returns points along an outline, in mm, spaced by every mm on average, at least 24.
 func PointsAlong(outline []geom.Point, every float64) (points []geom.Point) {
 	total := perimeter(outline)
 	count := max(int(total/every), 24)
@@ -24,8 +24,9 @@ func PointsAlong(outline []geom.Point, every float64) (points []geom.Point) {
 	return points
 }
 
-// Normals returns the outward unit normals of an outline, given counter-clockwise, at its points: those of the chords between each
-// point's neighbours, because a traced outline is ragged.
+// Normals returns the outward unit normals of an outline at its points; the outline is
+// counter-clockwise. They are the normals of the chords between each point's neighbours, because a
+// traced outline is ragged.
 func Normals(points []geom.Point) []geom.Point {
 	out := make([]geom.Point, len(points))
 	m := len(points)
@@ -38,10 +39,10 @@ func Normals(points []geom.Point) []geom.Point {
 	return out
 }
 
-// Likeness says how much alike two outlines are: 0 when one lies on the other, 1 when
-// their borders are nowhere within apartMost of each other. Both are taken at the same
-// size, for the search allows for prints that darken towards their edge; own leaves out
-// the turns by which an outline lies on itself.
+// Likeness returns how alike two outlines are: 0 if they coincide, 1 if their borders are nowhere
+// within apartMost of each other. Both are scaled to the same size, because the search allows for
+// prints that darken towards their edge. own leaves out the turns by which an outline coincides
+// with itself.
 func Likeness(a, b []geom.Point, own bool) float64 {
 	area, ca := Centroid(a)
 	other, cb := Centroid(b)
@@ -77,12 +78,13 @@ func Likeness(a, b []geom.Point, own bool) float64 {
 }
 
 const (
-	// AlikeBelow is the likeness from which the search may refuse a token because another one, or the same lying otherwise, fits as
-	// well: the margin that the worst fit that it believes asks for.
+	// AlikeBelow is the likeness below which the search may refuse a token because another one, or the
+	// same in another position, fits as well: the margin that the search requires at the worst fit
+	// that it accepts.
 	AlikeBelow = 0.15
 
 	apartMost = 0.9  // mm
-	sizeAlike = 0.05 // of the radius: about 1 mm, by which the search lets an edge be inset
+	sizeAlike = 0.05 // of the radius: about 1 mm, the inset of an edge that the search allows
 	ownTurn   = 0.35 // rad
 )
 
@@ -93,15 +95,14 @@ func perimeter(p []geom.Point) (l float64) {
 	return l
 }
 
-// LikeItself reports that an outline looks about the same turned about, or with its other
-// face up.
+// LikeItself reports whether an outline looks about the same when turned, or with its other face
+// up.
 func LikeItself(outline []geom.Point) (turned, flipped bool) {
 	e := Entry{Outline: outline}
 	return Likeness(outline, outline, true) < AlikeBelow, Likeness(outline, e.Face(true), false) < AlikeBelow
 }
 
-// Alike reports whether two different tokens can be mistaken for each other, either face
-// up.
+// Alike reports whether two different tokens may be mistaken for each other, with either face up.
 func Alike(a, b []geom.Point) bool {
 	e := Entry{Outline: b}
 	return Likeness(a, b, false) < AlikeBelow || Likeness(a, e.Face(true), false) < AlikeBelow

@@ -1,6 +1,5 @@
-// Package catalogue holds the outlines of the obstacles, devices and markers that
-// may lie on a mat, and reads and writes them. Outlines are in millimetres about
-// their centroids.
+// Package catalogue has the outlines of the obstacles, devices and markers that may lie on a mat,
+// and reads and writes them. Outlines are in millimetres about their centroids.
 package catalogue
 
 import (
@@ -21,9 +20,8 @@ import (
 	"sightline/vision/token"
 )
 
-// Entry is an obstacle token as it is known beforehand: its name, its kind
-// and its outline. The camera finds where it lies and which face is up; which of the
-// three kinds it is, only the catalogue knows.
+// Entry is a known obstacle token: its name, kind and outline. The camera finds where it lies and
+// which face is up; only the catalogue knows its kind.
 type Entry struct {
 	Name string
 	Kind string // asteroid, debris, gas; a device's or a marker's: bomb, satellite
@@ -36,8 +34,8 @@ type Entry struct {
 	Top     geom.Length // height of the token's top over the mat
 }
 
-// Face returns the outline as it lies on the table with the traced face up, or with
-// the other one up when flipped; counter-clockwise either way.
+// Face returns the outline as it lies on the table with the traced face up or, if flipped, the
+// other one; counter-clockwise in both cases.
 func (e *Entry) Face(flipped bool) []geom.Point {
 	out := slices.Clone(e.Outline)
 	if flipped {
@@ -52,7 +50,7 @@ func (e *Entry) Face(flipped bool) []geom.Point {
 // Catalogue holds the obstacle tokens that may lie on the table.
 type Catalogue struct{ Entries []Entry }
 
-// Entry returns the entry of a name, or nil.
+// Entry returns the entry with a name, or nil.
 func (c *Catalogue) Entry(name string) *Entry {
 	for i := range c.Entries {
 		if c.Entries[i].Name == name {
@@ -62,7 +60,7 @@ func (c *Catalogue) Entry(name string) *Entry {
 	return nil
 }
 
-// What a catalogue's entries are when the file does not say.
+// The defaults of an entry.
 const (
 	TokenTop     = 2.0 * geom.Millimeter // thickness of the publisher's cardboard
 	OutlineSigma = 0.2 * geom.Millimeter // of an outline traced by a camera
@@ -71,11 +69,11 @@ const (
 // obstacleKinds are the three kinds of the rules.
 var obstacleKinds = []string{"asteroid", "debris", "gas"}
 
-// markerKinds are the kinds of a scenario's markers; the other kinds that the engine knows
-// outlines of are devices.
+// markerKinds are the kinds of a scenario's markers; all other kinds with outlines in the engine
+// are devices.
 var markerKinds = []string{"satellite", "mission_satellite", "supply_cache", "objective", "hyperspace_marker"}
 
-// objectRole is the list of a scene in which a catalogue's kind of token stands.
+// objectRole is the list of a scene to which a kind of token belongs.
 type objectRole int
 
 const (
@@ -85,7 +83,7 @@ const (
 	RoleMarker // a satellite, a supply cache
 )
 
-// RoleOf returns in which list of a scene a kind stands.
+// RoleOf returns the list of a scene to which a kind belongs.
 func RoleOf(kind string) objectRole {
 	switch {
 	case slices.Contains(obstacleKinds, kind):
@@ -98,8 +96,7 @@ func RoleOf(kind string) objectRole {
 	return roleNone
 }
 
-// Kinds lists the kinds that a catalogue's entries may have: those of obstacles, of
-// devices and of a scenario's markers.
+// Kinds returns the kinds that entries may have: obstacles, devices and markers of scenarios.
 func Kinds() (obstacles, devices, markers []string) {
 	for _, kind := range engine.TokenKinds() {
 		if RoleOf(kind) == RoleDevice {
@@ -109,8 +106,8 @@ func Kinds() (obstacles, devices, markers []string) {
 	return slices.Clone(obstacleKinds), devices, slices.Clone(markerKinds)
 }
 
-// MaxFile is how many bytes a catalogue's file may have. The publisher's 20 tokens
-// take 20 kB and 941 points; a token that is traced has a point for each millimetre.
+// MaxFile is the largest accepted size of a catalogue's file in bytes. The publisher's 20 tokens
+// take 20 kB and 941 points; a traced token has a point per millimetre.
 const MaxFile = 2 << 20
 
 const (
@@ -118,7 +115,7 @@ const (
 	maxEntries       = 200
 	maxOutlinePoints = 2000
 	maxPoints        = 20_000 // of all outlines together
-	LeastTokenArea   = 50.0   // mm²: smaller than any obstacle that was ever printed
+	LeastTokenArea   = 50.0   // mm²: smaller than any printed obstacle
 	MostTokenArea    = 40_000 // mm²
 )
 
@@ -135,8 +132,8 @@ type entryFile struct {
 	Outline []pointFile `json:"outline_mm"`
 }
 
-// Parse reads a catalogue, or a list of outlines as it is published elsewhere
-// (cataloguelist.go). Its errors name the entry and the key.
+// Parse reads a catalogue, or a list of outlines in the published form (published.go). Its errors
+// name the entry and the key.
 func Parse(r io.Reader) (*Catalogue, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {
@@ -158,7 +155,7 @@ func Parse(r io.Reader) (*Catalogue, error) {
 	return catalogueOf("outlines", f.Outlines)
 }
 
-// catalogueOf makes a catalogue of the entries of a list of that name.
+// catalogueOf returns the catalogue of a list's entries. list is the name of the list, for errors.
 func catalogueOf(list string, entries []entryFile) (*Catalogue, error) {
 	if len(entries) > maxEntries {
 		return nil, fmt.Errorf("%s: expected at most %d, got %d", list, maxEntries, len(entries))
@@ -184,11 +181,11 @@ func catalogueOf(list string, entries []entryFile) (*Catalogue, error) {
 	return c, nil
 }
 
-// EntryNameMost is how many characters an entry's name may have.
+// EntryNameMost is the largest number of characters of an entry's name.
 const EntryNameMost = 40
 
-// checkName refuses names that cannot stand in a scene next to the ships', and those that
-// no one can tell apart.
+// checkName refuses names that cannot stand next to ships in a scene, and names that people cannot
+// tell apart.
 func checkName(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -205,7 +202,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// CheckEntry says what is wrong with an entry's name or kind; its error names the key.
+// CheckEntry reports an invalid name or kind of an entry; its error names the key.
 func CheckEntry(name, kind string) error {
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("name: %w", err)
@@ -217,7 +214,7 @@ func CheckEntry(name, kind string) error {
 	return nil
 }
 
-// IsShipName reports whether a ship in a scene may have this name.
+// IsShipName reports whether a ship in a scene may have a name.
 func IsShipName(name string) bool {
 	_, err := token.CodeOfID(name)
 	return err == nil || token.Unidentified(name)
@@ -249,7 +246,7 @@ func (f entryFile) entry() (Entry, error) {
 	return e, nil
 }
 
-// Of returns the catalogue of obstacles whose outlines are known, as those of a simulated table are.
+// Of returns the catalogue of obstacles with known outlines, such as those of a simulated table.
 func Of(obstacles []engine.Obstacle) (*Catalogue, error) {
 	c := &Catalogue{}
 	for _, o := range obstacles {
@@ -262,9 +259,8 @@ func Of(obstacles []engine.Obstacle) (*Catalogue, error) {
 	return c, nil
 }
 
-// NewEntry returns an entry of an outline on the table or in the token's own
-// frame, in mm, either way round, with the default sigma and height. Its errors name
-// the key.
+// NewEntry returns an entry for an outline in any frame, in mm, in either direction, with the
+// default sigma and height. Its errors name the key.
 func NewEntry(name, kind string, outline []geom.Point) (Entry, error) {
 	f := entryFile{Name: name, Kind: kind}
 	for _, p := range outline {
@@ -273,8 +269,8 @@ func NewEntry(name, kind string, outline []geom.Point) (Entry, error) {
 	return f.entry()
 }
 
-// normalOutline checks an outline and puts it into its normal form:
-// counter-clockwise, its centroid at the origin.
+// normalOutline checks an outline and normalises it: counter-clockwise, with its centroid at the
+// origin.
 func normalOutline(in []pointFile) ([]geom.Point, error) {
 	if len(in) < 3 || len(in) > maxOutlinePoints {
 		return nil, fmt.Errorf("expected 3 to %d points, got %d", maxOutlinePoints, len(in))
@@ -305,7 +301,7 @@ func normalOutline(in []pointFile) ([]geom.Point, error) {
 // Centroid returns the signed area (positive counter-clockwise) and the centroid of
 // a polygon.
 func Centroid(p []geom.Point) (area float64, c geom.Point) {
-	o := p[0] // far from the origin the sums would lose their digits
+	o := p[0] // sums about the origin would lose precision far from it
 	for i := range p {
 		a, b := p[i].Sub(o), p[(i+1)%len(p)].Sub(o)
 		w := a.X*b.Y - a.Y*b.X
@@ -333,7 +329,7 @@ func Load(path string) (*Catalogue, error) {
 	return c, nil
 }
 
-// MarshalJSON writes the catalogue as its file holds it: three decimals, a micrometre.
+// MarshalJSON writes the catalogue in its file form, with three decimals (a micrometre).
 func (c *Catalogue) MarshalJSON() ([]byte, error) {
 	f := catalogueFile{Version: catalogueVersion, Outlines: []entryFile{}}
 	for _, e := range c.Entries {

@@ -8,8 +8,7 @@ import (
 // pointFile is a corner of an outline, x and y in mm.
 type pointFile [2]float64
 
-// UnmarshalJSON implements json.Unmarshaler. A point without one of its coordinates is
-// refused: it is no point on an axis.
+// UnmarshalJSON implements json.Unmarshaler. It refuses a point with fewer than two coordinates.
 func (p *pointFile) UnmarshalJSON(raw []byte) error {
 	var v []*float64
 	if json.Unmarshal(raw, &v) != nil || len(v) != 2 || v[0] == nil || v[1] == nil {

@@ -24,11 +24,10 @@ import (
 // Notes and areas that stand there too are passed over. Whoever made such a list measured
 // other tokens than those on this table.
 
-// publishedScale is the standard deviation of a published outline's scale: 1 % is what
-// such a list says of itself.
+// publishedScale is the standard deviation of a published outline's scale: such a list claims 1 %.
 const publishedScale = 0.01
 
-// publishedEntry is one outline of such a list; other keys are passed over.
+// publishedEntry is one outline of such a list; other keys are ignored.
 type publishedEntry struct {
 	ID      string      `json:"id"`
 	Name    string      `json:"name"`
@@ -36,7 +35,7 @@ type publishedEntry struct {
 	Outline []pointFile `json:"outline_mm"`
 }
 
-// isPublished reports whether a text is meant as such a list and not as a catalogue.
+// isPublished reports whether a text is meant as such a list rather than a catalogue.
 func isPublished(raw []byte) bool {
 	if text := bytes.TrimLeft(raw, " \t\r\n"); len(text) > 0 && text[0] == '[' {
 		return true
@@ -57,7 +56,7 @@ func isPublished(raw []byte) bool {
 	return false
 }
 
-// parsePublished reads a list of outlines as it is published.
+// parsePublished parses a published list of outlines.
 func parsePublished(raw []byte) (*Catalogue, error) {
 	if key := strictjson.KeyTwice(raw); key != "" {
 		return nil, strictjson.Twice(key)
@@ -101,8 +100,8 @@ func parsePublished(raw []byte) (*Catalogue, error) {
 	return c, nil
 }
 
-// publishedByID reads a dictionary of outlines, in the order of their ids; what is no
-// outline is passed over.
+// publishedByID parses a dictionary of outlines in the order of their ids, and ignores other
+// values.
 func publishedByID(keys map[string]json.RawMessage) (out []publishedEntry, err error) {
 	for _, id := range slices.Sorted(maps.Keys(keys)) {
 		var one map[string]json.RawMessage
@@ -119,7 +118,7 @@ func publishedByID(keys map[string]json.RawMessage) (out []publishedEntry, err e
 	return out, nil
 }
 
-// decodeOnly decodes a JSON text and nothing after it.
+// decodeOnly decodes a JSON text that must have nothing after it.
 func decodeOnly(raw []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if err := d.Decode(to); err != nil {

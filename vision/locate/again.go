@@ -10,12 +10,12 @@ import (
 	"sightline/vision/look"
 )
 
-// againReach is how far from where it stood a ship is looked for again: as far as from a click.
+// againReach is how far from its last place a ship is searched again: as far as from a click.
 const againReach = 12 * geom.Millimeter
 
-// Again looks in a picture for ships that were found by their cards before, near where they stood and turned any way, and adds those that
-// it finds to what was located. A ship whose look is not known is left out. The error says that the picture is not of the
-// calibration's size.
+// Again searches a picture for ships that were found by their cards before, near their last places
+// and with any heading, and adds those that it finds to located. It skips ships whose look is
+// unknown. It fails if the picture has not the calibration's size.
 func (l *Locator) Again(f vision.Frame, ships []engine.Ship, located *vision.Located) error {
 	if l.looks == nil {
 		return nil

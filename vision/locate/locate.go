@@ -16,19 +16,20 @@ import (
 type Options struct {
 	Uncertainty calibration.Uncertainty // zero: calibration.DefaultUncertainty
 
-	// Catalogue and Background, both or neither, make the locator look for obstacles too.
+	// Catalogue and Background, both or neither, make the locator search for obstacles too.
 	Catalogue  *catalogue.Catalogue
 	Background *obstacle.Background
 
-	// Looks are the cards that ships without our tokens are known by; nil: none.
+	// Looks are the known cards of ships without our tokens; nil: none.
 	Looks *look.Library
 
-	// Beside runs the searches for obstacles and, by their cards, for ships, which take longer than
-	// a picture lasts, in the background. Until the first ends, Locate says that obstacles are not seen.
+	// Beside runs the searches for obstacles, and for ships by their cards, in the background, because
+	// they take longer than a frame. Until the first search ends, Locate reports that obstacles are
+	// not seen.
 	Beside bool
 
-	// Searches limits concurrent background searches across the table's cameras; nil means a
-	// single camera. Further says that this is not the main camera, which goes first.
+	// Searches limits concurrent background searches across the table's cameras; nil means a single
+	// camera. Further marks a secondary camera: the main one goes first.
 	Searches *obstacle.Searches
 	Further  bool
 }
@@ -39,7 +40,7 @@ type Locator struct {
 	*ship.Locator
 	obstacles *obstacle.Watch // nil: obstacles are not searched for
 	looks     *look.Finder    // nil: no looks are known
-	watch     *look.Watch     // nil: they are not searched for in the background
+	watch     *look.Watch     // nil: no background search by cards
 }
 
 // New returns a locator for the calibrated table.

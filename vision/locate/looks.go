@@ -7,8 +7,8 @@ import (
 	"sightline/vision/look"
 )
 
-// ByLook finds the base of a ship by its card, near a hint. It reports false where no look of the base's size is known or
-// none is believed. The error says what is wrong with the hint or the picture.
+// ByLook finds the base of a ship by its card, near a hint. It reports false if no look for the
+// base's size is known or none fits well enough. It fails for an invalid hint or picture.
 func (l *Locator) ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.Ship, vision.ShipView, bool, error) {
 	if l.looks == nil {
 		return ship, vision.ShipView{}, false, nil
@@ -23,8 +23,8 @@ func (l *Locator) ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.
 	return found, l.looks.View(ship.ID, &sight), true, nil
 }
 
-// Rest takes a picture that rests, for the search by the ships' cards that runs in the background. tracked is what is known of it. It
-// reports whether the search runs.
+// Rest passes a resting picture to the background search by the ships' cards. tracked is the
+// present knowledge of it. It reports whether the search runs.
 func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) bool {
 	if l.watch == nil {
 		return false
@@ -47,10 +47,11 @@ func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) bool {
 	return l.watch.Rest(f, lies, taken)
 }
 
-// Ready reports whether the search in the background has ended.
+// Ready reports whether the background search has ended.
 func (l *Locator) Ready() bool { return l.watch != nil && l.watch.Ready() }
 
-// Found returns the bases that the search in the background found, if one has ended, and whether a picture still shows what it searched.
+// Found returns the bases that the background search found, if it has ended, and whether a picture
+// still shows what was searched.
 func (l *Locator) Found(f vision.Frame) (found []look.Sight, current, ok bool) {
 	if l.watch == nil {
 		return nil, false, false

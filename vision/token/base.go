@@ -7,8 +7,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// AnyTurn is the turn from which a base's edges look as they did: 45° of a square one, 90° of a
-// huge one, either way.
+// AnyTurn returns the turn beyond which a base's edges repeat, either way: 45° for a square base,
+// 90° for a huge one.
 func AnyTurn(b engine.Base) geom.Angle {
 	if Square(b) {
 		return 45 * geom.Degree
@@ -16,14 +16,14 @@ func AnyTurn(b engine.Base) geom.Angle {
 	return 90 * geom.Degree
 }
 
-// AlikeTurn returns an angle less the nearest turn after which a base's edges look the same, a
-// number of quarter turns, or of half turns for a huge one, in radians.
+// AlikeTurn returns an angle, in radians, less the nearest turn that maps a base's edges to
+// themselves: a multiple of a quarter turn, or of a half turn for a huge base.
 func AlikeTurn(b engine.Base, a geom.Angle) float64 {
 	v, alike := float64(a.Signed()), 2*float64(AnyTurn(b))
 	return v - alike*math.Round(v/alike)
 }
 
-// BasesLap is by how much two bases must seem to overlap that one of them was read wrong.
+// BasesLap is the apparent overlap of two bases beyond which one of them was misread.
 const BasesLap = 1.5 * geom.Millimeter
 
 // BasesOverlap reports whether two bases at poses overlap by more than a depth, by the
@@ -43,6 +43,6 @@ func BasesOverlap(a engine.Base, at geom.Pose, b engine.Base, bt geom.Pose, dept
 	return true
 }
 
-// MiniatureReach is how far from its base, in mm, a miniature may hide the mat: half
-// a wing's overhang, and what the camera's slant throws it aside.
+// MiniatureReach is how far from its base, in mm, a miniature may hide the mat: half a wing's
+// overhang, and its displacement by a slanted view.
 const MiniatureReach = 55

@@ -7,8 +7,8 @@ import (
 
 const unnamedPrefix = "?"
 
-// Unidentified reports whether a ship of a scene is a base whose code is not read, so that its name is a number only.
+// Unidentified reports whether an id is the number of an unidentified base.
 func Unidentified(id string) bool { return strings.HasPrefix(id, unnamedPrefix) }
 
-// UnidentifiedID is the n-th name for a base without one, from 1 on.
+// UnidentifiedID returns the n-th name for an unidentified base, from 1 on.
 func UnidentifiedID(n int) string { return unnamedPrefix + strconv.Itoa(n) }

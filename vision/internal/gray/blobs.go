@@ -9,11 +9,11 @@ import (
 type Blob struct {
 	Box   image.Rectangle // in cells
 	Cells []int32
-	Edge  bool // touches the mask's edge: part of it may lie beyond
+	Edge  bool // touches the mask's edge, so part of it may lie outside
 }
 
-// Blobs returns the connected parts of a mask that have at least so many cells, largest first. Gaps of up to twice gap cells are
-// closed before.
+// Blobs returns the connected parts of a mask with at least least cells, largest first. It first
+// closes gaps of up to twice gap cells.
 func Blobs(mask []bool, w, h, least, gap int) []Blob {
 	closed := Close(mask, w, h, gap)
 	label := make([]bool, len(closed))

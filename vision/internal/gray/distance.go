@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// Distances are the chamfer distances below a largest one, in cells, each as a byte: the number of its place
-// among them, so that the bytes are ordered as the distances are.
+// Distances are the chamfer distances up to a largest one, in cells, each stored as a byte: its
+// rank among them, so bytes are ordered like distances.
 type Distances struct {
-	Cells          [256]float32 // the distance of each byte; of those beyond Far, the largest
-	Far            uint8        // the byte of the largest distance, and of all beyond
+	Cells          [256]float32 // the distance of each byte; the largest for bytes above Far
+	Far            uint8        // the byte of the largest distance and of all larger ones
 	side, diagonal [256]uint8   // a step further
 }
 
-// NewDistances returns the distances up to a largest one, of at most 8 cells: there are more than bytes of them beyond.
+// NewDistances returns the distances up to a largest one, of at most 8 cells: beyond that there are
+// more distances than bytes.
 func NewDistances(most float32) *Distances {
 	const side, diagonal float32 = 0.955, 1.3693
 	all := map[float32]bool{0: true, most: true}
@@ -38,9 +39,9 @@ func NewDistances(most float32) *Distances {
 	return d
 }
 
-// Chamfer turns zeros among cells that are Far into distances from the nearest zero, in two
-// passes (Borgefors, Distance transformations in digital images, 1986). Cells at the
-// grid's border stay as they are.
+// Chamfer replaces the cells, each 0 or Far, by their distances from the nearest 0, in two passes
+// (Borgefors, Distance transformations in digital images, 1986). Cells at the grid's border are
+// unchanged.
 func (d *Distances) Chamfer(near []uint8, w int) {
 	for row := w; row+w < len(near); row += w {
 		for k := row + 1; k < row+w-1; k++ {

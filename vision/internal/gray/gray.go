@@ -1,5 +1,5 @@
-// Package gray has the arithmetic of grey pictures and of grids of cells over the
-// mat: sampling between pixels, reduction, masks, sums over squares, distances.
+// Package gray has arithmetic on grey pictures and on grids of cells over the mat: sampling between
+// pixels, reduction, masks, box sums, distances.
 package gray
 
 import (
@@ -29,8 +29,8 @@ func Shrink(g *image.Gray, k int, out *image.Gray) *image.Gray {
 	return out
 }
 
-// Quantile returns the value below which the share q of the values lie, or 0 of
-// none. It reorders its argument.
+// Quantile returns the value below which the share q of the values lie, or 0 if there are none. It
+// reorders its argument.
 func Quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return 0

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// LinearLight undoes the sRGB transfer curve (IEC 61966-2-1), which cameras and
-// their drivers approximate, so that blur and shade add up as light does.
+// LinearLight inverts the sRGB transfer curve (IEC 61966-2-1), which cameras and their drivers
+// approximate, so that blur and shade become sums.
 var LinearLight = func() (t [256]float32) {
 	for i := range t {
 		v := float64(i) / 255
@@ -19,10 +19,10 @@ var LinearLight = func() (t [256]float32) {
 	return t
 }()
 
-// Darkest is the grey level below which a cell says nothing about the light.
+// Darkest is the grey level below which a cell is no measure of the light.
 const Darkest = 6
 
-// LightAt returns the linear light of a grey level between the table's, and how much a level adds to it.
+// LightAt returns the linear light of a fractional grey level, and its increase per level.
 func LightAt(level float64) (light, slope float64) {
 	level = min(max(level, 0), 254.99)
 	i := int(level)

@@ -11,7 +11,7 @@ func Close(mask []bool, w, h, r int) []bool {
 	return b.mask()
 }
 
-// Open erodes and dilates: what is narrower than 2r cells goes.
+// Open erodes and dilates: it removes what is narrower than 2r cells.
 func Open(mask []bool, w, h, r int) []bool {
 	b := packed(mask, w, h)
 	b.box(r, false)
@@ -19,15 +19,16 @@ func Open(mask []bool, w, h, r int) []bool {
 	return b.mask()
 }
 
-// BoxMask returns, for each cell, whether any cell (grow) or all cells (not grow) of
-// the square of radius r around it are set.
+// BoxMask returns, for each cell, whether any cell (grow) or every cell (not grow) of the square of
+// radius r around it is set.
 func BoxMask(mask []bool, w, h, r int, grow bool) []bool {
 	b := packed(mask, w, h)
 	b.box(r, grow)
 	return b.mask()
 }
 
-// bits are a mask, 64 cells to a word. Each row begins with a word; what is left of its last one is zero.
+// bits is a mask with 64 cells per word. Each row starts at a word; the unused bits of its last
+// word are zero.
 type bits struct {
 	w, h, stride int
 	words, other []uint64
@@ -50,7 +51,7 @@ func packed(mask []bool, w, h int) *bits {
 	return b
 }
 
-// mask returns the cells.
+// mask returns the mask as cells.
 func (b *bits) mask() []bool {
 	out := make([]bool, b.w*b.h)
 	b.each(func(word *uint64, from, to int) {
@@ -62,7 +63,7 @@ func (b *bits) mask() []bool {
 	return out
 }
 
-// each calls do for every word, with its first cell and the one after its last.
+// each calls do for every word with the index of its first cell and the one after its last.
 func (b *bits) each(do func(word *uint64, from, to int)) {
 	for j := range b.h {
 		for k := range b.stride {
@@ -71,17 +72,18 @@ func (b *bits) each(do func(word *uint64, from, to int)) {
 	}
 }
 
-// invert sets what is not set.
+// invert inverts all cells.
 func (b *bits) invert() {
 	b.each(func(word *uint64, from, to int) { *word = ^*word & (math.MaxUint64 >> (64 - (to - from))) })
 }
 
-// box sets the cells of which any cell of the square of radius r is set, or all are.
+// box sets the cells for which any, or all, cells of the square of radius r are set.
 func (b *bits) box(r int, grow bool) {
 	if !grow {
 		b.invert()
 	}
-	// A row that reaches k cells either way, joined with itself moved by up to k+1, reaches so much farther, at its ends too.
+	// A row dilated by k cells either way, joined with itself shifted by up to k+1, is dilated further
+	// by the shift, also at its ends.
 	for k := 0; k < r; {
 		by := min(k+1, r-k)
 		b.join(func(j int, out []uint64) { b.shifted(j, by, out) })
@@ -105,7 +107,7 @@ func (b *bits) box(r int, grow bool) {
 	}
 }
 
-// join adds to each row what more sets.
+// join adds cells to each row.
 func (b *bits) join(more func(j int, out []uint64)) {
 	copy(b.other, b.words)
 	for j := range b.h {
@@ -114,7 +116,7 @@ func (b *bits) join(more func(j int, out []uint64)) {
 	b.words, b.other = b.other, b.words
 }
 
-// shifted adds to out row j moved by some cells either way.
+// shifted adds row j, shifted either way, to out.
 func (b *bits) shifted(j, by int, out []uint64) {
 	row := b.words[j*b.stride : (j+1)*b.stride]
 	words, cells := by/64, by%64
@@ -137,7 +139,8 @@ func (b *bits) shifted(j, by int, out []uint64) {
 	}
 }
 
-// FillHoles returns the mask with everything set that the border cannot reach.
+// FillHoles returns the mask with everything set that is not connected to the border through unset
+// cells.
 func FillHoles(mask []bool, w, h int) []bool {
 	out := make([]bool, len(mask))
 	for k := range out {
@@ -172,15 +175,14 @@ func FillHoles(mask []bool, w, h int) []bool {
 	return out
 }
 
-// run is a run of cells of one kind in a row.
+// run is a run of equal cells in a row.
 type run struct {
 	from, to int // cells of the mask
-	part     int // a run before it of the same connected part, or its own number
-	cells    int // of the part, if part is its own number
+	part     int // an earlier run of the same connected part, or its own index
+	cells    int // of the part, if part is its own index
 }
 
-// Flood turns the connected parts of one kind that have fewer cells than a number into
-// the other kind.
+// Flood inverts the connected parts of cells of a kind that have fewer than least cells.
 func Flood(mask []bool, w, h int, kind bool, least int) {
 	var runs []run
 	root := func(k int) int {

@@ -14,10 +14,10 @@ type MatView struct {
 	Step          float64 // mm
 }
 
-// Each calls do with the grey level of each cell of a picture; ok is false where the picture ends.
+// Each calls do with the grey level of each cell of a picture; ok is false outside the picture.
 func (v *MatView) Each(g *image.Gray, do func(k int, level float32, ok bool)) {
-	// The exact projection at every eighth cell and straight lines between: the lens
-	// bends by less than 0.001 px over 8 mm.
+	// The projection is exact at every eighth cell and linear between: the lens bends by less than
+	// 0.001 px over 8 mm.
 	const coarse = 8
 	for j := range v.Height {
 		at := func(i int) (geom.Pixel, bool) {
@@ -43,14 +43,14 @@ func (v *MatView) Each(g *image.Gray, do func(k int, level float32, ok bool)) {
 	}
 }
 
-// Levels returns the grey levels of all cells, 0 where the picture ends.
+// Levels returns the grey levels of all cells, 0 outside the picture.
 func (v *MatView) Levels(g *image.Gray) []float32 {
 	out := make([]float32, v.Width*v.Height)
 	v.Each(g, func(k int, level float32, _ bool) { out[k] = level })
 	return out
 }
 
-// sample returns the grey level at a pixel, between the pixels' middles, and false where the picture ends.
+// sample returns the interpolated grey level at a pixel. It reports false outside the picture.
 func sample(g *image.Gray, x, y float32) (float32, bool) {
 	ix, iy := int(x), int(y)
 	if !(x >= 0 && y >= 0) || ix >= g.Rect.Dx()-1 || iy >= g.Rect.Dy()-1 {

@@ -4,13 +4,13 @@ import (
 	"math"
 )
 
-// normal distribution function and density on a table.
+// The tabulated normal distribution function and density.
 const (
 	PhiReach = 4.0
 	phiSteps = 512
 )
 
-// phiTable has one step in each place, its start and what it adds, and one that is flat before and behind.
+// phiTable has for each step its start value and slope, and a flat step at either end.
 var phiTable = func() (t [phiSteps + 2]struct{ cdf, cdfStep, pdf, pdfStep float64 }) {
 	at := func(i int) (cdf, pdf float64) {
 		x := -PhiReach + 2*PhiReach*float64(i)/phiSteps
@@ -26,7 +26,7 @@ var phiTable = func() (t [phiSteps + 2]struct{ cdf, cdfStep, pdf, pdfStep float6
 	return t
 }()
 
-// Phi returns Φ(x) and φ(x), without branches. x must be below 1e15 either way.
+// Phi returns Φ(x) and φ(x), without branches. |x| must be below 1e15.
 func Phi(x float64) (cdf, pdf float64) {
 	f := (x+PhiReach)*(phiSteps/(2*PhiReach)) + 1
 	i := int(f)

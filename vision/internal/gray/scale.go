@@ -10,8 +10,8 @@ import (
 	"sightline/vision/token"
 )
 
-// SearchScale is the scale, in px/mm, above which a picture is reduced for the
-// search. The cells of 2.67 mm need 2.5 px each, and more only costs time.
+// SearchScale is the scale, in px/mm, above which a picture is reduced for the search. The cells of
+// 2.67 mm need 2.5 px each; more only costs time.
 const SearchScale = 1.75
 
 // Reduced returns the lens of a picture whose pixels are means of k×k pixels.
@@ -23,7 +23,7 @@ func Reduced(in calibration.Intrinsics, k int) calibration.Intrinsics {
 	return in
 }
 
-// MatRegion returns the pixels that the mat covers, with a base's height to spare.
+// MatRegion returns the part of the picture that shows the mat, with a margin for a base's height.
 func MatRegion(cam *calibration.Camera, layout calibration.Layout) image.Rectangle {
 	var box image.Rectangle
 	w, h := float64(layout.Width), float64(layout.Height)

@@ -1,15 +1,15 @@
 package gray
 
-// BoxSums returns the sums over the squares of a radius about each cell.
+// BoxSums returns the sum over the square of radius r around each cell.
 func BoxSums(v []float32, w, h, r int) []float32 {
 	out := make([]float32, len(v))
 	SumBoxes(out, v, w, h, r)
 	return out
 }
 
-// SumBoxes sets out to the sums over the squares of a radius about each cell of v; out may be v.
+// SumBoxes sets out to the sums over the squares of radius r around each cell of v; out may be v.
 func SumBoxes(out, v []float32, w, h, r int) {
-	mid := make([]float32, (2*r+1)*w) // the sums along the rows under the square, row j at j modulo their number
+	mid := make([]float32, (2*r+1)*w) // sums along the square's rows, row j at j modulo their number
 	line := func(j int) []float32 {
 		k := j % (2*r + 1) * w
 		return mid[k : k+w]
@@ -21,7 +21,7 @@ func SumBoxes(out, v []float32, w, h, r int) {
 			sum += float64(from[i])
 		}
 		i := 0
-		for ; i < min(r, w); i++ { // the square begins left of the row
+		for ; i < min(r, w); i++ { // the square extends beyond the row's start
 			if i+r < w {
 				sum += float64(from[i+r])
 			}

@@ -11,8 +11,8 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// Detector reports whether a picture differs from one that it keeps, and from the one before. It compares the mean grey
-// levels of small blocks of the mat, after removing the change that all blocks share.
+// Detector reports whether a picture differs from a stored one and from the one before. It compares
+// the mean grey levels of small blocks of the mat, after removing the change that all blocks share.
 type Detector struct {
 	pixels  []int32 // of the samples, block by block
 	starts  []int32 // of each block in pixels, and the end
@@ -29,7 +29,7 @@ const (
 	sampleStep = 2  // mm between samples
 )
 
-// New returns a detector for the mat that a camera sees.
+// New returns a detector for the visible part of a mat.
 func New(cam *calibration.Camera, width, height geom.Length) Detector {
 	var s Detector
 	for y := 0.0; y+blockSide <= float64(height); y += blockSide {
@@ -55,7 +55,8 @@ func New(cam *calibration.Camera, width, height geom.Length) Detector {
 	return s
 }
 
-// Update takes the next picture. It reports whether the picture differs from the kept one, and whether it agrees with the one before.
+// Update compares the next picture. It reports whether it differs from the stored picture, and
+// whether it agrees with the one before.
 func (s *Detector) Update(g *image.Gray) (changed, resting bool) {
 	s.before, s.now = s.now, s.before
 	w := g.Rect.Dx()
@@ -74,16 +75,18 @@ func (s *Detector) Update(g *image.Gray) (changed, resting bool) {
 	return s.differ(s.kept), !s.differ(s.before)
 }
 
-// Keep keeps the present picture.
+// Keep stores the present picture.
 func (s *Detector) Keep() { copy(s.kept, s.now) }
 
-// SetNoise sets the noise of a cell of the search, in grey levels. Changes of a block's mean that noise explains do not count.
+// SetNoise sets the noise of a cell of the search, in grey levels. Changes of a block's mean that
+// noise explains do not count.
 func (s *Detector) SetNoise(noise float64) { s.minimum = float32(1.2 + 0.5*noise) }
 
-// Differs reports whether the picture taken last differs from the one that was kept.
+// Differs reports whether the present picture differs from the stored one.
 func (s *Detector) Differs() bool { return s.differ(s.kept) }
 
-// differ reports whether any block differs from another picture's, apart from a change of light that all blocks share.
+// differ reports whether any block differs from another picture's, apart from a change of light
+// that all blocks share.
 func (s *Detector) differ(from []float32) bool {
 	s.ratios = s.ratios[:0]
 	for b, v := range s.now {
@@ -114,7 +117,7 @@ func (s *Detector) differ(from []float32) bool {
 // rows, 16 pairs of pictures, 2026-11-21: 2.1 grey levels at most, the median's
 // deviation 0.37). With a fixed limit of 1.5 such a table never rested.
 const (
-	differLeast  = 1.2 // grey levels: less is no change, whatever the noise
+	differLeast  = 1.2 // grey levels: less is never a change
 	differSigmas = 8.0
-	differMost   = 5.0 // more than that is no camera's noise
+	differMost   = 5.0 // grey levels: more is never noise
 )
