@@ -26,7 +26,7 @@ type budgetCmd struct {
 	Frames      int     `default:"1" help:"How many frames are averaged: only noise shrinks."`
 	JSON        bool    `name:"json" help:"Print one JSON document."`
 
-	looks *look.Library // of Looks; nil: none are given
+	looks *look.Library // read from Looks; nil if that is empty
 }
 
 // Run implements the command.
@@ -77,7 +77,7 @@ func (c *budgetCmd) run(out, warn io.Writer) error {
 	return c.print(out, budget, places)
 }
 
-// budgetPlace is a place for which the budget is printed.
+// budgetPlace is a place whose budget is printed.
 type budgetPlace struct {
 	name  string
 	at    geom.Point
@@ -85,8 +85,8 @@ type budgetPlace struct {
 	total geom.Cov2
 }
 
-// places returns the mat's centre, and of its edges' middles and its corners the
-// worst. Base tops lie inside the mat, half a small base from its rim.
+// places returns the mat's centre and the worst of its edges' midpoints and of its corners. Base
+// tops lie inside the mat, half a small base from its edge.
 func (c *budgetCmd) places(b *calibration.Budget) ([]budgetPlace, error) {
 	l := b.Table().Layout
 	w, h := float64(l.Width), float64(l.Height)
@@ -120,16 +120,16 @@ func (c *budgetCmd) places(b *calibration.Budget) ([]budgetPlace, error) {
 	return out, nil
 }
 
-// share is the sigma, in mm along the longest axis, that a term has in the mean of the frames.
+// share returns the sigma, in mm along the longest axis, of a term in the mean of the frames.
 func (c *budgetCmd) share(t calibration.Term) float64 {
 	return float64(calibration.LargestSigma(calibration.Terms{t}.Total(c.Frames)))
 }
 
-// distances returns the sigma of distances of 100, 300 and 600 mm between two
-// objects across the mat's middle.
+// distances returns the sigma of distances of 100, 300 and 600 mm between two objects across the
+// mat's middle.
 func (c *budgetCmd) distances(b *calibration.Budget) (out [][2]float64) {
 	if c.looks != nil {
-		return nil // of two cards, each has errors of its own
+		return nil // two cards have independent errors
 	}
 	l := b.Table().Layout
 	mid := geom.Point{X: float64(l.Width) / 2, Y: float64(l.Height) / 2}

@@ -1,5 +1,6 @@
-// Package calibrate holds the commands that calibrate: the lens, the camera's place over the mat, both from the mat
-// alone, the check by the printed card, and the error budget.
+// Package calibrate implements the calibration commands: lens, table (the camera's pose over the
+// mat), quick (both from the mat alone), verify (with the printed card) and budget (the error
+// budget).
 package calibrate
 
 // Cmd is the command calibrate.

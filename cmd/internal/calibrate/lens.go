@@ -31,7 +31,7 @@ type lensCmd struct {
 // Run implements the command.
 func (c *lensCmd) Run(ctx context.Context) error {
 	var err error
-	if c.Live() { // a live capture draws how far it is itself
+	if c.Live() { // a live capture draws its own progress
 		err = c.run(ctx, os.Stdout, os.Stderr)
 	} else {
 		err = terminal.Progress(ctx, c.run)
@@ -87,18 +87,17 @@ func (c *lensCmd) run(ctx context.Context, out, progress io.Writer) error {
 	return printLens(out, s, state, c.Out)
 }
 
-// lensCapture is what was taken of the board.
+// lensCapture holds the captured views of the board.
 type lensCapture struct {
 	guide   *lens.Guide // nil before the first picture
 	size    pictures.SameSize
 	dropped []calibration.Rejection // pictures without the board
 	taken   []calibration.BoardSighting
-	larger  int // pictures of a board that continues beyond the corners asked for
+	larger  int // number of pictures of a board with more corners
 }
 
-// stateOf returns what the views that the solution used cover: without those that it
-// left out, and without the guide's own estimate of the lens, which the solution's
-// takes the place of.
+// stateOf returns the coverage of the views that the solution used. It excludes rejected views, and
+// the solution replaces the guide's own estimate of the lens.
 func (l *lensCapture) stateOf(board calibration.Board, s lens.Solution) (lens.GuideState, error) {
 	used := map[string]bool{}
 	for _, v := range s.Views {
@@ -131,8 +130,8 @@ func (l *lensCapture) views() []calibration.BoardView {
 	return l.guide.Views()
 }
 
-// capture finds the board in the pictures. Of files every one that shows it counts;
-// from a live source the guide takes what adds something, until it has enough.
+// capture finds the board in the pictures. Of files it uses every picture with the board; from a
+// live source the guide takes useful views until it has enough.
 func (c *lensCmd) capture(ctx context.Context, board calibration.Board, progress io.Writer) (l lensCapture, err error) {
 	finder, err := opencv.NewBoardFinder(board)
 	if err != nil {
@@ -214,7 +213,7 @@ func printLens(out io.Writer, s lens.Solution, g lens.GuideState, file string) e
 	return w.Flush()
 }
 
-// modelLine is one row of the table of distortion models.
+// modelLine returns a row of the table of distortion models.
 func modelLine(m lens.Model) string {
 	line := fmt.Sprintf("%s: rms %.3f px, held out %.3f px", m.Name, m.RMS, m.HeldOut)
 	if m.Worse > 0 {
@@ -229,7 +228,7 @@ func modelLine(m lens.Model) string {
 	return line
 }
 
-// lensAdvice is what would make the lens better known.
+// lensAdvice returns what would improve the lens.
 func lensAdvice(s lens.Solution, g lens.GuideState) []string {
 	out := append([]string{}, s.Advice...)
 	if !g.Enough {
@@ -246,7 +245,7 @@ type lensView struct {
 	Corners int `json:"corners"`
 }
 
-// lensModel is a model of lens that was compared.
+// lensModel is a distortion model that was compared.
 type lensModel struct {
 	Name          string  `json:"name"`
 	RMS           float64 `json:"rms_px"`
@@ -257,13 +256,13 @@ type lensModel struct {
 	Chosen        bool    `json:"chosen"`
 }
 
-// lensRejection is a view that was left out.
+// lensRejection is a rejected view.
 type lensRejection struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
-// lensDoc is what printLensJSON prints.
+// lensDoc is the document of printLensJSON.
 type lensDoc struct {
 	Version int             `json:"version"`
 	Lens    json.RawMessage `json:"lens"`
@@ -285,8 +284,8 @@ type lensDoc struct {
 	Advice   []string    `json:"advice"`
 }
 
-// printLensJSON prints a solved lens for programs: the lens as its file holds it,
-// the views with their residuals, and what was left out.
+// printLensJSON prints a solved lens for programs: the lens as in its file, the views with their
+// residuals, and the rejected views.
 func printLensJSON(out io.Writer, s lens.Solution, g lens.GuideState) error {
 	lens, err := lens.Marshal(s.Lens)
 	if err != nil {

@@ -78,7 +78,7 @@ func (c *quickCmd) run(ctx context.Context, out, progress io.Writer) error {
 	return c.write(&s, out, progress)
 }
 
-// write stores what was found, and says what it is.
+// write saves the solution and reports it.
 func (c *quickCmd) write(s *quick.Solution, out, progress io.Writer) error {
 	t := &s.Table
 	kept, err := calibration.StoreTable(c.Out, t)
@@ -106,7 +106,7 @@ func (c *quickCmd) write(s *quick.Solution, out, progress io.Writer) error {
 	return printTable(out, t, calibration.ScaleCheck{}, verify.FlatnessFit{}, c.Out)
 }
 
-// basis says in words what a lens was estimated from.
+// basis says in words from what a lens was estimated.
 func (c *quickCmd) basis(s *quick.Solution) string {
 	switch {
 	case c.Corners != "":
@@ -117,7 +117,7 @@ func (c *quickCmd) basis(s *quick.Solution) string {
 	return fmt.Sprintf("the markers in %d views", s.Views)
 }
 
-// quickInput gathers what pictures show of the markers. Those of a camera that stood still count as one.
+// quickInput collects the markers of the pictures. Pictures of a resting camera count as one.
 func (c *tableCmd) quickInput(ctx context.Context, layout calibration.Layout, progress io.Writer) (quick.Input, error) {
 	seen, err := c.sightings(ctx, layout, progress)
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *tableCmd) quickInput(ctx context.Context, layout calibration.Layout, pr
 	return quick.Input{Layout: layout, Views: quick.Merge(seen.views()), Width: seen.size.W, Height: seen.size.H}, nil
 }
 
-// views returns what each picture shows, in their order.
+// views returns the markers of each picture, in order.
 func (s *sightings) views() []quick.View {
 	out := make([]quick.View, len(s.names))
 	for i, name := range s.names {
@@ -144,7 +144,7 @@ func (s *sightings) views() []quick.View {
 	return out
 }
 
-// corners reads --corners and the size of the picture in which they were pointed at.
+// corners parses --corners and reads the size of the picture in which they were marked.
 func (c *quickCmd) corners(ctx context.Context, layout calibration.Layout) (in quick.Input, err error) {
 	at, err := parseCorners(c.Corners)
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *quickCmd) corners(ctx context.Context, layout calibration.Layout) (in q
 	return in, err
 }
 
-// parseCorners reads four points and more.
+// parseCorners parses four or more points.
 func parseCorners(text string) (at []geom.Pixel, err error) {
 	const want = "expected X,Y;X,Y;X,Y;X,Y in pixels, such as 310,980;1602,977;1490,80;402,85"
 	for part := range strings.SplitSeq(text, ";") {
@@ -187,7 +187,7 @@ func parseCorners(text string) (at []geom.Pixel, err error) {
 	return at, nil
 }
 
-// size returns that of the first picture. A picture file need not be decoded for it.
+// size returns the size of the first picture, for a file without decoding it.
 func (c *quickCmd) size(ctx context.Context) (w, h int, err error) {
 	if c.Source == "" {
 		f := os.Stdin

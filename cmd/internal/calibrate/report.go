@@ -14,11 +14,11 @@ import (
 	"sightline/vision/token"
 )
 
-// printTable prints a table calibration for people: where the camera is, how the
-// markers lie, how sure it is, and what to do when that is bad.
+// printTable prints a table calibration for people: the camera's pose, the markers' residuals, the
+// uncertainty, and advice if it is poor.
 func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, flat verify.FlatnessFit, file string) error {
 	middle, corner, sure := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
-	printWarnings(out, t, file, scale, corner) // first, so that no one reads past them
+	printWarnings(out, t, file, scale, corner) // first, so that they are not overlooked
 	center := t.Center()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
@@ -52,8 +52,8 @@ func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleChec
 	return printResiduals(out, t)
 }
 
-// printWarnings prints why a table may not be trusted and what to do about one that
-// could be better, a paragraph each.
+// printWarnings prints a paragraph for each reason not to trust a table, and advice for one that
+// could be better.
 func printWarnings(w io.Writer, t *calibration.Table, file string, scale calibration.ScaleCheck, corner calibration.Terms) {
 	for _, d := range t.Doubts() {
 		fmt.Fprintf(w, "warning: %s: %s: what follows is unverified\n\n", file, d)
@@ -63,7 +63,7 @@ func printWarnings(w io.Writer, t *calibration.Table, file string, scale calibra
 	}
 }
 
-// printScale says what measured distances did to the scale.
+// printScale reports the effect of measured distances on the scale.
 func printScale(w io.Writer, t *calibration.Table, scale calibration.ScaleCheck) {
 	for _, d := range scale.Distances {
 		fmt.Fprintf(w, "distance\tmarkers %d to %d: measured %.1f ± %.1f mm, %.2f mm by the layout: %+.2f mm, expected within ± %.2f mm\n",
@@ -77,7 +77,7 @@ func printScale(w io.Writer, t *calibration.Table, scale calibration.ScaleCheck)
 	fmt.Fprintf(w, "scale\tknown to %.3f %% by the layout alone; --distance A:B:MM makes it surer\n", 100*t.ScaleSigma)
 }
 
-// sureness returns the budget of a base's top at the mat's centre and in its worst corner.
+// sureness returns the budget of a base's top at the mat's centre and at its worst corner.
 func sureness(b *calibration.Budget) (middle, corner calibration.Terms, ok bool) {
 	l := b.Table().Layout
 	w, h := float64(l.Width), float64(l.Height)
@@ -113,17 +113,17 @@ func printResiduals(out io.Writer, t *calibration.Table) error {
 	return w.Flush()
 }
 
-// What a good table reaches; beyond it the command says what to do.
+// The limits of a good table; beyond them the command gives advice.
 const (
-	goodScatter = 1.4  // times the stated placement: chance exceeds it once in a thousand tables
+	goodScatter = 1.4  // multiple of the stated placement; chance exceeds it in one of a thousand tables
 	goodCorner  = 0.5  // mm, sigma of a base in the mat's worst corner
 	goodNoise   = 0.15 // px, of a marker's corner
-	goodFocal   = 0.01 // relative: what a suspicion of the markers adds to the focal length's doubt
-	chanceFocal = 2.0  // sigmas from the lens file's focal length: chance exceeds it once in 22 tables, and the others' word is no suspicion
+	goodFocal   = 0.01 // relative sigma of the focal length that the markers' suspicion adds
+	chanceFocal = 2.0  // sigmas from the lens file's focal length; chance exceeds it in one of 22 tables
 	goodMarkers = 6
 )
 
-// advise returns what to do about a table that could be better, most important first.
+// advise returns advice for a table that could be better, most important first.
 func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibration.Terms) (out []string) {
 	for _, m := range t.Residuals {
 		if !m.Used {
@@ -171,7 +171,7 @@ func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibrati
 	return out
 }
 
-// oneSide reports whether all markers that are used lie beyond the same side of the mat.
+// oneSide reports whether all used markers lie beyond the same side of the mat.
 func oneSide(t *calibration.Table) bool {
 	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
 	beyond := [...]func(p geom.Point) bool{
@@ -183,7 +183,7 @@ func oneSide(t *calibration.Table) bool {
 	})
 }
 
-// largest returns the name of the greatest term.
+// largest returns the name of the largest term.
 func largest(terms calibration.Terms) (name string) {
 	most := -1.0
 	for _, t := range terms {
@@ -194,7 +194,7 @@ func largest(terms calibration.Terms) (name string) {
 	return name
 }
 
-// remedy says what makes a term smaller.
+// remedy says how to reduce a term.
 func remedy(term string) string {
 	switch term {
 	case calibration.TermPixel, calibration.TermModel:

@@ -38,8 +38,8 @@ type tableCmd struct {
 	JSON bool `name:"json" help:"Print one JSON document: what was written."`
 }
 
-// maxMarkerMove in px is how far a marker may move between the pictures that are
-// averaged. Noise moves corners by 0.1 px; more than this is a camera that was moved.
+// maxMarkerMove in px is how far a marker may move between averaged pictures. Noise moves corners
+// by 0.1 px; a larger motion means that the camera was moved.
 const maxMarkerMove = 1.5
 
 // Run implements the command.
@@ -59,7 +59,7 @@ func (c *tableCmd) run(ctx context.Context, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Of a lens file that was changed by hand the report warns; without one this does.
+	// The report warns of a lens file that was changed by hand; without a report, this does.
 	lens, integrity, err := pictures.LoadLens(io.Discard, c.Lens)
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func (c *tableCmd) run(ctx context.Context, out, progress io.Writer) error {
 	return printTable(out, &t, scale, flat, c.Out)
 }
 
-// register finds the table's pose from what was seen of its markers, and says what is doubtful about it. It also returns
-// the markers' centres.
+// register finds the table's pose from the markers and reports what is doubtful about it. It also
+// returns the markers' centres.
 func (c *tableCmd) register(lens calibration.Intrinsics, integrity calibration.Integrity, layout calibration.Layout,
 	seen *sightings, progress io.Writer) (t calibration.Table, centers map[int]geom.Pixel, err error) {
 	if seen.size.W != lens.Width || seen.size.H != lens.Height {
@@ -131,7 +131,7 @@ func (c *tableCmd) register(lens calibration.Intrinsics, integrity calibration.I
 	return t, calibration.Centers(lens, merged), nil
 }
 
-// printJSON prints what was written, for programs; the warnings go to progress.
+// printJSON prints the result for programs, and the warnings to progress.
 func (c *tableCmd) printJSON(out, progress io.Writer, t *calibration.Table, scale calibration.ScaleCheck) error {
 	_, corner, _ := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
 	printWarnings(progress, t, c.Out, scale, corner)
@@ -143,7 +143,7 @@ func (c *tableCmd) printJSON(out, progress io.Writer, t *calibration.Table, scal
 	return err
 }
 
-// layout returns the mat and its markers, and how exactly they lie.
+// layout returns the mat and its markers with their placement sigmas.
 func (c *tableCmd) layout() (calibration.Layout, error) {
 	l, err := c.places()
 	if err != nil || c.MarkerSigma == 0 {
@@ -175,8 +175,8 @@ func (c *tableCmd) distances(l calibration.Layout) (out []calibration.ScaleDista
 	return out, nil
 }
 
-// believe refuses distances that cannot be true of these markers: taken, one wrong
-// digit would stretch every answer on the table.
+// believe refuses distances that cannot be those of these markers: one wrong digit would stretch
+// every answer on the table.
 func (c *tableCmd) believe(scale calibration.ScaleCheck) error {
 	if c.ForceDistance || !scale.Impossible() {
 		return nil
@@ -203,7 +203,7 @@ func (c *tableCmd) places() (calibration.Layout, error) {
 	return calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), nil
 }
 
-// sightings gathers the markers of several pictures of one camera that stands still.
+// sightings collects the markers in several pictures of a resting camera.
 type sightings struct {
 	size     pictures.SameSize
 	captured time.Time // of the first picture
@@ -275,9 +275,8 @@ func (s *sightings) add(f vision.Frame, found []vision.Detection) {
 	}
 }
 
-// merged returns each marker at the mean of its places. A marker that was seen
-// twice in one picture comes twice, for Register to leave out. It fails when a marker
-// has moved from one picture to another.
+// merged returns each marker at its mean place. A marker that appears twice in one picture is
+// returned twice, so that Register rejects it. merged fails if a marker moved between pictures.
 func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 	for _, id := range s.ids {
 		all := s.corners[id]
@@ -301,8 +300,8 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 	return out, nil
 }
 
-// measureFlatness lays a surface through what the check card shows, and returns what
-// it says; the zero value when no one asked.
+// measureFlatness fits a surface to the check card's sightings and returns the fit; zero if it was
+// not requested.
 func (c *tableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit verify.FlatnessFit,
 	err error) {
 	if len(c.Flatness) == 0 {

@@ -138,15 +138,15 @@ func (c *verifyCmd) watch(ctx context.Context, w *cardWatch) error {
 	})
 }
 
-// The card lies still when no corner of it moves further than stillPixels from one
-// picture to the next: noise moves corners by 0.1 px. Live it has to lie still for
-// stillFrames pictures, so that no one's hand is on it.
+// The card is at rest if none of its corners moves further than stillPixels between pictures: noise
+// moves corners by 0.1 px. In live pictures it must rest for stillFrames, so that no hand touches
+// it.
 const (
 	stillPixels = 1.0
 	stillFrames = 5
 )
 
-// cardPlace is the card lying at one place, in one or more pictures.
+// cardPlace is the card at one place, in one or more pictures.
 type cardPlace struct {
 	name     string // of the first picture
 	pictures []verify.Sighting
@@ -161,7 +161,7 @@ type cardWatch struct {
 	last     time.Time // capture time of the newest picture
 }
 
-// add takes one picture and reports whether it was of use.
+// add adds a picture and reports whether it was useful.
 func (w *cardWatch) add(f vision.Frame, seen []calibration.MarkerSighting) bool {
 	tags := 0
 	for _, m := range seen {
@@ -181,7 +181,7 @@ func (w *cardWatch) add(f vision.Frame, seen []calibration.MarkerSighting) bool 
 		p := &w.places[n-1]
 		if sameCard(p.pictures[len(p.pictures)-1], s) {
 			if w.live && len(p.pictures) >= stillFrames {
-				return false // nothing new: the card waits to be moved
+				return false // nothing new: the card has not been moved yet
 			}
 			p.pictures = append(p.pictures, s)
 			if w.live && len(p.pictures) == stillFrames {
@@ -203,7 +203,7 @@ func (w *cardWatch) add(f vision.Frame, seen []calibration.MarkerSighting) bool 
 	return true
 }
 
-// settled returns how many places have all their pictures.
+// settled returns the number of places with all their pictures.
 func (w *cardWatch) settled() (n int) {
 	for _, p := range w.places {
 		if len(p.pictures) >= stillFrames {
@@ -213,8 +213,7 @@ func (w *cardWatch) settled() (n int) {
 	return n
 }
 
-// sameCard reports whether the card's markers lie where they did; they must be the
-// same ones.
+// sameCard reports whether two sightings have the same markers in the same places.
 func sameCard(a, b verify.Sighting) bool {
 	at := map[int][4]geom.Pixel{}
 	for _, m := range a.Tags {
@@ -236,8 +235,8 @@ func sameCard(a, b verify.Sighting) bool {
 	return common >= 2
 }
 
-// sightings returns each place with its corners averaged over the pictures. Live, a
-// place at which the card did not come to rest is left out.
+// sightings returns each place with its corners averaged over the pictures. It leaves out places at
+// which a live card did not come to rest.
 func (w *cardWatch) sightings() (out []verify.Sighting) {
 	if w.live {
 		var settled []cardPlace
@@ -254,8 +253,8 @@ func (w *cardWatch) sightings() (out []verify.Sighting) {
 	return out
 }
 
-// mean averages the corners of the markers that every picture shows once; what a
-// picture shows twice, or not at all, is as the first picture has it.
+// mean averages the corners of the markers that every picture shows once; the others are those of
+// the first picture.
 func (p cardPlace) mean() verify.Sighting {
 	out := verify.Sighting{Name: p.name, Frames: len(p.pictures)}
 	for _, m := range p.pictures[0].Tags {
@@ -289,7 +288,7 @@ type cardStudy struct {
 	verify.GaugeStudy
 }
 
-// studies works out the gauge studies: of each strip the distance from end to end.
+// studies computes the gauge study of each strip's longest distance.
 func (c *verifyCmd) studies(t calibration.Table, setup verify.Setup, places []cardPlace) (out []cardStudy, err error) {
 	for strip := range setup.Card.Strips {
 		var errorsAt [][]float64
@@ -329,7 +328,7 @@ func (c *verifyCmd) studies(t calibration.Table, setup verify.Setup, places []ca
 
 func stripName(strip int) string { return [2]string{"M", "B"}[strip] }
 
-// verifyAnswer is what the command says.
+// verifyAnswer is the command's result.
 type verifyAnswer struct {
 	verification verify.Result
 	setup        verify.Setup
@@ -374,7 +373,7 @@ func (a verifyAnswer) write(out io.Writer) error {
 	return nil
 }
 
-// figure prints a capability, which is without bounds when nothing varies.
+// figure formats a capability, which is infinite if nothing varies.
 func figure(v float64) string {
 	if math.IsInf(v, 0) {
 		return "-"
@@ -382,7 +381,7 @@ func figure(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// The JSON of calibrate verify --json; units stand in the keys.
+// The JSON form of calibrate verify; keys include the units.
 type (
 	verifyJSON struct {
 		Version     int               `json:"version"`
@@ -441,7 +440,7 @@ type (
 	}
 )
 
-// writeJSON prints the answer for machines.
+// writeJSON prints the answer for programs.
 func (a verifyAnswer) writeJSON(out io.Writer) error {
 	v := a.verification
 	j := verifyJSON{

@@ -28,7 +28,8 @@ type Input struct {
 	Source string   `placeholder:"S" help:"Take the pictures from here instead: /dev/video0, a file, a directory, a URL, gst:, csi: or sim:."`
 }
 
-// Check reports an input that names neither pictures nor a source, both, or standard input twice.
+// Check returns an error for an input that names neither pictures nor a source, or both, or
+// standard input twice.
 func (p Input) Check() error {
 	switch {
 	case len(p.Images) == 0 && p.Source == "":
@@ -53,7 +54,7 @@ func CheckImages(names []string) error {
 	return nil
 }
 
-// Live reports whether the source is endless, so that not every picture counts.
+// Live reports whether the source does not end, so that not every picture needs to be useful.
 func (p Input) Live() bool { return p.Source != "" && !IsDirectory(p.Source) }
 
 // Files returns the picture files: those named, or all of a directory.
@@ -83,7 +84,7 @@ func IsDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// idleLimit is how long a live source may show nothing useful before the command proceeds with
+// idleLimit is how long a live source may show nothing useful before the command continues with
 // what it has.
 const idleLimit = 60 * time.Second
 

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Report lists what the data know of a squad's ships, in its JSON form.
+// Report lists what the data say about a squad's ships, in its JSON form.
 type Report struct {
 	Version int        `json:"version"`
 	Edition string     `json:"edition"` // first or second
 	Faction string     `json:"faction"`
 	Name    string     `json:"name,omitempty"`
 	Ships   []ShipLine `json:"ships"`
-	Unknown []string   `json:"unknown"` // ids that the data do not know
-	Notes   []string   `json:"notes"`   // what does not fit together
+	Unknown []string   `json:"unknown"` // ids that are not in the data
+	Notes   []string   `json:"notes"`   // inconsistencies
 
-	Strangers []SquadPilot `json:"-"` // of whom neither the pilot nor the ship is known
+	Strangers []SquadPilot `json:"-"` // pilots not in the data, nor their ships
 }
 
 // ShipLine describes a ship of a squad. Without a known pilot it has no initiative.
 type ShipLine struct {
 	ID         string              `json:"id"`
-	Pilot      string              `json:"pilot"` // the name; the id where it is not known
+	Pilot      string              `json:"pilot"` // the name, or the id if it is unknown
 	Ship       string              `json:"ship"`
 	ShipID     string              `json:"ship_id"`
 	Base       string              `json:"base"`
@@ -40,7 +40,7 @@ var factions = map[string][]string{
 	"scumandvillainy": {"scum"}, "resistance": nil, "firstorder": nil, "galacticrepublic": nil, "separatistalliance": nil,
 }
 
-// factionOf returns an id's faction; "" when unknown.
+// factionOf returns the faction with an id; "" if unknown.
 func factionOf(id string) string {
 	id = canonical(id)
 	if _, ok := factions[id]; ok {
@@ -60,7 +60,7 @@ func fliesFor(e Edition, pilot, squad string) bool {
 	return pilot == squad || e == First && (slices.Contains(factions[squad], pilot) || slices.Contains(factions[pilot], squad))
 }
 
-// Check looks up the ships of a squad and names what the data do not know.
+// Check looks up the ships of a squad and reports what is not in the data.
 func (d Data) Check(s *Squad) Report {
 	t := d.Second
 	if s.Edition == First {

@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// object is a JSON object whose values are not read yet. at is where it stands: "pilots[2]", or "" for the whole file.
+// object is a JSON object with undecoded values. at is its place: "pilots[2]", or "" for the whole
+// file.
 type object struct {
 	at   string
 	keys map[string]json.RawMessage
 }
 
-// path names a key of an object: "pilots[2].id".
+// path returns the path of a key: "pilots[2].id".
 func (o object) path(key string) string {
 	if o.at == "" {
 		return key
@@ -23,7 +24,7 @@ func (o object) path(key string) string {
 	return o.at + "." + key
 }
 
-// readObject reads an object. Unlike package json it rejects repeated keys and does not take
+// readObject parses an object. Unlike package json it rejects repeated keys and does not accept
 // "Pilots" for "pilots".
 func readObject(at string, raw []byte) (object, error) {
 	o := object{at, map[string]json.RawMessage{}}
@@ -52,7 +53,7 @@ func readObject(at string, raw []byte) (object, error) {
 	return o, nil
 }
 
-// text returns a key's text; "" when it is absent or null.
+// text returns a key's text; "" if it is absent or null.
 func (o object) text(key string) (string, error) {
 	raw := o.keys[key]
 	if raw == nil || isNull(raw) {
@@ -66,7 +67,7 @@ func (o object) text(key string) (string, error) {
 	return s, err
 }
 
-// id returns a key's text as an id: not empty, not long, and without blanks or control characters.
+// id returns a key's text as an id: not empty, not too long, without blanks or control characters.
 func (o object) id(key string) (string, error) {
 	s, err := o.text(key)
 	if err != nil {
@@ -92,7 +93,7 @@ func checkID(at, s string, missing bool) error {
 	return nil
 }
 
-// list returns a key's list; nil when it is absent or null.
+// list returns a key's list; nil if it is absent or null.
 func (o object) list(key string) ([]json.RawMessage, error) {
 	raw := o.keys[key]
 	if raw == nil || isNull(raw) {
@@ -157,7 +158,7 @@ func kindOf(raw []byte) string {
 	return "the number " + short(string(raw))
 }
 
-// short keeps what a file holds short enough for one line of error.
+// short cuts a value of the file to a length that fits on one line of an error.
 func short(s string) string {
 	if len(s) > 60 {
 		s = s[:60] + "…"
@@ -172,7 +173,7 @@ func cmpOr(s, or string) string {
 	return s
 }
 
-// wellFormed says where a file stops being JSON.
+// wellFormed returns an error that says where a file is not JSON.
 func wellFormed(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	var v json.RawMessage

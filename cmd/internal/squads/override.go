@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Override is what a user says of a ship in place of the data; what is empty stays.
+// Override replaces facts about a ship; empty fields keep them.
 type Override struct {
-	ID      string // of XWS, of whichever faction and edition
+	ID      string // the XWS id, in any faction and edition
 	Base    string
 	Dial    []string
 	Arcs    []string
 	Actions []string
 }
 
-// With returns the data with some ships as a user says. The data stay as they are.
+// With returns a copy of the data with overrides.
 func (d Data) With(all []Override) (Data, error) {
 	for _, o := range all {
 		found := false
@@ -32,7 +32,8 @@ func (d Data) With(all []Override) (Data, error) {
 	return d, nil
 }
 
-// with returns a table with a ship as a user says; ok is false where it has no such ship.
+// with returns a copy of a table with an override. It reports false if the table does not have the
+// ship.
 func (t *Table) with(o *Override) (next *Table, ok bool, err error) {
 	copied := *t
 	copied.Ships = slices.Clone(t.Ships)
@@ -51,7 +52,7 @@ func (t *Table) with(o *Override) (next *Table, ok bool, err error) {
 	return &copied, true, nil
 }
 
-// say puts what a user says in place.
+// say applies an override.
 func (s *Ship) say(o *Override) error {
 	facts := shipFacts{XWS: s.ID, Name: s.Name, Size: s.Base.String(), Dial: s.Dial, Arcs: s.Arcs, Actions: s.Actions}
 	if o.Base != "" {

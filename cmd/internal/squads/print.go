@@ -49,5 +49,6 @@ func (r *Report) Print(out io.Writer) error {
 	return err
 }
 
-// plain keeps what a file says from writing control characters to the terminal.
+// plain replaces control characters in a text of the file, so that the terminal does not execute
+// them.
 func plain(s string) string { return sentence.Printable(s, ' ') }

@@ -23,10 +23,10 @@ var secondJSON []byte
 //go:embed data/NOTICE
 var Notice string
 
-// Data is what is known of the ships of both editions.
+// Data are the ships of both editions.
 type Data struct{ First, Second *Table }
 
-// Builtin returns the data that ship with the program.
+// Builtin returns the data that the program includes.
 var Builtin = sync.OnceValue(func() Data {
 	var d Data
 	for _, t := range []struct {
@@ -42,16 +42,16 @@ var Builtin = sync.OnceValue(func() Data {
 	return d
 })
 
-// The limits of data that a user names: the largest file of xwing-data2 has a tenth of
-// the first, and it has a tenth as many ships as the second.
+// The limits of a user's data. The largest file of xwing-data2 has a tenth of the first, and it has
+// a tenth as many ships as the second.
 const (
 	maxDataFile  = 4 << 20
 	maxDataFiles = 2000
 )
 
-// Load reads a user's own data: a clone of xwing-data2 (or its folder data), or a table that
-// the generator has written. What it does not hold, such as the first edition, stays as it
-// ships with the program.
+// Load reads a user's own data: a clone of xwing-data2 (or its folder data), or a table written by
+// the generator. What these do not contain, such as the first edition, is taken from the built-in
+// data.
 func Load(path string) (Data, error) {
 	d := Builtin()
 	t, err := Read(path)
@@ -66,7 +66,7 @@ func Load(path string) (Data, error) {
 	return d, nil
 }
 
-// Read reads one table of what [Load] takes.
+// Read reads one table, in any form that [Load] accepts.
 func Read(path string) (*Table, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -86,8 +86,8 @@ func Read(path string) (*Table, error) {
 	return t, nil
 }
 
-// readClone reads the ships of a clone of xwing-data2: a file for each ship of each faction
-// in data/pilots.
+// readClone reads the ships of a clone of xwing-data2: a file in data/pilots for each ship of each
+// faction.
 func readClone(dir string) (*Table, error) {
 	pilots := filepath.Join(dir, "data", "pilots")
 	if _, err := os.Stat(pilots); err != nil {

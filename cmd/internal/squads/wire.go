@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// This file is about the table's written form, which the generator writes and the program
-// embeds: one ship on a line. The reader also takes the forms of its keys in the data that it
-// is made from: a faction's folder name, "Small", arcs with their kind, dials as lists.
+// The file form of a table, which the generator writes and the program embeds: one ship per line.
+// The reader also accepts the forms of the source data: a faction's folder name, "Small", arcs with
+// their kind, dials as lists.
 
 type factsFile struct {
 	Source  string      `json:"source"`
@@ -35,7 +35,7 @@ type pilotFacts struct {
 	Skill      any    `json:"skill,omitempty"` // a number, or "?"
 }
 
-// names is a list of names, or one text with spaces between them.
+// names is a list of names, or one text with names separated by spaces.
 type names []string
 
 func (n *names) UnmarshalJSON(data []byte) error {
@@ -49,7 +49,7 @@ func (n *names) UnmarshalJSON(data []byte) error {
 
 func (n names) MarshalJSON() ([]byte, error) { return json.Marshal(strings.Join(n, " ")) }
 
-// arcNames is a list of names of arcs, or of statistics, where those of attacks name an arc.
+// arcNames is a list of arc names, or of statistics, of which those of attacks name an arc.
 type arcNames []string
 
 func (a *arcNames) UnmarshalJSON(data []byte) error {
@@ -79,7 +79,7 @@ func (a *arcNames) UnmarshalJSON(data []byte) error {
 
 func (a arcNames) MarshalJSON() ([]byte, error) { return names(a).MarshalJSON() }
 
-// actionNames is a list of names of actions, the red ones with a star, or of the actions of
+// actionNames is a list of action names, with a star for red ones, or of the actions of
 // xwing-data2, which have a difficulty.
 type actionNames []string
 

@@ -9,21 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFile is the largest squad that is read, in bytes: a hundred times a large one.
+// MaxFile is the largest accepted size of a squad file in bytes: a hundred times a large squad.
 const MaxFile = 2 << 20
 
-// MaxPilots is how many pilots a squad may have: as many ships as a scene.
+// MaxPilots is the largest number of pilots: the number of ships that a scene may have.
 const MaxPilots = 200
 
-// maxPoints is the most that a ship's points are believed: five times the largest game's.
+// maxPoints is the largest accepted cost of a ship: five times the largest game's points.
 const maxPoints = 2000
 
-// Squad is a squad as its file says it: ids that are not looked up yet.
+// Squad is a squad as in its file: ids that are not looked up yet.
 type Squad struct {
 	Edition     Edition
-	Version     string // of XWS; "" where the file does not say
+	Version     string // of XWS; "" if not stated
 	Faction     string
-	Name        string // what its player calls it; "" without
+	Name        string // the player's name for it; "" for none
 	Description string
 	Obstacles   []string
 	Pilots      []SquadPilot
@@ -32,15 +32,14 @@ type Squad struct {
 // SquadPilot is one entry of a squad.
 type SquadPilot struct {
 	ID       string
-	Ship     string              // "" where the file does not say
+	Ship     string              // "" if not stated
 	Upgrades map[string][]string // ids by slot
-	Points   int                 // with its upgrades, as the file says; 0: it does not
+	Points   int                 // upgrades included, as stated; 0 if not
 }
 
-// Parse reads a squad in the XWS format, 2.0 or the first edition's. It is strict about
-// the keys that the format defines: each must have its kind of value, and none may stand
-// there twice. All other keys are ignored, vendors' among them, and so are points that are
-// no number: the format calls them a hint.
+// Parse parses a squad in the XWS format of 2.0 or the first edition. Keys of the format must have
+// their type of value and must not be repeated. Parse ignores all other keys, such as vendors', and
+// points that are not a number, since the format calls them a hint.
 func Parse(data []byte) (*Squad, error) {
 	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
 	if len(data) > MaxFile {
@@ -92,8 +91,8 @@ func Parse(data []byte) (*Squad, error) {
 	return s, s.readPilots(entries)
 }
 
-// readPilots reads the pilots and finds out which edition they are of: the second's have
-// an id, and often a name too, the first's a name only.
+// readPilots parses the pilots and determines their edition: pilots of the second edition have an
+// id, and often a name too; those of the first have only a name.
 func (s *Squad) readPilots(entries []json.RawMessage) error {
 	major, err := s.major()
 	if err != nil {
@@ -129,8 +128,8 @@ func (s *Squad) readPilots(entries []json.RawMessage) error {
 	return nil
 }
 
-// major returns the first number of the version, -1 where there is none, or a builder put a date
-// there.
+// major returns the first number of the version; -1 if there is none, or if it is a date, as some
+// builders write.
 func (s *Squad) major() (int, error) {
 	if s.Version == "" || strings.Count(s.Version, "/") == 2 {
 		return -1, nil
@@ -154,7 +153,7 @@ func readPilot(o object, key string) (SquadPilot, error) {
 			return p, err
 		}
 	}
-	var points float64                        // a hint only: anything else is ignored
+	var points float64                        // a hint: ignored if it is not a number
 	hint := bytes.Trim(o.keys["points"], `"`) // some builders write it as a text
 	if json.Unmarshal(hint, &points) == nil && points > 0 && points <= maxPoints {
 		p.Points = int(points)
