@@ -29,7 +29,7 @@ type checkCmd struct {
 
 func (c *checkCmd) Run() error { return c.check(os.Stdin, os.Stdout) }
 
-// check reads the scene, from stdin for "-", and prints what the rules say of it to out.
+// check reads the scene, from stdin for "-", and prints the report to out.
 func (c *checkCmd) check(stdin io.Reader, out io.Writer) error {
 	scenario, err := c.asked()
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *checkCmd) check(stdin io.Reader, out io.Writer) error {
 	return err
 }
 
-// asked reads what was asked for.
+// asked returns the requested scenario.
 func (c *checkCmd) asked() (engine.Scenario, error) {
 	switch {
 	case !(c.Sigmas > 0):
@@ -118,7 +118,7 @@ func (c *checkCmd) picture(s *engine.Scene) error {
 	})
 }
 
-// report checks the setup, the scenario.
+// report checks the setup or the scenario.
 func (c *checkCmd) report(s *engine.Scene, scenario engine.Scenario) (tablecheck.Report, error) {
 	o := engine.Options{Sigmas: c.Sigmas}
 	if !c.Setup {
@@ -127,8 +127,7 @@ func (c *checkCmd) report(s *engine.Scene, scenario engine.Scenario) (tablecheck
 	return tablecheck.Setup(s, scenario, o)
 }
 
-// printCheck prints a table for people. During a game, what was placed legally is not
-// repeated.
+// printCheck prints a report for people. During a game it omits legal placements.
 func printCheck(out io.Writer, r *tablecheck.Report, setup bool) error {
 	var g terminal.Grid
 	g.Add("RULE", "ANSWER", "")

@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCmd prints what a shell reads to complete our command lines. The shell then runs the program with the
-// line in COMP_LINE, which terminal.Run answers.
+// completionCmd prints the shell code that completes command lines. The shell then runs the program
+// with the line in COMP_LINE, and terminal.Run prints the completions.
 type completionCmd struct {
 	Shell string `arg:"" optional:"" enum:"bash,zsh,fish," default:"" help:"bash, zsh or fish; without it your login shell."`
 	Code  bool   `short:"c" help:"Print the code itself, not how to use it."`
@@ -37,13 +37,13 @@ func (c completionCmd) Run(parser *kong.Kong) error {
 	return err
 }
 
-// completionUse is, for each shell, the line that turns completion on, the file that a new shell reads, and the code
-// with the program's path to fill in, which bash and zsh read as a command. Where the program knows nothing the shell
-// completes the names of files.
+// completionUse has, for each shell, the line that turns completion on, the file that a new shell
+// reads, and the code, in which the program's path is filled in as bash and zsh read it. Where the
+// program has no completions the shell completes file names.
 var completionUse = map[string]struct{ line, file, code string }{
 	"bash": {"source <(sightline completion -c bash)", "~/.bashrc", `complete -o default -o bashdefault -C "'%s'" sightline
 `},
-	// A zsh without a .zshrc has not loaded its completion yet.
+	// Without a .zshrc, zsh has not loaded its completion yet.
 	"zsh": {"source <(sightline completion -c zsh)", "~/.zshrc", `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
 autoload -Uz bashcompinit && bashcompinit
 complete -o default -o bashdefault -C "'%s'" sightline

@@ -24,7 +24,7 @@ import (
 	"sightline/vision"
 )
 
-// doctorCmd examines the box, puts its lights out, or draws its wiring.
+// doctorCmd examines the box, puts out its lights, or draws its wiring.
 type doctorCmd struct {
 	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Test lamps, display, controls, camera, calibration and the board, and say what to do."`
 	Dark   doctorDarkCmd   `cmd:"" help:"Put out lamps, display and strip after a program was killed."`
@@ -32,7 +32,7 @@ type doctorCmd struct {
 	Wiring doctorWiringCmd `cmd:"" help:"Draw what is wired to which pin, as SVG."`
 }
 
-// doctorCheckCmd is the examination itself.
+// doctorCheckCmd examines the box.
 type doctorCheckCmd struct {
 	Config string   `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
 	Source string   `help:"Examine this source in place of the configuration's." placeholder:"SOURCE"`
@@ -105,7 +105,7 @@ func wrongs(findings []doctor.Finding) (n int) {
 	return n
 }
 
-// printFinding prints a line, and what to do under it.
+// printFinding prints a finding, and the advice below it.
 func printFinding(out io.Writer, f doctor.Finding) {
 	mark := map[doctor.State]string{doctor.OK: "ok", doctor.Warning: "look", doctor.Wrong: "WRONG", doctor.Skipped: "-"}[f.State]
 	fmt.Fprintf(out, "%-6s %-16s %s\n", mark, f.Check, terminal.OneLine(errors.New(f.Says)))
@@ -123,7 +123,7 @@ func doctorConfig(file, source string) (app.Config, error) {
 	return config.WithChosenCamera(slog.New(slog.NewTextHandler(os.Stderr, nil))), err
 }
 
-// askOn lets the examination ask a person. The end of their input is a no.
+// askOn lets the examination ask a person. The end of the input means no.
 func askOn(box *doctor.Box, in io.Reader, out io.Writer) {
 	answers := bufio.NewScanner(in)
 	box.Tell = func(text string) { fmt.Fprintln(out, text) }
@@ -144,12 +144,12 @@ func askOn(box *doctor.Box, in io.Reader, out io.Writer) {
 	}
 }
 
-// doctorDarkCmd puts everything out.
+// doctorDarkCmd puts out all lights and the display.
 type doctorDarkCmd struct {
 	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
 }
 
-// darkWithin bounds a bus that hangs: the service is not started again before.
+// darkWithin limits the wait for a bus that hangs, which delays the start of the service.
 const darkWithin = 5 * time.Second
 
 // Run implements the command.
@@ -165,7 +165,7 @@ func (c *doctorDarkCmd) Run() error {
 	return putOut(func() error { return hardware.PutOut(wiring) }, darkWithin)
 }
 
-// putOut runs what puts everything out, and gives up on a bus that hangs.
+// putOut calls dark, and gives up after a while.
 func putOut(dark func() error, within time.Duration) error {
 	done := make(chan error, 1)
 	go func() { done <- dark() }()
@@ -180,7 +180,7 @@ func putOut(dark func() error, within time.Duration) error {
 	}
 }
 
-// doctorHeldCmd asks the program that runs.
+// doctorHeldCmd asks the running program whether an answer is held.
 type doctorHeldCmd struct {
 	Config  string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
 	Restart bool   `help:"When nothing is held, keep it so for 20 s: the program is restarted next."`

@@ -60,7 +60,7 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	}
 	svg, err := draw.SVG(scene, o)
 	switch {
-	// asked rightly, of a table where it is not
+	// A valid question about something that is not there.
 	case errors.Is(err, draw.ErrNotThere), errors.Is(err, move.ErrHuge), errors.Is(err, move.ErrBankRoll),
 		errors.Is(err, move.ErrQuarters):
 		return terminal.Unanswered{Err: fmt.Errorf("%s: %w", file, err)}
@@ -81,7 +81,7 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	return nil
 }
 
-// scene returns the scene that is to be drawn.
+// scene returns the scene to draw.
 func (c *drawCmd) scene(data []byte) (*engine.Scene, error) {
 	scenes, _, err := scenefile.Parse(data)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *drawCmd) options() (draw.Options, error) {
 	return o, err
 }
 
-// move reads the move that is to be shown; nil when there is none.
+// move parses the move to show; nil if there is none.
 func (c *drawCmd) move() (*draw.Moved, error) {
 	given := 0
 	for _, s := range [...]string{c.Maneuver, c.Action, c.Drop} {

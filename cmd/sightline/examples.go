@@ -6,8 +6,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// examples are command lines that work, by the command that they show. They stand in
-// --help and in the manual page.
+// examples are working command lines, by command. --help and the manual page show them.
 var examples = map[string][]string{
 	"run": {
 		"sightline run --source sim:",
@@ -74,7 +73,8 @@ var examples = map[string][]string{
 	"hall judge-secret": {"sightline hall judge-secret", "sightline hall judge-secret --state /srv/hall"},
 }
 
-// addExamples puts the examples under the help of their commands, and under that of a group the first of each command in it.
+// addExamples adds examples to the help of their commands, and to that of a group the first example
+// of each of its commands.
 func addExamples(model *kong.Application) {
 	for _, leaf := range model.Leaves(false) {
 		lines := examples[leaf.Path()]
@@ -85,7 +85,7 @@ func addExamples(model *kong.Application) {
 	}
 }
 
-// show puts lines at the end of a command's help.
+// show appends lines to a command's help.
 func show(node *kong.Node, lines []string) {
 	if len(lines) == 0 {
 		return

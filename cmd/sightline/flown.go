@@ -96,7 +96,7 @@ func (c *flownCmd) candidates() (flown.Candidates, error) {
 	return all, nil
 }
 
-// printFlown prints the answer for people: one line, and a table of what it may be too.
+// printFlown prints the answer for people: one line, and a table of the alternatives.
 func printFlown(out io.Writer, v *flown.Verdict) error {
 	if _, err := fmt.Fprintf(out, "%s: %s\n", v.Ship, v.String()); err != nil {
 		return err

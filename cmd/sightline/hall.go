@@ -21,7 +21,7 @@ import (
 	"sightline/hardware"
 )
 
-// hallCmd brings the tables of an event together.
+// hallCmd is the group of commands about an event's hall.
 type hallCmd struct {
 	Run    hallRunCmd    `cmd:"" default:"withargs" help:"Run the hall: the tables' broker and the pages."`
 	Invite hallInviteCmd `cmd:"" help:"Invite a table: print what it needs to join, which is secret, as text and as a QR code."`
@@ -30,7 +30,7 @@ type hallCmd struct {
 	Secret hallSecretCmd `cmd:"" name:"judge-secret" help:"Print the secret of the hall's judges, to type on its page."`
 }
 
-// hallState is where a hall keeps its state.
+// hallState is the folder of a hall's state.
 type hallState struct {
 	State string `help:"Folder for invitations, rulings and secrets; without it, hall in the state directory." placeholder:"DIR"`
 }
@@ -44,14 +44,14 @@ func (s *hallState) invites() (*hall.Invites, error) {
 	return hall.OpenInvites(dir, time.Now)
 }
 
-// notRunning says to a person that no hall runs with the folder, which may be the wrong one.
+// notRunning warns that no hall is running with the folder, which may be the wrong one.
 func (s *hallState) notRunning() {
 	if dir, err := app.HallDir(s.State); err == nil && !hall.Runs(dir) {
 		fmt.Fprintf(os.Stderr, "sightline: no hall runs with the folder %s now; if yours runs with another --state, name that one here\n", dir)
 	}
 }
 
-// hallRunCmd runs a hall until it is told to stop.
+// hallRunCmd runs a hall until it is stopped.
 type hallRunCmd struct {
 	hallState
 	Listen string   `default:"localhost:8090" help:"Address of the pages alone. Default: ${default}, for this machine only; :8090 for everyone." placeholder:"HOST:PORT"`
@@ -78,7 +78,7 @@ func (c *hallRunCmd) Run(ctx context.Context) error {
 	})
 }
 
-// hallInviteCmd invites a table. The invitation alone goes to standard output.
+// hallInviteCmd invites a table. It prints only the invitation to standard output.
 type hallInviteCmd struct {
 	hallState
 	Table  string        `arg:"" help:"Its name: letters, digits and hyphens, such as 7."`
@@ -133,10 +133,10 @@ func (c *hallInviteCmd) Run() error {
 	return nil
 }
 
-// quiet is the white edge that a reader needs, in modules.
+// quiet is the width of the quiet zone that readers need, in modules.
 const quiet = 4
 
-// terminalQR draws a QR code for a terminal, two rows in a line, whatever its colours.
+// terminalQR draws a QR code for a terminal of any colours, two rows of modules per line.
 func terminalQR(rows []string) string {
 	dark := func(x, y int) bool {
 		x, y = x-quiet, y-quiet
@@ -155,7 +155,7 @@ func terminalQR(rows []string) string {
 	return b.String()
 }
 
-// modulePx is how large one module is in the picture.
+// modulePx is the size of a module in the picture.
 const modulePx = 8
 
 // pngQR draws a QR code as a PNG.
@@ -176,7 +176,7 @@ func pngQR(rows []string) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// hallRevokeCmd ends an invitation.
+// hallRevokeCmd revokes an invitation.
 type hallRevokeCmd struct {
 	hallState
 	Table string `arg:"" help:"The table's name."`
@@ -196,7 +196,7 @@ func (c *hallRevokeCmd) Run() error {
 	return nil
 }
 
-// hallTablesCmd lists the invitations that hold.
+// hallTablesCmd lists the valid invitations.
 type hallTablesCmd struct{ hallState }
 
 // Run implements the command.
@@ -219,7 +219,7 @@ func (c *hallTablesCmd) Run() error {
 	return nil
 }
 
-// hallSecretCmd says the judges' secret of a hall.
+// hallSecretCmd prints the secret of a hall's judges.
 type hallSecretCmd struct{ hallState }
 
 // Run implements the command.

@@ -71,7 +71,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		return err
 	}
 	var answer *verify.AnswerJSON
-	if !c.Fuse { // a verification speaks of one camera's answers
+	if !c.Fuse { // a verification is about one camera's answers
 		answer = c.verified(pictures, l)
 	}
 	if err := c.print(out, scenes, answer, warn); err != nil {
@@ -80,21 +80,21 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	return missed
 }
 
-// locating is what pictures are located with.
+// locating holds what pictures are located with.
 type locating struct {
 	rules   engine.Rules
-	placed  []live.PlacedShip // ships that a person says stand about there
-	marked  []markedShip      // ships whose front edges a person marked
+	placed  []live.PlacedShip // ships that a person placed with --at
+	marked  []markedShip      // ships marked with --mark
 	tables  []calibration.Table
 	options locate.Options
 	looks   *look.Library        // nil: none
-	mat     *obstacle.Background // the empty mat, for the search for looks; nil: not known
-	unmoved bool                 // a person says that the camera stands where it was calibrated
+	mat     *obstacle.Background // the empty mat, for the search by looks; nil: unknown
+	unmoved bool                 // the user asserts that the camera stands where it was calibrated
 	markers vision.MarkerDetector
 	warn    io.Writer
 }
 
-// prepare reads what the command line says and the files that it names.
+// prepare parses the command line's values and reads its files.
 func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
 	l = &locating{warn: warn, unmoved: c.Unmoved}
 	if l.rules, err = engine.ParseRules(c.Rules); err != nil {
@@ -129,7 +129,7 @@ func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
 	return l, err
 }
 
-// pictures locates every picture, or with Average their mean.
+// pictures locates the ships in every picture, or with Average in their mean.
 func (c *locateCmd) pictures(ctx context.Context, l *locating) (all []*picture, err error) {
 	names := c.Images
 	if c.Average {
@@ -148,7 +148,7 @@ func (c *locateCmd) pictures(ctx context.Context, l *locating) (all []*picture, 
 		p, err := l.locate(name, frame, table)
 		unanswered, nothing := terminal.Unanswered{}, unconfirmedError{}
 		if errors.As(err, &unanswered) && (len(names) > 1 || errors.As(err, &nothing)) {
-			p, err = l.unlocated(name, table, unanswered), nil // there is a scene for each picture
+			p, err = l.unlocated(name, table, unanswered), nil // every picture needs a scene
 		}
 		if err != nil {
 			return nil, err
@@ -158,19 +158,19 @@ func (c *locateCmd) pictures(ctx context.Context, l *locating) (all []*picture, 
 	return all, nil
 }
 
-// picture is what one picture shows.
+// picture is the result of one picture.
 type picture struct {
 	vision.Located
 	name    string
 	table   calibration.Table // as it is for this picture
 	markers int               // that were seen
 	looks   *look.Finder      // nil: no looks are known
-	missed  error             // why the first ship that a person placed was not found
+	missed  error             // why the first placed ship was not found
 	refused error             // why nothing was located; nil: it was
 	warn    io.Writer
 }
 
-// miss says why a ship that a person placed was not found; what else was located stands.
+// miss records why a placed ship was not found; the other results are kept.
 func (p *picture) miss(format string, args ...any) {
 	why := fmt.Errorf("%s: "+format, append([]any{p.name}, args...)...)
 	if p.missed == nil { // told as the command ends
@@ -180,7 +180,7 @@ func (p *picture) miss(format string, args ...any) {
 	fmt.Fprintln(p.warn, why)
 }
 
-// unlocated returns a picture that could not be located, for lists: nothing is known of it.
+// unlocated returns the result for a picture of a list that could not be located.
 func (l *locating) unlocated(name string, t calibration.Table, why error) *picture {
 	p := &picture{name: name, table: t, refused: why, warn: l.warn}
 	p.Doubtful = true
@@ -190,8 +190,8 @@ func (l *locating) unlocated(name string, t calibration.Table, why error) *pictu
 	return p
 }
 
-// locate takes one picture through the stages: the camera's place from the markers in the
-// picture itself, as far as they are seen, then the ships, then those that a person placed.
+// locate processes one picture: it registers the camera from the markers in it, as far as they are
+// visible, then locates the ships, then those that a person placed.
 func (l *locating) locate(name string, frame vision.Frame, table calibration.Table) (*picture, error) {
 	used, seen, err := registered(table, l.markers, frame, l.warn)
 	if unconfirmed := (unconfirmedError{}); l.unmoved && errors.As(err, &unconfirmed) {
@@ -220,7 +220,7 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	}
 	p.markAll(locator, l.marked)
 	p.name = name
-	if l.mat != nil || len(l.placed) == 0 { // without the empty mat it takes a minute, for who said where the ships stand
+	if l.mat != nil || len(l.placed) == 0 { // without the empty mat the search takes a minute: not if the ships' places were given
 		if err := p.searchLooks(frame, l.mat); err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	return p, nil
 }
 
-// scene is what is printed: a scene, and how its obstacles were seen.
+// scene is the printed result: a scene, and how its obstacles were seen.
 type scene struct {
 	engine.Scene
 	name    string
@@ -269,7 +269,7 @@ func (l *locating) scenes(pictures []*picture) (all []scene, missed error) {
 	return all, missed
 }
 
-// fuse makes one scene of the pictures, which the user says are of one moment.
+// fuse combines the pictures, which the user asserts are of one moment, into one scene.
 func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed, err error) {
 	var views []vision.Located
 	markers := 0
@@ -304,8 +304,8 @@ func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed,
 	return []scene{{fused.Scene, "all cameras", fused.Obstacles, refused}}, missed, nil
 }
 
-// verified returns what the calibration's last verification says of the pictures' answers:
-// the first that it does not hold for, or else the last. nil: it was not verified.
+// verified returns the calibration's verification for the answers: the first picture's for which it
+// does not hold, or else the last one's. It returns nil if the calibration was not verified.
 func (c *locateCmd) verified(pictures []*picture, l *locating) *verify.AnswerJSON {
 	record, ok, err := verify.LoadRecord(c.Calibration[0])
 	if err != nil {
@@ -362,7 +362,7 @@ func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) 
 	return out, nil
 }
 
-// locatorOptions loads the catalogue and the learnt mat, which go together.
+// locatorOptions loads the catalogue and the learnt mat, which are used together.
 func locatorOptions(list, mat string) (o locate.Options, err error) {
 	switch {
 	case list == "" && mat == "":

@@ -16,7 +16,7 @@ import (
 	"sightline/vision/locate"
 )
 
-// readPlaced reads what --at says of ships whose codes cannot be read.
+// readPlaced parses --at: ships whose codes cannot be read, and about where they stand.
 func readPlaced(all []string) (out []live.PlacedShip, err error) {
 	for _, text := range all {
 		part := strings.Split(text, ",")
@@ -43,7 +43,7 @@ func readPlaced(all []string) (out []live.PlacedShip, err error) {
 	return out, nil
 }
 
-// placeAll finds the bases of ships that a person placed by their edges.
+// placeAll finds the bases of ships that a person placed, by their edges.
 func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.PlacedShip) error {
 	search := pipeline.EdgeSearch{Locator: l, Frame: f, Located: &p.Located}
 	shows := "its edges"
@@ -77,8 +77,8 @@ func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.Plac
 	return nil
 }
 
-// read reports whether the code of a ship that a person placed is read, and says so: a code
-// is surer.
+// read reports whether the code of a placed ship was read, which is more certain, and warns that
+// the placement was ignored.
 func (p *picture) read(id string, said live.PlacedShip, by string) bool {
 	i := slices.IndexFunc(p.Scene.Ships, func(s engine.Ship) bool { return s.ID == id })
 	if i < 0 {
@@ -98,8 +98,8 @@ func onMat(l *locate.Locator, at geom.Pose) bool {
 	return at.X >= 0 && at.X <= float64(mat.Width) && at.Y >= 0 && at.Y <= float64(mat.Height)
 }
 
-// contradicted says in what a ship whose code is read is not what a person says of it; "": in
-// nothing but a place that is less than a base's length away.
+// contradicted says how a ship whose code was read differs from what a person stated; "" if it does
+// not, or only by less than a base's length.
 func contradicted(s *engine.Ship, p live.PlacedShip) string {
 	_, length := s.Base.Size()
 	away := s.Pose.Distance(p.Pose.Point)

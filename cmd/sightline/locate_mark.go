@@ -23,7 +23,7 @@ type markedShip struct {
 	ship.Mark
 }
 
-// readMarked reads what --mark says of ships. One may not be placed by --at too.
+// readMarked parses --mark. A ship may not be given by --at too.
 func readMarked(all []string, placed []live.PlacedShip) (out []markedShip, err error) {
 	const want = "expected SHIP,BASE,X1,Y1,X2,Y2 or SHIP,BASE,X1,Y1,X2,Y2,SIGMA, such as A1,small,812,440.5,853,441"
 	for _, text := range all {
@@ -61,10 +61,10 @@ func readMarked(all []string, placed []live.PlacedShip) (out []markedShip, err e
 	return out, nil
 }
 
-// markSigmaMost, in px, is more than anyone is off who sees the corner.
+// markSigmaMost, in px, is the largest accepted sigma of a visible corner.
 const markSigmaMost = 20
 
-// markAll adds the ships that a person marked to what was located.
+// markAll adds the marked ships to the located ones.
 func (p *picture) markAll(l *locate.Locator, marked []markedShip) {
 	for _, m := range marked {
 		s, err := l.Mark(m.Mark)
@@ -91,8 +91,8 @@ func (p *picture) markAll(l *locate.Locator, marked []markedShip) {
 	}
 }
 
-// noseOf says in which direction of the picture a base points whose corners are front left, front right, rear
-// right and rear left.
+// noseOf returns the direction, in the picture, in which a base with these corners points; they are
+// front left, front right, rear right and rear left.
 func noseOf(corners [4]geom.Pixel) string {
 	x := corners[0].X + corners[1].X - corners[2].X - corners[3].X
 	y := corners[0].Y + corners[1].Y - corners[2].Y - corners[3].Y

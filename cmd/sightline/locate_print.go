@@ -17,7 +17,7 @@ import (
 	"sightline/vision/token"
 )
 
-// print prints the scenes, and how the calibration was verified.
+// print prints the scenes and the calibration's verification.
 func (c *locateCmd) print(out io.Writer, scenes []scene, answer *verify.AnswerJSON, warn io.Writer) error {
 	if c.JSON {
 		var plain []engine.Scene
@@ -46,7 +46,7 @@ func (c *locateCmd) print(out io.Writer, scenes []scene, answer *verify.AnswerJS
 	return nil
 }
 
-// tellTokens says what makes a ship visible when no picture shows any.
+// tellTokens says how to make ships visible if no picture shows any.
 func tellTokens(warn io.Writer, scenes []scene) {
 	for _, s := range scenes {
 		named := func(p engine.Ship) bool { return !token.Unidentified(p.ID) || p.Look != "" }
@@ -58,7 +58,7 @@ func tellTokens(warn io.Writer, scenes []scene) {
 		"with --looks (sightline looks learn), or where you say that it stands, with --at or --mark (sightline locate --help)")
 }
 
-// printScenes prints a table for people, one for each picture.
+// printScenes prints the scenes for people, a table for each picture.
 func printScenes(out io.Writer, scenes []scene) error {
 	for i, s := range scenes {
 		if i > 0 {
@@ -81,7 +81,7 @@ func printScenes(out io.Writer, scenes []scene) error {
 	return nil
 }
 
-// shipsText says how many ships there are, and what names those that have none.
+// shipsText says how many ships there are, and how to name those without a name.
 func shipsText(ships []engine.Ship) string {
 	unread, unsure, turned := 0, 0, false
 	for _, p := range ships {
@@ -107,7 +107,7 @@ func shipsText(ships []engine.Ship) string {
 	return text
 }
 
-// printObstacles prints what was found of obstacles, and whether that is all.
+// printObstacles prints the obstacles, and whether these are all.
 func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.ObstacleSight) error {
 	if sight.Unseen != "" {
 		_, err := fmt.Fprintf(out, "obstacles are not watched: %s\n", sight.Unseen)
@@ -148,7 +148,7 @@ func printShips(out io.Writer, ships []engine.Ship) error {
 		c := p.Covariance
 		sigma := max(c[0], c[4])
 		heading, visible, seen := fmt.Sprintf("%.2f°", p.Pose.Heading.Degrees()), fmt.Sprintf("%.0f %%", 100*p.Visible), p.Seen
-		if p.Seen == "mark" { // of which only two corners were looked at
+		if p.Seen == "mark" { // only two of its corners were used
 			visible = "–"
 		}
 		if len(p.NameDoubt) > 0 {

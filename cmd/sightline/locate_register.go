@@ -15,18 +15,18 @@ import (
 	"sightline/vision/fiducial"
 )
 
-// nudge is how far a camera may seem to move, in mm on the mat, before a person
-// is told: three times what registering the same picture twice differs by.
+// nudge is the apparent motion of the camera, in mm on the mat, that is reported: three times the
+// difference between two registrations of the same picture.
 const nudge = 0.5 * geom.Millimeter
 
 // astray is how far, in mm on the mat, a marker may lie from where the calibration puts it: the
-// markers that a table is registered with are laid by hand, and lie up to about that far off.
+// markers of a calibrated table are laid by hand to about that precision.
 const astray = 1 * geom.Millimeter
 
-// registered returns the calibration as it is for one picture: scaled to its size,
-// the camera's place from the markers in it, or as it stands where the edges of a mat without
-// markers confirm it. It returns the markers that were seen. Its error wraps an unconfirmedError
-// where the picture shows nothing that confirms the camera's place.
+// registered returns the calibration for one picture: scaled to its size, with the camera's pose
+// from the markers in it, or unchanged if the edges of a mat without markers confirm it. It also
+// returns the markers. Its error wraps an unconfirmedError if nothing in the picture confirms the
+// camera's pose.
 func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table,
 	[]calibration.MarkerSighting, error) {
 	w, h := frame.Size()
@@ -77,18 +77,19 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	return fresh, seen, nil
 }
 
-// leftOpen is the most that markers in their places may leave open, in mm at the mat's worst corner. A sigma of more would
-// leave no answer.
+// leftOpen is the largest accepted uncertainty, in mm at the mat's worst corner, of a pose from few
+// markers. A larger one would leave no answer.
 const leftOpen = 5 * geom.Millimeter
 
-// unconfirmedError says that nothing in a picture confirms that the camera stands where it was calibrated.
+// unconfirmedError says that nothing in a picture confirms that the camera stands where it was
+// calibrated.
 type unconfirmedError struct{ why error }
 
 func (e unconfirmedError) Error() string {
 	return "nothing confirms that the camera stands where it was calibrated: " + e.why.Error()
 }
 
-// unconfirmed returns that as what is told of a picture.
+// unconfirmed returns an unconfirmedError for a picture.
 func unconfirmed(picture string, why error) error {
 	return terminal.Unanswered{Err: fmt.Errorf("%s: %w. Take a picture that shows the mat's markers; or calibrate from this one "+
 		"(calibrate table, calibrate quick)", picture, unconfirmedError{why})}

@@ -24,7 +24,7 @@ import (
 	"sightline/vision/opencv"
 )
 
-// looksCmd holds what ships that carry nothing of ours are known by.
+// looksCmd is the group of commands about the looks of ships without our tokens.
 type looksCmd struct {
 	Learn looksLearnCmd `cmd:"" help:"Learn how ships' cards look, from bases without miniatures whose places are known."`
 	List  looksListCmd  `cmd:"" help:"List the looks of a folder."`
@@ -87,7 +87,7 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 	return nil
 }
 
-// show learns the look of a ship that is shown on the jig sheet.
+// show learns the look of a ship on the jig sheet.
 func (c *looksLearnCmd) show(ctx context.Context, progress io.Writer) error {
 	guide, err := looks.NewJig(c.Jig, c.Name, c.Live(), progress)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *looksLearnCmd) show(ctx context.Context, progress io.Writer) error {
 	return nil
 }
 
-// pictures reads the pictures, each with the table as it shows it.
+// pictures reads the pictures, each with the table registered in it.
 func (c *looksLearnCmd) pictures(ctx context.Context, progress io.Writer) (out []look.View, err error) {
 	table, err := pictures.LoadTable(progress, c.Calibration)
 	if err != nil {
@@ -153,7 +153,8 @@ func (c *looksLearnCmd) pictures(ctx context.Context, progress io.Writer) (out [
 	return out, nil
 }
 
-// views says from how many views a look was learnt, and whether they showed the number on the ship's ID tokens.
+// views says from how many views a look was learnt, and whether they showed the number on the
+// ship's ID tokens.
 func views(l *look.Look) string {
 	text := sentence.Counted(l.Views, "view")
 	if l.HasNumber() {

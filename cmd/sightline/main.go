@@ -1,5 +1,5 @@
-// Command sightline watches an X-Wing table through a camera and answers ranges,
-// arcs and obstruction, with how sure it is.
+// Command sightline watches an X-Wing table through a camera and answers range, arc and obstruction
+// questions, with their uncertainty.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"sightline/cmd/internal/terminal"
 )
 
-// cli is the whole command line; each command lives in the file of its name.
+// cli is the command line; each command is in the file of its name.
 type cli struct {
 	Run       runCmd        `cmd:"" help:"Watch the table: camera in, page, lamps and display out."`
 	Measure   measureCmd    `cmd:"" help:"Measure ranges and arcs in a scene file."`

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manCmd prints the manual page, made from the same source as --help.
+// manCmd prints the manual page, generated from the same source as --help.
 type manCmd struct{}
 
 // Run implements the command.
@@ -40,7 +40,7 @@ func writeMan(out io.Writer, model *kong.Application) error {
 	return w.Flush()
 }
 
-// roff writes text so that troff prints it as it is.
+// roff escapes text for troff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -31,12 +31,12 @@ type measureCmd struct {
 	arcs []engine.Arc // of Arc
 }
 
-// maxSceneFile is more than a thousand crowded tables.
+// maxSceneFile is the largest accepted scene file: more than a thousand crowded tables.
 const maxSceneFile = 64 << 20
 
 func (c *measureCmd) Run() error { return c.measure(os.Stdin, os.Stdout) }
 
-// measure reads the scene, from stdin for "-", and prints what it says to out.
+// measure reads the scene, from stdin for "-", and prints its results to out.
 func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	name := sceneName(c.Scene)
 	data, err := c.read(stdin)
@@ -78,14 +78,13 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	return err
 }
 
-// withVerification hands on to an answer how the calibration behind its scene was
-// verified, when the scene says so.
+// withVerification copies the scene's verification, if it has one, to the answer.
 func withVerification(answer, scene []byte) ([]byte, error) {
 	var from struct {
 		Verified *verify.AnswerJSON `json:"verified"`
 	}
 	if err := json.Unmarshal(scene, &from); err != nil || from.Verified == nil {
-		return answer, nil // the scene itself was read; what else stands there is not for us
+		return answer, nil // the scene was read; the rest is not needed
 	}
 	return verify.AddTo(answer, from.Verified)
 }
@@ -110,7 +109,7 @@ func (c *measureCmd) read(stdin io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// parseArcs reads the arcs that were asked for.
+// parseArcs parses the requested arcs.
 func (c *measureCmd) parseArcs() error {
 	c.arcs = nil
 	for _, name := range c.Arc {
@@ -123,7 +122,7 @@ func (c *measureCmd) parseArcs() error {
 	return nil
 }
 
-// results measures every scene and keeps what was asked for.
+// results measures every scene and keeps what was requested.
 func (c *measureCmd) results(scenes []engine.Scene) ([]engine.Result, error) {
 	if !(c.Sigmas > 0) {
 		return nil, fmt.Errorf("--sigmas: expected more than 0, got %g", c.Sigmas)
@@ -163,7 +162,7 @@ func (c *measureCmd) results(scenes []engine.Scene) ([]engine.Result, error) {
 	return results, nil
 }
 
-// sections measures to the fore and the aft of huge ships too.
+// sections also measures to the fore and aft sections of huge ships.
 func (c *measureCmd) sections(s *engine.Scene, r *engine.Result) error {
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
@@ -182,7 +181,7 @@ func (c *measureCmd) sections(s *engine.Scene, r *engine.Result) error {
 	return nil
 }
 
-// chosen keeps the arcs that were asked for.
+// chosen returns the requested arcs.
 func (c *measureCmd) chosen(arcs []engine.ArcVerdict) []engine.ArcVerdict {
 	if len(c.arcs) == 0 {
 		return arcs
@@ -190,8 +189,8 @@ func (c *measureCmd) chosen(arcs []engine.ArcVerdict) []engine.ArcVerdict {
 	return slices.DeleteFunc(slices.Clone(arcs), func(a engine.ArcVerdict) bool { return !slices.Contains(c.arcs, a.Arc) })
 }
 
-// known checks that the ships that were asked about are there. One that a camera
-// did not find is a question that cannot be answered, not a mistake.
+// known returns an error if a requested ship is missing. A camera may not have found it, so the
+// question is valid but cannot be answered.
 func (c *measureCmd) known(scenes []engine.Scene) error {
 	var ships, others []string
 	for i := range scenes {
@@ -226,7 +225,7 @@ func shipNames(s *engine.Scene) (names []string) {
 	return names
 }
 
-// meant says which name differs only in its case, or else which names there are.
+// meant suggests the name that differs only in case, or else lists the names.
 func meant(names []string, id string) string {
 	var there []string
 	for _, name := range names {
@@ -243,7 +242,7 @@ func meant(names []string, id string) string {
 	return ", which has " + strings.Join(there, ", ")
 }
 
-// asked keeps the pairs and objects of --from and --to, and the arcs of --arc.
+// asked returns the part of a result that --from, --to and --arc request.
 func (c *measureCmd) asked(r engine.Result) engine.Result {
 	r = r.Between(c.From, c.To)
 	for i := range r.Pairs {
@@ -300,7 +299,7 @@ func (c *measureCmd) printResult(w io.Writer, r *engine.Result) {
 	}
 }
 
-// printPairs prints what is measured between ships.
+// printPairs prints the measurements between ships.
 func (c *measureCmd) printPairs(w io.Writer, pairs []engine.PairVerdict) {
 	var g terminal.Grid
 	g.Add("FROM", "TO", "MEASURED", "IN ARC", "BY mm", "RANGE", "DISTANCE mm", "MARGIN mm", "OBSTRUCTED")
@@ -317,7 +316,7 @@ func (c *measureCmd) printPairs(w io.Writer, pairs []engine.PairVerdict) {
 	_ = g.Print(w) // told when it is flushed
 }
 
-// legend says how to read the table.
+// legend explains the table.
 func (c *measureCmd) legend() string {
 	return fmt.Sprintf(`
 RANGE is every band that it may be; "too close" where the measurement leaves more than one.
@@ -328,7 +327,7 @@ MARGIN: how far the distance is from another band, or the guides from touching.
 `, c.Sigmas)
 }
 
-// noViewLegend says what is behind an obstruction that is not answered.
+// noViewLegend explains an obstruction without an answer.
 const noViewLegend = `no view: nothing says what obstacles lie there. locate finds them with --catalogue and --empty-mat (sightline
 obstacles --help); where they were looked for, something hides the place.
 `
@@ -363,8 +362,8 @@ func printStanding(w io.Writer, all []engine.Standing) {
 	_ = g.Print(w) // told when it is flushed
 }
 
-// addArcs adds a row for each arc that the target is or may be in, or that was asked
-// for, and names the others.
+// addArcs adds a row for each requested arc and each arc that the target is or may be in, and names
+// the others.
 func (c *measureCmd) addArcs(g *terminal.Grid, before string, arcs []engine.ArcVerdict) {
 	var not []string
 	for i := range arcs {
@@ -385,7 +384,7 @@ func (c *measureCmd) addArcs(g *terminal.Grid, before string, arcs []engine.ArcV
 	}
 }
 
-// obstructed prints whether a line is obstructed, and what lies on it.
+// obstructed says whether a line is obstructed, and by what.
 func obstructed(o *engine.ObstructionVerdict) string {
 	s := words2(o.Verdict)
 	if len(o.By) > 0 {
@@ -413,7 +412,7 @@ func distance(r *engine.RangeVerdict, contact engine.Outcome) []string {
 	return []string{band, plusMinus(r.Distance, r.Sigma), fmt.Sprintf("%.2f", r.Margin.Millimeters())}
 }
 
-// plusMinus prints a length and its standard deviation, which exact ones have not.
+// plusMinus formats a length with its standard deviation, if it has one.
 func plusMinus(v, sigma geom.Length) string {
 	if sigma == 0 {
 		return fmt.Sprintf("%.2f", v.Millimeters())
@@ -421,7 +420,7 @@ func plusMinus(v, sigma geom.Length) string {
 	return fmt.Sprintf("%.2f ± %.2f", v.Millimeters(), sigma.Millimeters())
 }
 
-// bands prints the bands that a range may be, in the page's words: "2", "2 or 3", ">3".
+// bands formats the possible bands in the page's words: "2", "2 or 3", ">3".
 func bands(possible []int) string {
 	var s []string
 	for _, b := range possible {

@@ -62,7 +62,7 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	return err
 }
 
-// result asks the one question that was put.
+// result answers the one question that was asked.
 func (c *moveCmd) result(s *engine.Scene) (move.Result, error) {
 	if !(c.Sigmas > 0) {
 		return move.Result{}, fmt.Errorf("--sigmas: expected more than 0, got %g", c.Sigmas)
@@ -143,7 +143,8 @@ func printMove(out io.Writer, r *move.Result) error {
 	return w.Flush()
 }
 
-// printMoveMeets prints what the ship meets on its way and at its end; there is put behind what holds only if it ends so.
+// printMoveMeets prints what the ship meets on its way and at its end. there is appended to what
+// holds only if it ends there.
 func printMoveMeets(w io.Writer, r *move.Result, there string) {
 	for _, l := range []struct {
 		name string
@@ -160,7 +161,7 @@ func printMoveMeets(w io.Writer, r *move.Result, there string) {
 	}
 }
 
-// printMoveOptions prints the ends to choose from; of a single one printMove has said all.
+// printMoveOptions prints the ends to choose from. A single one was already printed by printMove.
 func printMoveOptions(w io.Writer, r *move.Result) {
 	if len(r.Options) > 1 || r.Chosen || len(r.Options) == 1 && r.Options[0].Range {
 		fmt.Fprintln(w, "\nOPTION\tX mm\tY mm\tHEADING °\tLEGAL\tWHY")
@@ -178,13 +179,14 @@ func printMoveOptions(w io.Writer, r *move.Result) {
 	}
 }
 
-// isNotLooked tells what no one saw from what is too close.
+// isNotLooked reports whether an answer is undecided because obstacles were not seen, not because
+// it is too close.
 func isNotLooked(undecided string) bool { return undecided == move.NotLooked }
 
-// noMat is why nothing is said of the play area.
+// noMat says why there is no answer about the play area.
 const noMat = "the scene has no mat"
 
-// because appends a reason, when there is one.
+// because appends a reason, if there is one.
 func because(answer, why string) string {
 	if why == "" {
 		return answer
@@ -192,7 +194,7 @@ func because(answer, why string) string {
 	return answer + ": " + why
 }
 
-// outside says in words how much of a device is ignored (G184).
+// outside says how much of a device is ignored (G184).
 func outside(answer string) string {
 	switch answer {
 	case "partly":

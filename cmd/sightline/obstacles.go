@@ -17,7 +17,7 @@ import (
 	"sightline/vision/opencv"
 )
 
-// obstaclesCmd holds what the camera must learn before it finds obstacles.
+// obstaclesCmd is the group of commands with which the camera learns obstacles.
 type obstaclesCmd struct {
 	LearnMat learnMatCmd    `cmd:"" help:"Learn what the mat looks like with nothing on it."`
 	Learn    learnTokensCmd `cmd:"" help:"Trace your own obstacles, laid on a sheet of white paper on the mat, into a catalogue."`
@@ -90,7 +90,8 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 	return nil
 }
 
-// emptyTable registers the table in a picture from which its mat can be learnt: nothing lies on it, and no glare hides it.
+// emptyTable registers the table in a picture of the empty mat. It fails if anything lies on the
+// mat or glare hides it.
 func emptyTable(table calibration.Table, markers vision.MarkerDetector, f vision.Frame, progress io.Writer) (calibration.Table, error) {
 	here, seen, err := registered(table, markers, f, progress)
 	if err != nil {
@@ -110,8 +111,8 @@ func emptyTable(table calibration.Table, markers vision.MarkerDetector, f vision
 	return here, nil
 }
 
-// checkEmpty refuses a picture that does not show the mat, or shows ships on it, whose
-// print would be learnt or traced.
+// checkEmpty returns an error if a picture does not show the mat, or shows ships on it, whose print
+// would be learnt or traced.
 func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
 	l, err := locate.New(table, locate.Options{})
 	if err != nil {

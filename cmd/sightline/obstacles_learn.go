@@ -103,7 +103,7 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 	return sheet.WriteFile(c.Out, append(doc, '\n'))
 }
 
-// add enters the outlines found, in the order of the names given, into a catalogue.
+// add adds the outlines to a catalogue, in the order of the names given.
 func (c *learnTokensCmd) add(known *catalogue.Catalogue, found [][]geom.Point, progress io.Writer) error {
 	for i, outline := range found {
 		e, err := catalogue.NewEntry(c.Name[i], c.Kind, outline)
@@ -120,8 +120,8 @@ func (c *learnTokensCmd) add(known *catalogue.Catalogue, found [][]geom.Point, p
 	return nil
 }
 
-// checkAlike refuses a token that looks like one that is in the catalogue already, traced
-// a second time perhaps: the search could tell neither from the other.
+// checkAlike refuses a token that looks like one already in the catalogue, perhaps the same: the
+// search could not distinguish them.
 func (c *learnTokensCmd) checkAlike(e *catalogue.Entry, all *catalogue.Catalogue) error {
 	if c.Alike {
 		return nil
@@ -135,7 +135,7 @@ func (c *learnTokensCmd) checkAlike(e *catalogue.Entry, all *catalogue.Catalogue
 	return nil
 }
 
-// catalogue returns what is in the file already.
+// catalogue returns the file's present catalogue.
 func (c *learnTokensCmd) catalogue() (*catalogue.Catalogue, error) {
 	known, err := catalogue.Load(c.Out)
 	if errors.Is(err, os.ErrNotExist) {
@@ -166,7 +166,7 @@ func (c *learnTokensCmd) catalogue() (*catalogue.Catalogue, error) {
 	return known, nil
 }
 
-// mean returns the mean of the pictures, of a camera that stands still.
+// mean returns the mean of the pictures of a resting camera.
 func (c *learnTokensCmd) mean(ctx context.Context) (vision.Frame, error) {
 	var sum []uint32
 	var out vision.Frame

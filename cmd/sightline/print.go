@@ -15,7 +15,7 @@ import (
 	"sightline/vision/token"
 )
 
-// printCmd makes the sheets that people print, at true scale.
+// printCmd is the group of commands that make sheets for printing at true scale.
 type printCmd struct {
 	All        printAllCmd        `cmd:"" help:"Everything that a first table needs, as one document, with what to do first."`
 	Tokens     printTokensCmd     `cmd:"" help:"Ship tokens, to cut out and lay into the bases."`
@@ -27,14 +27,14 @@ type printCmd struct {
 	Jig        printJigCmd        `cmd:"" help:"The jig sheet, on which ships without our tokens are shown to the camera."`
 }
 
-// printOutput is where sheets go and in which form.
+// printOutput is the destination and format of sheets.
 type printOutput struct {
 	Format string `placeholder:"pdf|png|svg" help:"pdf, png or svg. Default: by OUT's extension."`
 	DPI    int    `name:"dpi" default:"600" help:"Resolution of a png in dots per inch, 72 to 1200."`
 	Out    string `name:"output" aliases:"out" short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the extension."`
 }
 
-// printPaper is the paper that sheets are laid out for, and the printer it goes into.
+// printPaper is the paper of the sheets and its printer.
 type printPaper struct {
 	Paper         string  `without:"single" default:"a4" placeholder:"a4|letter|a3|tabloid" help:"a4, letter, a3 or tabloid. Default: ${default}."`
 	PrinterScaleX float64 `placeholder:"S" help:"What the printer makes of a length along the paper's short side: the 100 mm bar x as measured, divided by 100. Default: print.scale_x of the configuration."`
@@ -42,8 +42,7 @@ type printPaper struct {
 	Config        string  `placeholder:"FILE" help:"Configuration file. Default: sightline.toml, if it is there."`
 }
 
-// paper returns the paper with its printer's scale: the flags', or else the
-// configuration's.
+// paper returns the paper with its printer's scale, from the flags or else the configuration.
 func (c printPaper) paper() (sheet.Paper, error) {
 	paper, err := sheet.ParsePaper(c.Paper)
 	if err != nil {
@@ -74,7 +73,7 @@ func (c printPaper) printer() (sheet.PrinterScale, error) {
 	return asked, nil
 }
 
-// check settles the format and refuses a resolution that cannot be.
+// check determines the format and refuses an impossible resolution.
 func (o printOutput) check() (sheet.Format, error) {
 	if o.DPI < sheet.MinDPI || o.DPI > sheet.MaxDPI {
 		return "", fmt.Errorf("--dpi: expected %d…%d, got %d", sheet.MinDPI, sheet.MaxDPI, o.DPI)
@@ -82,7 +81,7 @@ func (o printOutput) check() (sheet.Format, error) {
 	return sheet.FormatOf(o.Format, o.Out)
 }
 
-// write writes sheets and says on standard output what it wrote.
+// write writes sheets and reports them on standard output.
 func (o printOutput) write(pages []sheet.Page) error {
 	format, err := o.check()
 	if err != nil {
@@ -207,14 +206,14 @@ func (c *printCharucoCmd) Run() error {
 	return terminal.Named("print charuco", c.printBoard(c.printOutput, calibration.ChArUco, c.Board))
 }
 
-// printBoard writes the board that a description names, with or without its kind.
+// printBoard writes the board of a description, with or without its kind.
 func (c printPaper) printBoard(o printOutput, kind calibration.BoardKind, spec string) error {
 	whole := spec
 	if spec != "" && spec[0] >= '0' && spec[0] <= '9' {
 		whole = kind.String() + ":" + spec
 	}
 	board, err := calibration.ParseBoard(whole)
-	if err != nil { // with what the user wrote, not with what was made of it
+	if err != nil { // quote the user's text, not the completed one
 		return fmt.Errorf("--%s", strings.Replace(err.Error(), strconv.Quote(whole), strconv.Quote(spec), 1))
 	}
 	if board.Kind != kind {

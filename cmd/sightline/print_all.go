@@ -11,7 +11,7 @@ import (
 	"sightline/cmd/internal/terminal"
 )
 
-// printAllCmd makes everything that a first table needs, as one document.
+// printAllCmd makes all sheets for a first table as one document.
 type printAllCmd struct {
 	printOutput
 	printPaper

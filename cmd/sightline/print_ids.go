@@ -6,7 +6,7 @@ import (
 	"sightline/cmd/internal/sheet"
 )
 
-// printIDsCmd makes the coloured dots and flat numbers by which ships that look alike are told.
+// printIDsCmd makes the coloured dots and flat numbers that distinguish ships that look alike.
 type printIDsCmd struct {
 	printOutput
 	printPaper

@@ -76,7 +76,7 @@ func (c *recordCmd) record(ctx context.Context, out, progress io.Writer) error {
 	return err
 }
 
-// locating returns what the ships are located with, nil without a calibration, and what
+// locating returns what ships are located with, nil without a calibration, and a function that
 // releases it.
 func (c *recordCmd) locating(warn io.Writer) (l *locating, done func(), err error) {
 	if c.Calibration == "" {
@@ -143,14 +143,14 @@ func (c *recordCmd) pictures(ctx context.Context, source vision.Source, l *locat
 	return nil
 }
 
-// keeper chooses the pictures that are worth keeping: where ships rest otherwise than in
-// the last one that was kept. With no ship in view each picture is.
+// keeper chooses the pictures to keep: those in which ships rest in other places than in the last
+// kept one, and all without a ship.
 type keeper struct {
 	begun        bool
 	before, kept []engine.Ship
 }
 
-// wants takes what the next picture shows.
+// wants reports whether to keep a picture with these ships.
 func (k *keeper) wants(ships []engine.Ship) bool {
 	first, rests := !k.begun, sameShips(ships, k.before)
 	k.begun, k.before = true, ships
@@ -161,7 +161,7 @@ func (k *keeper) wants(ships []engine.Ship) bool {
 	return true
 }
 
-// A ship that moved by less rests: more than its noise, less than the shortest move.
+// A ship that moved by less is at rest: more than its noise, less than the shortest move.
 const (
 	restsWithin = 1 * geom.Millimeter
 	restsTurned = 1 * geom.Degree

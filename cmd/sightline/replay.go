@@ -13,7 +13,7 @@ import (
 	"sightline/cmd/internal/terminal"
 )
 
-// replayCmd works a ruling out again.
+// replayCmd computes a ruling again.
 type replayCmd struct {
 	rulingsLog `embed:""`
 	Entry      int64 `arg:"" help:"The entry's number."`
@@ -70,7 +70,7 @@ func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// verdictOn says in one line what came of a replay.
+// verdictOn says in one line how a replay ended.
 func verdictOn(r *rulings.Replayed) string {
 	var bad []string
 	if len(r.Chain) > 0 {

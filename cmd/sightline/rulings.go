@@ -21,7 +21,7 @@ import (
 	"sightline/cmd/internal/terminal"
 )
 
-// rulingsCmd reads the judges' log.
+// rulingsCmd is the group of commands that read the log of rulings.
 type rulingsCmd struct {
 	List   rulingsListCmd   `cmd:"" help:"List the rulings."`
 	Verify rulingsVerifyCmd `cmd:"" help:"Check that nothing in the log was changed."`
@@ -34,8 +34,8 @@ type rulingsLog struct {
 	Config  string `placeholder:"FILE" help:"Configuration file; without it, sightline.toml if it is there."`
 }
 
-// open opens the log to look at, and says on standard error where that is. A log that is
-// not there or cannot be opened is a question that cannot be answered.
+// open opens the log for reading and prints its location to standard error. If the log does not
+// exist or cannot be opened, the question cannot be answered.
 func (c *rulingsLog) open() (*rulings.Log, error) {
 	where := app.Rulings{Dir: c.Rulings}
 	if c.Rulings == "" {
@@ -178,7 +178,7 @@ func row(e *rulings.Entry) []string {
 		printable(e.Judge)}
 }
 
-// printable keeps what people wrote to one line without control characters.
+// printable puts a person's text on one line, without control characters.
 func printable(s string) string { return terminal.OneLine(errors.New(s)) }
 
 func printJSON(out io.Writer, doc any) error {
@@ -241,7 +241,7 @@ func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// keys returns the keys that entries may be signed with.
+// keys returns the keys with which entries may be signed.
 func (c *rulingsVerifyCmd) keys() ([]rulings.PublicKey, error) {
 	var keys []rulings.PublicKey
 	for _, text := range c.Key {

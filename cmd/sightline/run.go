@@ -10,7 +10,7 @@ import (
 	"sightline/cmd/internal/app"
 )
 
-// runCmd watches the table until it is told to stop.
+// runCmd watches the table until it is stopped.
 type runCmd struct {
 	Config      string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
 	Source      string `help:"Where the pictures come from: /dev/video0, a video, a directory, rtsp://…, http://…, gst:…, csi: (a Raspberry Pi camera), or sim: (the simulated table). Without it the configuration's, or the one chosen on the page /first." placeholder:"SOURCE"`

@@ -9,7 +9,7 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// oneScene reads a file that holds one scene, from stdin for "-".
+// oneScene reads a file with one scene, from stdin for "-".
 func oneScene(command, path string, stdin io.Reader) (*engine.Scene, error) {
 	data, err := (&measureCmd{Scene: path}).read(stdin)
 	if err != nil {
@@ -25,7 +25,7 @@ func oneScene(command, path string, stdin io.Reader) (*engine.Scene, error) {
 	return &scenes[0], nil
 }
 
-// sceneName is what errors call a scene file.
+// sceneName returns the name of a scene file for errors.
 func sceneName(path string) string {
 	if path == "-" {
 		return "standard input"
@@ -33,8 +33,8 @@ func sceneName(path string) string {
 	return path
 }
 
-// plainNames makes the names of a scene, and those that a command was asked about, fit for a
-// terminal: a file may come from anywhere.
+// plainNames makes the names in a scene, and those requested, safe for a terminal: a file may come
+// from anywhere.
 func plainNames(s *engine.Scene, asked ...*string) {
 	for i := range s.Ships {
 		asked = append(asked, &s.Ships[i].ID)

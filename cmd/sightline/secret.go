@@ -11,7 +11,7 @@ import (
 	"sightline/cmd/internal/terminal"
 )
 
-// secretCmd says the judge's secret to the person at the machine.
+// secretCmd prints the judge's secret for the person at the machine.
 type secretCmd struct {
 	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
 }
@@ -24,15 +24,16 @@ func (c *secretCmd) Run() error {
 	}
 	secret, path, err := app.JudgeSecret(config.Web)
 	service := ""
-	if config.Web.JudgeSecretFile == "" { // nothing else says which one is meant
+	if config.Web.JudgeSecretFile == "" { // otherwise it is unclear which one is meant
 		service = app.ServiceSecret(path)
 	}
 	here := strings.TrimSuffix(config.Web.PageURL(config.Web.Listen), "/") + "/pair"
 	return printSecret(secret, path, "at "+here+" or, on another device, at the address that this page names", service, err)
 }
 
-// printSecret prints a judge's secret to standard output alone, and where it is kept and typed to standard error. service is
-// where the machine's service keeps another one; "": there is none.
+// printSecret prints a judge's secret to standard output, and to standard error where it is stored
+// and where to enter it. service is where the machine's service has another secret; "" if it has
+// none.
 func printSecret(secret, path, where, service string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):

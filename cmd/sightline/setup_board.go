@@ -23,7 +23,7 @@ type setupBoardCmd struct {
 	Root  string `hidden:"" default:"/" help:"Where the system's files are, for tests and images."`
 }
 
-// configMost is more than any config.txt has.
+// configMost is the largest accepted size of config.txt.
 const configMost = 1 << 20
 
 // Run implements the command.
@@ -72,10 +72,10 @@ func (c *setupBoardCmd) setUp(out io.Writer) error {
 	return nil
 }
 
-// configBefore ends the name of the copy of what config.txt was.
+// configBefore is the suffix of the backup of config.txt.
 const configBefore = ".before-sightline"
 
-// config returns the board's config.txt, which Debian 11 had elsewhere.
+// config returns the board's config.txt, which Debian 11 had in another place.
 func (c *setupBoardCmd) config() (text, path string, err error) {
 	for _, name := range []string{"boot/firmware/config.txt", "boot/config.txt"} {
 		path = filepath.Join(c.Root, name)
@@ -90,7 +90,7 @@ func (c *setupBoardCmd) config() (text, path string, err error) {
 	return "", "", fmt.Errorf("%s: there is none: expected Raspberry Pi OS", filepath.Join(c.Root, "boot/firmware/config.txt"))
 }
 
-// write writes config.txt, and lets the kernel offer the I²C bus to programs.
+// write writes config.txt, and makes the kernel offer the I²C bus to programs.
 func (c *setupBoardCmd) write(path, before, after string) (changed bool, err error) {
 	modules := filepath.Join(c.Root, "etc/modules-load.d/sightline.conf")
 	const want = "# The panel's display, /dev/i2c-*: written by sightline setup-board.\ni2c-dev\n"
@@ -102,7 +102,7 @@ func (c *setupBoardCmd) write(path, before, after string) (changed bool, err err
 	}
 	if after != before {
 		err := atomicfile.WriteNew(path+configBefore, []byte(before), 0o644)
-		if err != nil && !errors.Is(err, fs.ErrExist) { // the first one is as it was without any of this
+		if err != nil && !errors.Is(err, fs.ErrExist) { // the first backup is the original
 			return false, err
 		}
 		if err := atomicfile.Write(path, []byte(after), 0o755); err != nil {
@@ -111,7 +111,7 @@ func (c *setupBoardCmd) write(path, before, after string) (changed bool, err err
 		changed = true
 	}
 	if changed && c.Root == "/" {
-		_ = exec.Command("modprobe", "i2c-dev").Run() // without a restart, where the bus is on already
+		_ = exec.Command("modprobe", "i2c-dev").Run() // avoids a restart if the bus is already on
 	}
 	return changed, nil
 }

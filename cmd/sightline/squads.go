@@ -30,7 +30,7 @@ type squadsCheckCmd struct {
 
 func (c *squadsCheckCmd) Run() error { return c.check(os.Stdin, os.Stdout) }
 
-// check reads the squad, from stdin for "-", and prints what is known of it to out.
+// check reads the squad, from stdin for "-", and prints its report to out.
 func (c *squadsCheckCmd) check(stdin io.Reader, out io.Writer) error {
 	name, in := c.Squad, stdin
 	if name == "-" {
