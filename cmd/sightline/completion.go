@@ -12,7 +12,7 @@ import (
 // with the line in COMP_LINE, and terminal.Run prints the completions.
 type completionCmd struct {
 	Shell string `arg:"" optional:"" enum:"bash,zsh,fish," default:"" help:"bash, zsh or fish; without it your login shell."`
-	Code  bool   `short:"c" help:"Print the code itself, not how to use it."`
+	Code  bool   `short:"c" help:"Print the code itself instead of how to use it."`
 }
 
 // Run implements the command.

@@ -28,7 +28,7 @@ import (
 type doctorCmd struct {
 	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Test lamps, display, controls, camera, calibration and the board, and say what to do."`
 	Dark   doctorDarkCmd   `cmd:"" help:"Put out lamps, display and strip after a program was killed."`
-	Held   doctorHeldCmd   `cmd:"" help:"Say whether a picture is held for a judge, which a restart would lose: exit status 0 when none is."`
+	Held   doctorHeldCmd   `cmd:"" help:"Report whether a picture is held for a judge, which a restart would lose: exit status 0 if none is."`
 	Wiring doctorWiringCmd `cmd:"" help:"Draw what is wired to which pin, as SVG."`
 }
 
@@ -183,7 +183,7 @@ func putOut(dark func() error, within time.Duration) error {
 // doctorHeldCmd asks the running program whether an answer is held.
 type doctorHeldCmd struct {
 	Config  string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
-	Restart bool   `help:"When nothing is held, keep it so for 20 s: the program is restarted next."`
+	Restart bool   `help:"If nothing is held, refuse new holds for 20 s, for a restart."`
 }
 
 // Run implements the command.

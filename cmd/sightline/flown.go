@@ -19,7 +19,7 @@ type flownCmd struct {
 	Ship    string  `required:"" placeholder:"ID" help:"The ship that moved."`
 	Dial    string  `help:"The ship's dial, as squads check --json gives it: 1BB,2FB,4KR. Without it, every maneuver." placeholder:"DIAL"`
 	Only    string  `help:"Only maneuvers, or only actions." placeholder:"maneuvers|actions"`
-	SlopMM  float64 `name:"slop-mm" default:"1.5" help:"How far off people set a ship down: the standard deviation along each axis, in mm."`
+	SlopMM  float64 `name:"slop-mm" default:"1.5" help:"How precisely people set a ship down: the standard deviation along each axis, in mm."`
 	SlopDeg float64 `name:"slop-deg" default:"1.5" help:"The same of its heading, in degrees."`
 	JSON    bool    `name:"json" help:"Print one JSON document."`
 }

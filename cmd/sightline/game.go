@@ -28,13 +28,13 @@ func (c *gamesCmd) Run() error {
 }
 
 type gameCmd struct {
-	Export gameExportCmd `cmd:"" help:"Write a game of the record down."`
+	Export gameExportCmd `cmd:"" help:"Write a game of the record to a file."`
 }
 
 type gameExportCmd struct {
-	Game   int64  `arg:"" optional:"" help:"Its number, as games lists it; the newest without."`
+	Game   int64  `arg:"" optional:"" help:"Its number in the list of games. Default: the newest."`
 	Form   string `enum:"json,csv,html" default:"json" help:"json, csv or html (one page)."`
-	Output string `short:"o" help:"File to write; standard output without." placeholder:"FILE"`
+	Output string `short:"o" help:"File to write. Default: standard output." placeholder:"FILE"`
 	rulingsLog
 }
 

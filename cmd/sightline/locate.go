@@ -36,7 +36,7 @@ type locateCmd struct {
 	Looks       string   `placeholder:"DIR" help:"How ships' cards look, from looks learn: those ships are found without a token of ours."`
 	Average     bool     `help:"The pictures are of one table at rest, from one camera: their mean is located, which has less noise, and gives one scene."`
 	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
-	Unmoved     bool     `help:"The camera stands where it was calibrated: you say so, for pictures in which nothing confirms it."`
+	Unmoved     bool     `help:"Trust that the camera stands where it was calibrated, for pictures in which nothing confirms it."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
 }
 

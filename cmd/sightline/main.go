@@ -37,7 +37,7 @@ type cli struct {
 
 	Record     recordCmd     `cmd:"" help:"Record pictures of a table, with what was located in them."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Completion completionCmd `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
+	Completion completionCmd `cmd:"" help:"Print completions of commands and flags for bash, zsh or fish."`
 }
 
 func main() { os.Exit(run(os.Args[1:])) }

@@ -23,7 +23,7 @@ type printCmd struct {
 	Chessboard printChessboardCmd `cmd:"" help:"A chessboard to calibrate a lens."`
 	Charuco    printCharucoCmd    `cmd:"" help:"A ChArUco board to calibrate a lens: it may be seen in part."`
 	CheckCard  printCheckCardCmd  `cmd:"" help:"The check card, to verify a calibration."`
-	IDs        printIDsCmd        `cmd:"" name:"ids" help:"Coloured dots, by which the camera tells ships that look alike, and flat numbers."`
+	IDs        printIDsCmd        `cmd:"" name:"ids" help:"Coloured dots, by which the camera distinguishes ships that look alike, and flat numbers."`
 	Jig        printJigCmd        `cmd:"" help:"The jig sheet, on which ships without our tokens are shown to the camera."`
 }
 
@@ -37,8 +37,8 @@ type printOutput struct {
 // printPaper is the paper of the sheets and its printer.
 type printPaper struct {
 	Paper         string  `without:"single" default:"a4" placeholder:"a4|letter|a3|tabloid" help:"a4, letter, a3 or tabloid. Default: ${default}."`
-	PrinterScaleX float64 `placeholder:"S" help:"What the printer makes of a length along the paper's short side: the 100 mm bar x as measured, divided by 100. Default: print.scale_x of the configuration."`
-	PrinterScaleY float64 `placeholder:"S" help:"The same along the long side, by the bar y. Default: print.scale_y of the configuration."`
+	PrinterScaleX float64 `placeholder:"S" help:"The printer's scale along the paper's short side: the measured length of the 100 mm bar x, divided by 100. Default: print.scale_x of the configuration."`
+	PrinterScaleY float64 `placeholder:"S" help:"The same along the long side, from the bar y. Default: print.scale_y of the configuration."`
 	Config        string  `placeholder:"FILE" help:"Configuration file. Default: sightline.toml, if it is there."`
 }
 

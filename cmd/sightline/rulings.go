@@ -192,8 +192,8 @@ func printJSON(out io.Writer, doc any) error {
 
 type rulingsVerifyCmd struct {
 	rulingsLog `embed:""`
-	Key        []string `placeholder:"KEY" help:"The recording machine's public key, as on an exported ruling, or machine for this one's: shows whose entries are others'."`
-	Head       []string `placeholder:"N:HASH" help:"A head that was written down: entry and hash, such as 12:3f9a…. Shows whether entries were cut off since."`
+	Key        []string `placeholder:"KEY" help:"The recording machine's public key, as on an exported ruling, or machine for this one's: shows entries signed with other keys."`
+	Head       []string `placeholder:"N:HASH" help:"A head noted earlier: entry and hash, such as 12:3f9a…. Shows whether entries have been removed since."`
 	JSON       bool     `name:"json" help:"Print one JSON document."`
 }
 

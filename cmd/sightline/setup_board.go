@@ -17,9 +17,9 @@ import (
 
 // setupBoardCmd prepares a Raspberry Pi for the panel.
 type setupBoardCmd struct {
-	Model string `help:"The board: pi3, pi4, pi5 or zero2w; without it, what the board says of itself." placeholder:"MODEL"`
+	Model string `help:"The board: pi3, pi4, pi5 or zero2w. Default: as the board identifies itself." placeholder:"MODEL"`
 	Strip bool   `help:"Also switch on the port of a strip of lights (SPI)."`
-	Print bool   `help:"Print config.txt as it would become, and change nothing."`
+	Print bool   `help:"Print the new config.txt without changing anything."`
 	Root  string `hidden:"" default:"/" help:"Where the system's files are, for tests and images."`
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 type squadsCmd struct {
-	Check  squadsCheckCmd  `cmd:"" help:"Say which ships a squad has, and name what the data do not know."`
+	Check  squadsCheckCmd  `cmd:"" help:"List a squad's ships, and the ids that are not in the data."`
 	Notice squadsNoticeCmd `cmd:"" help:"Print the licence of the ship data."`
 }
 

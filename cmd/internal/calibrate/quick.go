@@ -30,7 +30,7 @@ type quickCmd struct {
 	Mat         string  `placeholder:"WxH" help:"The mat's width and height in mm. Default: 914.4x914.4."`
 	Config      string  `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
 	MarkerSigma float64 `without:"corners" placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
-	Corners     string  `placeholder:"X,Y;X,Y;…" help:"There are no markers: where one picture shows the mat's corners, in pixels: near left, near right, far right, far left as player 1 sees them; then, as many as you like, points of its edges, which say how the lens bends."`
+	Corners     string  `placeholder:"X,Y;X,Y;…" help:"For a mat without markers: its corners in one picture, in pixels: near left, near right, far right, far left as player 1 sees them; then any number of points on its edges, which show the lens's distortion."`
 	JSON        bool    `name:"json" help:"Print one JSON document: what was written."`
 }
 

@@ -33,7 +33,7 @@ const (
 func (e *examination) camera(ctx context.Context) {
 	source := e.setup.Source
 	if cameraDevice(source) && e.serviceRuns(ctx) {
-		e.add("camera", Skipped, "The service has it just now.", stopService)
+		e.add("camera", Skipped, "The service is using it.", stopService)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, cameraWithin)
@@ -201,7 +201,7 @@ func (e *examination) look(g *image.Gray) {
 	}
 	found, err := e.box.Markers.DetectMarkers(g)
 	if err != nil {
-		e.add("markers", Wrong, fmt.Sprintf("They cannot be looked for: %v.", err), "report this: it is a defect of the program")
+		e.add("markers", Wrong, fmt.Sprintf("They cannot be searched: %v.", err), "report this: it is a defect of the program")
 		return
 	}
 	known := map[int]bool{}
@@ -220,7 +220,7 @@ func (e *examination) look(g *image.Gray) {
 			"mat-markers; focus")
 		return
 	case len(e.seen) < 4 && len(e.seen) < len(known):
-		e.add("markers", Warning, says, "uncover the others, and see to it that the camera sees the whole mat")
+		e.add("markers", Warning, says, "uncover the others, and make sure that the camera sees the whole mat")
 	default:
 		e.add("markers", OK, says, "")
 	}
@@ -371,7 +371,7 @@ func (e *examination) placed(t *calibration.Table) {
 	}
 	now, err := calibration.Register(in, t.Layout, vision.Sightings(e.seen))
 	if err != nil {
-		e.add("table", Warning, fmt.Sprintf("Whether the camera still stands where it did cannot be told: %v.", err), "uncover the markers")
+		e.add("table", Warning, fmt.Sprintf("Cannot tell whether the camera still stands where it did: %v.", err), "uncover the markers")
 		return
 	}
 	moved := t.Shift(&now).Millimeters()

@@ -392,7 +392,7 @@ func (e *examination) memory(context.Context) {
 		e.add("memory", OK, says, "")
 	}
 	if k := regexp.MustCompile(`(?m)^oom_kill ([1-9][0-9]*)$`).FindStringSubmatch(e.text("/proc/vmstat")); k != nil {
-		e.add("memory", Warning, "Since the start "+k[1]+" programs were ended for want of memory.", do)
+		e.add("memory", Warning, "Since the start "+k[1]+" programs were ended for lack of memory.", do)
 	}
 }
 

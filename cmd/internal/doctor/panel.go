@@ -26,7 +26,7 @@ func (e *examination) panelFree(ctx context.Context, part string, wired bool) bo
 	case !wired:
 		e.add(part, Skipped, "None is wired.", "")
 	case e.serviceRuns(ctx):
-		e.add(part, Skipped, "The service has it just now.", stopService)
+		e.add(part, Skipped, "The service is using it.", stopService)
 	default:
 		return true
 	}
@@ -104,7 +104,7 @@ func (e *examination) lamp(which hardware.Lamp, line string, activeLow bool) {
 		}
 		e.add(name, Wrong, "It did not light.", do)
 	case e.box.Ask == nil:
-		e.add(name, OK, line+" was switched on and off; no one was asked whether it was seen.", "")
+		e.add(name, OK, line+" was switched on and off; no person confirmed that it was seen.", "")
 	default:
 		e.add(name, OK, "It lights.", "")
 	}
@@ -176,7 +176,7 @@ func (e *examination) picture(name, question, dead, wrong string, try func() (fu
 	case !seen:
 		e.add(name, Wrong, "It answers, but does not show what it should.", wrong)
 	case e.box.Ask == nil:
-		e.add(name, OK, "It answers; no one was asked whether it shows the test.", "")
+		e.add(name, OK, "It answers; no person confirmed that it shows the test.", "")
 	default:
 		e.add(name, OK, "It shows the test.", "")
 	}
@@ -212,7 +212,7 @@ func (e *examination) controls(ctx context.Context) {
 		return
 	}
 	if e.box.Tell == nil {
-		e.add("controls", Skipped, "No one is there to press them.", "run sightline doctor in a terminal, without --yes")
+		e.add("controls", Skipped, "No person is present to press them.", "run sightline doctor in a terminal, without --yes")
 		return
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -250,9 +250,9 @@ func (e *examination) control(ctx context.Context, c hardware.Control, want hard
 			other = d.Input.String()
 		case <-timeout.C:
 			if other != "" {
-				e.add(name, Wrong, fmt.Sprintf("Asked to %s, what came was %q.", says, other), do)
+				e.add(name, Wrong, fmt.Sprintf("Asked to %s, got %q.", says, other), do)
 			} else {
-				e.add(name, Wrong, fmt.Sprintf("Asked to %s, nothing came within %.0f seconds.", says, pressFor.Seconds()), do)
+				e.add(name, Wrong, fmt.Sprintf("Asked to %s, got nothing within %.0f seconds.", says, pressFor.Seconds()), do)
 			}
 			return
 		case <-ctx.Done():

@@ -117,7 +117,7 @@ func ignored(k *kong.Context) error {
 		case needs != "" && given[needs] == 0:
 			return fmt.Errorf("--%s: expected --%s as well", p.Flag.Name, needs)
 		case without != "" && given[without] > 0:
-			return fmt.Errorf("--%s: expected without --%s, with which it counts for nothing", p.Flag.Name, without)
+			return fmt.Errorf("--%s: expected without --%s, with which it has no effect", p.Flag.Name, without)
 		}
 	}
 	return nil
