@@ -11,29 +11,31 @@ import (
 	"sightline/vision/token"
 )
 
-// A base out of the publisher's box carries a card of its own in a frame: the plastic's outer edge, the frame's inner
-// edge and the card's stand 0.3 to 2 mm apart along every side, and the wall's foot stands out beyond the plastic's edge
-// on the side that faces the camera. Any of them may be the one along which the picture brightens most, and not the same
-// one on two opposite sides: the square that is laid through them then lies off by half of what parts them,
-// and fits as well as the right one. Nothing in the fit tells. So a base is taken for one of ours only if its code
-// was read before, or if it shows the white line of our print round its edge; the place of any other is stated as no
-// better known than the edges stand apart.
+// A base out of the publisher's box carries its own card in a frame. Along every side there are
+// three edges 0.3 to 2 mm apart: the plastic's outer edge, the frame's inner edge and the card's;
+// on the side that faces the camera the wall's foot stands out further. Any of them may be the
+// strongest edge, and not the same one on opposite sides. The square fitted through them is then
+// wrong by half of their distance, and fits as well as the right one, so the fit cannot show it. A
+// base therefore counts as ours only if its code was read before, or if it shows the white line
+// around our print. The place of any other base is stated with an uncertainty that covers the
+// distance of the edges.
 
 const (
-	// foreignSigma, in mm, is the least that is added to each axis of the place of a base whose card is not ours, and
-	// foreignTurn at its rim to its heading: a card has 0.25 mm of play in its frame. A side's edge may be the wall's foot,
-	// at most 1.5 mm outside the plastic's edge, or the card's, up to 2.2 mm inside it: of two opposite ones
-	// the mean is off by 1.9 mm at most. Where the edges lie inside the nominal size by more, lines on the card may be among
-	// them: the inset is added. Measured: docs/accuracy.md.
+	// foreignSigma, in mm, is the least sigma added to each axis of the place of a base with another
+	// card, and foreignTurn that at its rim added to its heading: a card has 0.25 mm of play in its
+	// frame. A side's edge may be the wall's foot, at most 1.5 mm outside the plastic's edge, or the
+	// card's, up to 2.2 mm inside it, so the mean of two opposite ones is wrong by at most 1.9 mm. If
+	// the edges lie further inside the nominal size, they may be lines on the card, and the inset is
+	// added. Measured: docs/accuracy.md.
 	foreignSigma = 0.8
 	foreignTurn  = 0.3
-	foreignSeen  = 0.45 // share of every side that must be found: of less, half may be another thing's
+	foreignSeen  = 0.45 // share of every side that must be found: with less, half of it may belong to something else
 
-	// What counts as our keyline: on three sides at least (a miniature's shadow may lie on one), along most of what was
-	// found of them, a line with two thirds of the light of the markers' paper, in a square of our token's size: frames of clear
-	// plastic under a hard lamp had 0.4 to 0.65 of it on three sides (one table; docs/accuracy.md).
-	// A white line as wide as a pixel seems to begin half a millimetre further out; one that is printed on a
-	// card in a frame lies further in than keylineIn.
+	// What counts as our keyline: a line with two thirds of the light of the markers' paper in a
+	// square of our token's size, on at least three sides (a miniature's shadow may lie on one), along
+	// most of what was found of them. Frames of clear plastic under a hard lamp had 0.4 to 0.65 of it
+	// on three sides (one table; docs/accuracy.md). A white line as wide as a pixel seems to begin
+	// half a millimetre further out; one printed on a card in a frame lies further in than keylineIn.
 	keylineWhite = 0.65
 	keylineShare = 0.7
 	keylineSides = 3
@@ -41,7 +43,8 @@ const (
 	keylineIn    = 0.2
 )
 
-// foreign states what is known of a base whose card is not ours, and reports whether that is anything.
+// foreign sets the uncertainty of a base with another card. It reports false if too little is
+// known.
 func foreign(s *vision.EdgeSight) bool {
 	if slices.Min(s.Sides[:]) < foreignSeen {
 		return false
@@ -54,8 +57,8 @@ func foreign(s *vision.EdgeSight) bool {
 	return true
 }
 
-// keylined reports whether the edges that were found are those of our print: a line as white as the markers' paper
-// runs along three sides at least.
+// keylined reports whether the edges that were found are those of our print: a line as white as the
+// markers' paper runs along at least three sides.
 func (l *Locator) keylined(g *image.Gray, t token.Token, pose geom.Pose, inset float64, places []edgePlace) bool {
 	white, ok := l.paper(g)
 	if !ok || inset > keylineIn || inset < -keylineOut {
@@ -85,8 +88,8 @@ func (l *Locator) keylined(g *image.Gray, t token.Token, pose geom.Pose, inset f
 	return sides >= keylineSides
 }
 
-// paper returns the light, in linear light, of the white paper round the markers' black squares. It reports false where
-// the picture shows none.
+// paper returns the linear light of the white paper around the markers' black squares. It reports
+// false if the picture shows none.
 func (l *Locator) paper(g *image.Gray) (float64, bool) {
 	var light []float64
 	for _, m := range l.table.Layout.Markers {

@@ -15,17 +15,15 @@ import (
 	"sightline/vision/token"
 )
 
-// A base whose code cannot be read, for glare, wear or what hides it, still has four
-// straight edges of known length. Where something says which ship it is and about where
-// (the last pose that was trusted, or a person), they give its pose: the place, and the
-// heading up to quarter turns, for a square looks the same all round, or up to half turns,
-// for a huge base has two ends that look alike.
+// A base whose code cannot be read, because of glare, wear or whatever hides it, still has four
+// straight edges of known length. If its identity and approximate place are known (from its last
+// trusted pose, or from a person), the edges give its pose: the place, and the heading up to
+// quarter turns for a square base, or half turns for a huge one.
 //
-// Along each side the place is sought where the picture brightens inwards most: from
-// dark plastic or mat to the white keyline, or to a light card. A square of known size
-// is laid through these places by least squares with Tukey weights. Light, blur and
-// the keyline's width shift all sides inwards or outwards alike: that common inset is
-// an unknown of the fit, so that it does not move the centre.
+// On each side the edge is where the picture brightens most inwards: from dark plastic or mat to
+// the white keyline, or to a light card. A square of known size is fitted to these places by least
+// squares with Tukey weights. Light, blur and the keyline's width shift all sides inwards or
+// outwards alike. This common inset is an unknown of the fit, so it does not move the centre.
 
 // allRound reports whether enough of every side was found that none may be another edge.
 func allRound(s *vision.EdgeSight) bool {
@@ -33,28 +31,28 @@ func allRound(s *vision.EdgeSight) bool {
 }
 
 const (
-	edgeEnds     = 3.0  // mm at each end of a side that are left out
+	edgeEnds     = 3.0  // mm at each end of a side that are ignored
 	edgeLeast    = 0.02 // least brightening, in linear light over a millimetre
 	edgeSideSeen = 0.3  // share of a side that must be found for it to count
-	edgeWeakest  = 0.26 // share of every side: where one is not found at all, what lies opposite may be any other edge
+	edgeWeakest  = 0.26 // share of every side: if one is missing, the opposite one may be any edge
 	edgeAllSeen  = 0.45 // share of the whole outline that must be found
 	edgeMisfit   = 0.15 // mm, the largest rms residual of a square
-	// mm, that of a square with edgeSideSeen of every side found, and edgeMost of all: a camera's own grain and a rim
-	// a pixel wide scatter the places so far
+	// mm, the same for a square with edgeSideSeen of every side and edgeMost of all found: a camera's
+	// grain and a rim one pixel wide scatter the places this much
 	edgeCoarse = 0.30
 	edgeMost   = 0.6
 	edgeInset  = 1.2 // mm, the largest common inset: a keyline as narrow as the blur seems to lie further out
 	edgeReach  = 15 * geom.Millimeter
 
-	// edgeSideSigma, in mm, is how far a whole side, or its two ends against each other, may seem off for what is no
-	// noise: a shadow along it, the plastic's own wall. Measured: docs/accuracy.md.
+	// edgeSideSigma, in mm, is how far a whole side, or its ends relative to each other, may be off
+	// without noise: by a shadow along it, or the plastic's own wall. Measured: docs/accuracy.md.
 	edgeSideSigma = 0.12
 	edgeCorrelate = 3.0 // on the variance: neighbouring places share pixels
 )
 
-// Edges finds a base by its edges near a hint. It reports false when fewer than three
-// sides are found and a piece of the fourth, when they do not make a square of the base's size, or when two
-// places fit alike. The error says what is wrong with the hint or the picture.
+// Edges finds a base by its edges near a hint. It reports false if it finds fewer than three sides
+// and a piece of the fourth, if they do not form a square of the base's size, or if two places fit
+// alike. It fails for an invalid hint or picture.
 func (l *Locator) Edges(f vision.Frame, h vision.EdgeHint) (vision.EdgeSight, bool, error) {
 	if _, err := token.NewToken(0, h.Base); err != nil {
 		return vision.EdgeSight{}, false, fmt.Errorf("vision: edges: %w", err)
@@ -104,7 +102,7 @@ func (l *Locator) Edges(f vision.Frame, h vision.EdgeHint) (vision.EdgeSight, bo
 }
 
 // edgeStarts returns the poses near a hint at which the picture brightens most along a square's
-// outline, the best few that differ.
+// outline: the best few that differ.
 func (l *Locator) edgeStarts(g *image.Gray, h vision.EdgeHint) []geom.Pose {
 	const step, keep = 1.5, 6
 	turn := 3 * geom.Degree
@@ -146,8 +144,8 @@ func (l *Locator) edgeStarts(g *image.Gray, h vision.EdgeHint) []geom.Pose {
 	return out
 }
 
-// brightening sums over an outline how much brighter it is inside than outside, each
-// place cut off so that none outweighs the others.
+// brightening sums over an outline how much brighter it is inside than outside; each place's
+// contribution is limited so that none outweighs the others.
 func (l *Locator) brightening(g *image.Gray, b engine.Base, pose geom.Pose) (sum float64) {
 	t := token.Token{Base: b}
 	for s := token.Front; s <= token.LeftSide; s++ {
@@ -169,16 +167,16 @@ func (l *Locator) brightening(g *image.Gray, b engine.Base, pose geom.Pose) (sum
 	return sum
 }
 
-// edgePlace is where an edge was found: a along its side, r inwards from where the pose
-// puts it, in mm.
+// edgePlace is the place of an edge: a along its side, r inwards from the side of the pose, in mm.
 type edgePlace struct {
 	side   int
 	a, r   float64
 	weight float64
 }
 
-// edgesNear finds the edges along the sides of a token at a pose, up to window mm off; asked counts the places of each
-// side that were searched. It reports false when a side does not lie in the picture.
+// edgesNear finds the edges along the sides of a token at a pose, up to window mm away. asked
+// counts the places of each side that were searched. It reports false if a side lies outside the
+// picture.
 func (l *Locator) edgesNear(g *image.Gray, t token.Token, pose geom.Pose, inset, window float64, places []edgePlace) (out []edgePlace,
 	asked [4]int, ok bool) {
 	for s := token.Front; s <= token.LeftSide; s++ {
@@ -198,7 +196,7 @@ func (l *Locator) edgesNear(g *image.Gray, t token.Token, pose geom.Pose, inset,
 	return places, asked, true
 }
 
-// sidesSeen returns the share of each side's places that take part in the fit.
+// sidesSeen returns the share of each side's places that are used in the fit.
 func sidesSeen(places []edgePlace, asked [4]int) (share [4]float64) {
 	for s := range share {
 		for _, p := range places {
@@ -210,7 +208,7 @@ func sidesSeen(places []edgePlace, asked [4]int) (share [4]float64) {
 	return share
 }
 
-// believable reports whether enough of a square's edges is seen, and close enough to it.
+// believable reports whether enough of a square's edges was found, and close enough to it.
 func (f *squareFit) believable(sight *vision.EdgeSight) bool {
 	seen, weakest := 0, 1.0
 	for _, share := range sight.Sides {
@@ -226,7 +224,7 @@ func (f *squareFit) believable(sight *vision.EdgeSight) bool {
 	return !(seen < 3 || weakest < edgeWeakest || sight.Visible() < edgeAllSeen || f.rms > misfit || math.Abs(f.step[3]) > edgeInset)
 }
 
-// fitEdges lays a square through the edges near a pose.
+// fitEdges fits a square to the edges near a pose.
 func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (vision.EdgeSight, bool) {
 	t := token.Token{Base: b}
 	_, longest := t.Half()
@@ -259,8 +257,8 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (vision
 	return out, true
 }
 
-// rimBeyond reports whether the edge that was taken for one of the sides has another beyond
-// it, as strong and as straight: then it is the panel's, whose rim lies round it.
+// rimBeyond reports whether the edge of one of the sides has another, as strong and as straight,
+// outside it. It is then the panel's edge, and the other one the rim's.
 func (l *Locator) rimBeyond(g *image.Gray, t token.Token, pose geom.Pose, inset float64) bool {
 	const middle, window = -float64(token.RimDeep), 0.9 // mm from the side: where a rim's outer edge would be
 	for s := token.Front; s <= token.LeftSide; s++ {
@@ -287,8 +285,8 @@ func (l *Locator) rimBeyond(g *image.Gray, t token.Token, pose geom.Pose, inset 
 	return false
 }
 
-// strongestRise returns how much the picture brightens inwards at most within a window round
-// a depth, in linear light over a millimetre, and at which depth.
+// strongestRise returns the largest inward brightening within a window around a depth, in linear
+// light per millimetre, and its depth.
 func strongestRise(g *image.Gray, line *sideLine, a, step, middle, window float64) (best, at float64, ok bool) {
 	depth := math.Hypot(line.inX, line.inY)
 	for d := middle - window; d <= middle+window; d += 0.25 / depth {
@@ -325,13 +323,14 @@ var edgeKernel = func() (k [15]float64) {
 	return k
 }()
 
-// edgeAlong finds how far inwards from a side's line, within a window round a depth, the picture brightens most
-// across it, at the place a. It reports false where it hardly does, or does in two places.
+// edgeAlong finds how far inwards from a side's line the picture brightens most at the place a,
+// within a window around a depth. It reports false if it hardly brightens, or does so in two
+// places.
 func edgeAlong(g *image.Gray, line *sideLine, a, step, middle, window float64) (float64, bool) {
 	const most = 128
 	depth := math.Hypot(line.inX, line.inY) // px/mm
 	dd := 0.25 / depth
-	margin := 2.5 / depth // what the kernel and the parabola reach over
+	margin := 2.5 / depth // reach of the kernel and the parabola
 	n := min(int(2*(window+margin)/dd)+1, most)
 	var light [most]float64
 	for i := range n {
@@ -345,7 +344,7 @@ func edgeAlong(g *image.Gray, line *sideLine, a, step, middle, window float64) (
 			light[i] += v / 3
 		}
 	}
-	// The gradient, by the derivative of a Gaussian of 0.7 px: less would lock the places of edges that run
+	// The gradient by the derivative of a Gaussian of 0.7 px. A narrower one would lock edges that run
 	// along the pixels' rows to the rows.
 	var rise [most]float64
 	const reach = len(edgeKernel) / 2
@@ -359,11 +358,11 @@ func edgeAlong(g *image.Gray, line *sideLine, a, step, middle, window float64) (
 			best = i
 		}
 	}
-	const side = 2 // samples between the peak and what its parabola goes through
+	const side = 2 // samples from the peak to the other points of its parabola
 	if best < reach+side || best >= n-reach-side || rise[best] < edgeLeast || rise[best] < rise[best-1] || rise[best] < rise[best+1] {
 		return 0, false
 	}
-	for i := reach + 1; i < n-reach-1; i++ { // another edge that is as strong
+	for i := reach + 1; i < n-reach-1; i++ { // is there another edge as strong
 		if math.Abs(dd*float64(i-best)) > 0.8 && math.Abs(dd*float64(i)-window-margin) <= window && rise[i] >= rise[i-1] && rise[i] >= rise[i+1] {
 			second = max(second, rise[i])
 		}
@@ -378,7 +377,7 @@ func edgeAlong(g *image.Gray, line *sideLine, a, step, middle, window float64) (
 	return middle - window - margin + dd*(float64(best)+off), true
 }
 
-// bilinearLight samples a picture's linear light between its pixels, where blur moves no edge.
+// bilinearLight interpolates a picture's linear light, in which blur does not move edges.
 func bilinearLight(g *image.Gray, x, y float64) (float64, bool) {
 	fx, fy := math.Floor(x), math.Floor(y)
 	ix, iy := int(fx), int(fy)
@@ -393,8 +392,8 @@ func bilinearLight(g *image.Gray, x, y float64) (float64, bool) {
 	return top + ay*(bottom-top), true
 }
 
-// squareFit is the least-squares square, or rectangle, through edge places. Its four unknowns are the
-// shift of the centre, the turn clockwise, and the common inset.
+// squareFit is a least-squares fit of a square or rectangle to edge places. Its four unknowns are
+// the shift of the centre, the clockwise turn, and the common inset.
 type squareFit struct {
 	normal [16]float64
 	step   [4]float64
@@ -410,14 +409,13 @@ type squareRow struct {
 	weight float64
 }
 
-// solve fits the places of a pose, and weights them. It reports false when they do not
-// fix a square.
+// solve fits the places of a pose, and weights them. It reports false if they do not fix a square.
 func (f *squareFit) solve(places []edgePlace, pose geom.Pose) bool {
 	f.step = [4]float64{}
 	f.rows = f.rows[:0]
 	for _, p := range places {
 		n := geom.Pose{Heading: pose.Heading + geom.Angle(p.side)*90*geom.Degree}.Forward()
-		// A place that lies inwards by r: the side goes outwards by r - inset.
+		// A place lies inwards by r: the side moves outwards by r - inset.
 		f.rows = append(f.rows, squareRow{j: [4]float64{n.X, n.Y, -p.a, -1}, a: p.a, side: p.side})
 	}
 	abs := make([]float64, len(places))
@@ -457,7 +455,7 @@ func (f *squareFit) solve(places []edgePlace, pose geom.Pose) bool {
 			return false
 		}
 		f.rms = math.Sqrt(sum / count)
-		// The inset is about nothing, give or take half a millimetre.
+		// The inset is zero give or take half a millimetre.
 		info := square(max(f.rms, 0.04) / 0.5)
 		f.normal[15] += info
 		gradient[3] -= info * f.step[3]
@@ -474,13 +472,13 @@ func (f *squareFit) solve(places []edgePlace, pose geom.Pose) bool {
 
 func square(v float64) float64 { return v * v }
 
-// moved returns the pose that the fit moves another to.
+// moved returns a pose moved by the fit.
 func (f *squareFit) moved(p geom.Pose) geom.Pose {
 	return geom.Pose{Point: p.Add(geom.Point{X: f.step[0], Y: f.step[1]}), Heading: (p.Heading + geom.Angle(f.step[2])).Normalized()}
 }
 
-// covariance returns the pose's: that of the places' noise, and what a side that seems
-// shifted or slanted as a whole does.
+// covariance returns the pose's covariance: from the places' noise, and from whole sides that seem
+// shifted or slanted.
 func (f *squareFit) covariance(t token.Token) geom.Cov3 {
 	var inverse [16]float64
 	for k := range 4 {
@@ -526,15 +524,15 @@ func (f *squareFit) covariance(t token.Token) geom.Cov3 {
 	return out
 }
 
-// EdgeView says how a base that was found by its edges was seen.
+// EdgeView returns the view of a base that was found by its edges.
 func (l *Locator) EdgeView(id string, base engine.Base, s vision.EdgeSight) vision.ShipView {
 	v := vision.ShipView{ID: id, Residual: float64(s.Residual), Score: s.Visible(), Fit: s.Fit}
 	v.Outline = l.outline(s.Pose, token.Token{Base: base})
 	return v
 }
 
-// FitBase lays a base's outline through the edges near a pose, where nothing says which ship
-// it may be: more of the outline must be seen than where something does.
+// FitBase fits a base's outline to the edges near a pose, without knowing which ship it is. It then
+// requires more of the outline.
 func FitBase(g *image.Gray, t *calibration.Table, errors *calibration.ErrorModel, base engine.Base, start geom.Pose) (
 	vision.UnidentifiedBase, bool) {
 	l := Locator{table: *t, errors: errors}

@@ -12,55 +12,53 @@ import (
 	"sightline/vision/token"
 )
 
-// The fit lays the printed rim over the picture: it knows what the token looks
-// like, and moves it until the difference is least. The rim is modelled in the
-// coordinates of one side, a along it and d inwards from the base's edge, as
+// The fit lays the printed rim over the picture and moves it until the difference is least. The rim
+// is modelled in the coordinates of one side, a along it and d inwards from the base's edge, as
 //
 //	I(a, d) = o (1 - S(d)) + w (S(d) - S(d-1)) + S(d-1) (k + (w-k) C(a))
 //
-// with o, w, k the light of the ground outside, of the white and of the dark ink
-// (each side has its own: light falls unevenly), S(x) = Φ(x/σ) the edge blurred by
-// the lens and the pixel, and C(a) the blurred cells. It is fitted in linear light,
-// where blur is a sum, by Gauss-Newton with Tukey weights, so that what a
-// miniature hides counts for nothing. Unknowns: x, y, heading, blur, and o, w, k of
-// each side; the pose's covariance is that of the inverse normal matrix.
+// with o, w, k the light of the ground outside, of the white and of the dark ink (each side has its
+// own, because the light is uneven), S(x) = Φ(x/σ) the edge blurred by lens and pixel, and C(a) the
+// blurred cells. The fit is in linear light, where blur is a sum, by Gauss-Newton with Tukey
+// weights, so that what a miniature hides does not count. Unknowns are x, y, heading, blur, and o,
+// w, k of each side; the pose's covariance is that of the inverse normal matrix.
 
 const (
 	fitParams = 4 + 3*4
-	// minFitShare is the share of the rim's pixels that must agree with the print
-	// after a few rounds: one side alone is a quarter of them.
+	// minFitShare is the share of the rim's pixels that must agree with the print after a few rounds;
+	// one side is a quarter of them.
 	minFitShare = 0.12
 
-	fitOutside = 1.3 // mm of ground outside the edge that take part
-	fitInside  = 3.3 // mm of rim that take part: not the cells' inner end
-	fitCorner  = 2.2 // mm at each end of a side that do not, where two sides mix
+	fitOutside = 1.3 // mm of ground outside the edge that are used
+	fitInside  = 3.3 // mm of rim that are used: not the cells' inner end
+	fitCorner  = 2.2 // mm at each end of a side that are not used, where two sides mix
 
-	// minContrast is the least difference of white and dark ink in linear light at
-	// which cells are believed: 56 grey levels over black. Paper in the deep shadow
-	// of a miniature still has it, the ripples of a dark mat do not.
+	// minContrast is the least difference of white and dark ink in linear light at which cells are
+	// accepted: 56 grey levels over black. Paper in the deep shadow of a miniature still has it; the
+	// ripples of a dark mat do not.
 	minContrast = 0.04
 
-	// cellTolerance is the mean squared residual of a cell, over the contrast
-	// squared, up to which it shows what the model says. Cells in view have 0.01.
+	// cellTolerance is the mean squared residual of a cell, divided by the contrast squared, up to
+	// which it agrees with the model. Visible cells have 0.01.
 	cellTolerance = 0.06
 
-	mostBlur = 1.6 // px, the largest blur that a fit allows for
+	mostBlur = 1.6 // px, the largest blur of a fit
 
-	litFrom    = 0.2  // mm inwards from the base's edge from which light is followed: the ground outside has its own
-	fitColumn  = 5.0  // mm: light is followed along a side in columns this wide
-	fitColumns = 44   // the most columns, of a huge base's long side
+	litFrom    = 0.2  // mm inwards from the base's edge from which the light is followed: the ground outside has its own
+	fitColumn  = 5.0  // mm: width of the columns in which the light is followed along a side
+	fitColumns = 44   // the largest number of columns, on a huge base's long side
 	clipped    = 0.97 // recorded light from which a pixel may be overexposed
-	mostLight  = 4.0  // the most that clipped paper is taken to have
+	mostLight  = 4.0  // the largest light assumed for clipped paper
 )
 
-// rimPixel is one pixel that takes part in a fit.
+// rimPixel is a pixel used in a fit.
 type rimPixel struct {
 	x, y  float64 // its place on the table at the token's height, mm
 	light float64
 }
 
-// tokenFrame takes table points to a pose's own frame, as geom.Pose.Inverse does,
-// with the sine and cosine taken once for the thousands of pixels of a fit.
+// tokenFrame transforms table points to a pose's own frame, as geom.Pose.Inverse does, with the
+// sine and cosine computed once for the thousands of pixels of a fit.
 type tokenFrame struct{ x, y, sin, cos float64 }
 
 func newTokenFrame(p geom.Pose) tokenFrame {
@@ -73,13 +71,13 @@ func (t tokenFrame) local(p *rimPixel) geom.Point {
 	return geom.Point{X: t.cos*dx - t.sin*dy, Y: t.sin*dx + t.cos*dy}
 }
 
-// rimFit is the state of one fit; its buffers are kept from ship to ship.
+// rimFit is the state of one fit; its buffers are reused from ship to ship.
 type rimFit struct {
 	pixels  []rimPixel
-	shrunk  []rimPixel // a copy of them, as if the print were smaller
+	shrunk  []rimPixel // a copy of them for a smaller print
 	samples []rimSample
 	sides   [4]sideModel
-	levelOf [4][3][]float64 // lights that may be a side's o, w and k
+	levelOf [4][3][]float64 // samples of light for a side's o, w and k
 	panel   []float64       // lights of the panel
 
 	equations normalEquations
@@ -87,32 +85,31 @@ type rimFit struct {
 	token     token.Token
 	pose      geom.Pose
 	scale     float64 // px/mm
-	stride    int     // every stride-th pixel takes part in a round
-	from      float64 // mm inwards from the base's edge from which pixels take part
+	stride    int     // every stride-th pixel is used in a round
+	from      float64 // mm inwards from the base's edge from which pixels are used
 
 	sigma  float64                // blur, mm
 	levels [4][3]float64          // o, w, k of each side
-	gains  [4][fitColumns]float64 // light along each side, 1 where it is even
+	gains  [4][fitColumns]float64 // light along each side; 1 if it is even
 	noise  float64                // robust standard deviation of the residual, linear light
 	white  float64                // typical w-k
 
 	cov    geom.Cov3
 	cells  [4][token.MaxCells]cellState
 	shown  [4][token.MaxCells]shows
-	keyOff [4][token.MaxCells]float64 // rms of what is off in the keyline before each cell, as a share of the contrast
-	keys   [4]int                     // cells of each side next to which the keyline is in view
+	keyOff [4][token.MaxCells]float64 // rms residual of the keyline before each cell, relative to the contrast
+	keys   [4]int                     // cells of each side next to which the keyline is visible
 	corner [4]bool                    // corner at the clockwise end of each side shows the print
-	named  bool                       // the likelihood of its cells names the ship
+	named  bool                       // the likelihood of its cells identifies the ship
 	shares [4]float64                 // share of each side's pixels that agree with the print
-	misfit [4]float64                 // rms of each side's residual over its contrast
+	misfit [4]float64                 // rms of each side's residual, relative to its contrast
 	agree  float64                    // share of all
-	rms    float64                    // of the residual over white, agreeing pixels only
+	rms    float64                    // of the residual relative to white, agreeing pixels only
 	alike  float64                    // correlation of the residuals of neighbouring pixels
 }
 
-// collect gathers the pixels of the rim at the pose, with a margin for the pose
-// to move, and gives each its place on the table. It reports false when the
-// token lies outside the picture.
+// collect collects the pixels of the rim at the pose, with a margin for the pose to move, and
+// computes their places on the table. It reports false if the token lies outside the picture.
 func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, t token.Token, pose geom.Pose) bool {
 	f.token, f.pose = t, pose
 	for i := range f.sides {
@@ -139,7 +136,7 @@ func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, 
 	for y := y0; y <= y1; y++ {
 		v := float64(y) - center.Y
 		for x := x0; x <= x1; x++ {
-			// Coarse place by the linear map: most pixels are not on the rim.
+			// Coarse place by the linear map, because most pixels are not on the rim.
 			u := float64(x) - center.X
 			p := frame.local(&rimPixel{x: pose.X + u*dy.Y - v*dy.X, y: pose.Y + v*dx.X - u*dx.Y})
 			fromX, fromY := hx-math.Abs(p.X), hy-math.Abs(p.Y)
@@ -156,15 +153,15 @@ func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, 
 	return len(f.pixels) > 40
 }
 
-// lattice gives the table points of pixels: exact ones every latticeStep pixels, and between them bilinear ones, which
-// are off by less than 0.002 mm.
+// lattice maps pixels to table points: exactly every latticeStep pixels, and bilinearly between, to
+// within 0.002 mm.
 type lattice struct {
 	cam      *calibration.Camera
 	z        geom.Length
 	x, y     int // of the first node
 	columns  int
 	nodes    []geom.Point
-	computed []int8 // 0: not yet, 1: known, -1: there is none
+	computed []int8 // 0: not yet, 1: known, -1: none
 }
 
 const latticeStep = 8
@@ -204,8 +201,8 @@ func (l *lattice) At(x, y int) (geom.Point, bool) {
 	return a.Lerp(b, u).Lerp(c.Lerp(d, u), v), true
 }
 
-// solve fits the rim from the collected pixels. It reports false when the fit
-// does not converge to anything like the token.
+// solve fits the rim to the collected pixels. It reports false if the fit does not converge to
+// anything like the token.
 func (f *rimFit) solve() bool {
 	f.sigma, f.from = 0.75/f.scale, -fitOutside
 	for s := range f.gains {
@@ -218,7 +215,7 @@ func (f *rimFit) solve() bool {
 	start := f.pose
 	const rounds, coarseRounds = 14, 8
 	for round := range rounds {
-		f.look(f.from)
+		f.sample(f.from)
 		if round >= 2 {
 			f.followLight()
 		}
@@ -241,7 +238,7 @@ func (f *rimFit) solve() bool {
 		small := math.Abs(step[0]) + math.Abs(step[1]) + 20*math.Abs(step[2])
 		switch {
 		case f.stride > 1 && (round >= 4 && small < coarseStep || round >= coarseRounds-1):
-			f.stride = 1 // near enough: now all of them
+			f.stride = 1 // near enough: use all pixels
 		case f.stride == 1 && round >= 5 && small < 1e-3:
 			f.judge()
 			return f.covariance()
@@ -252,17 +249,16 @@ func (f *rimFit) solve() bool {
 }
 
 const (
-	// coarseDensity is how many pixels of a square millimetre of rim take part while the
-	// pose is still being found: 500 of a small base. All of them take part at the end.
+	// coarseDensity is how many pixels per square millimetre of rim are used while the pose is still
+	// inexact: 500 for a small base. At the end all of them are used.
 	coarseDensity = 0.7
-	// coarseStep is a step of the pose, in mm, after which it is near enough for all
-	// pixels to be worth their time.
+	// coarseStep is the step of the pose, in mm, below which it is near enough to use all pixels.
 	coarseStep = 0.02
 )
 
-// normalise sums up the normal equations of one round, with Tukey's biweight, whose
-// threshold starts wide, while the pose is still off by a fraction of a pixel, and closes
-// to 4.7 sigma. It returns the weighted sum of the squared residuals, and of the weights. It uses the samples up.
+// normalise computes the normal equations of one round with Tukey's biweight. Its threshold starts
+// wide, while the pose is still off by a fraction of a pixel, and narrows to 4.7 sigma. It returns
+// the weighted sum of the squared residuals, and that of the weights. It consumes the samples.
 func (f *rimFit) normalise(round int) (sum, count float64) {
 	closing := max(0.12, 0.5*math.Pow(0.7, float64(round)))
 	var bound [4]float64
@@ -280,7 +276,7 @@ func (f *rimFit) normalise(round int) (sum, count float64) {
 		}
 		e := p.light - value
 		if p.light >= clipped && e < 0 {
-			continue // overexposed, as it should be: it says no more than that
+			continue // overexposed, as it should be: no further information
 		}
 		u := e * bound[p.side]
 		if u*u >= 1 {
@@ -300,9 +296,9 @@ func (f *rimFit) normalise(round int) (sum, count float64) {
 	return sum, count
 }
 
-// followLight sets the gain of each column of each side: the factor that fits the
-// model to the pixels that agree with it, held back towards 1. A miniature's hard
-// shadow across a side is followed to within a column.
+// followLight sets the gain of each column of each side: the factor that fits the model to the
+// pixels that agree with it, regularised towards 1. It follows a miniature's hard shadow across a
+// side to within a column.
 func (f *rimFit) followLight() {
 	var num, den [4][fitColumns]float64
 	for i := range f.samples {
@@ -326,9 +322,8 @@ func (f *rimFit) followLight() {
 	}
 }
 
-// addPriors completes the lower triangle's symmetric counterpart and adds weak
-// knowledge: the blur of a focused lens is 0.75 ± 0.25 px, and the levels of a
-// side that is wholly hidden stay where they are.
+// addPriors fills the matrix's upper triangle and adds weak priors: the blur of a focused lens is
+// 0.75 ± 0.25 px, and the levels of a wholly hidden side stay where they are.
 func (f *rimFit) addPriors() {
 	normal, gradient := &f.equations.normal, &f.equations.gradient
 	info := 1 / (f.noise * f.noise) // the normal matrix is in units of 1/noise²
@@ -345,7 +340,7 @@ func (f *rimFit) addPriors() {
 	}
 }
 
-// apply takes a step, limited to what one linearisation is good for.
+// apply makes a step, limited to where the linearisation holds.
 func (f *rimFit) apply(step *[fitParams]float64) {
 	limit := 0.6 / f.scale
 	k := 1.0
@@ -362,16 +357,16 @@ func (f *rimFit) apply(step *[fitParams]float64) {
 	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), mostBlur/f.scale)
 	for s := range f.levels {
 		for i := range 3 {
-			// No light is negative, and that of clipped paper is unknown.
+			// Light is not negative, and that of clipped paper is unknown.
 			f.levels[s][i] = min(math.Max(f.levels[s][i]+step[4+3*s+i], 0), mostLight)
 		}
 	}
 	f.setWhite()
 }
 
-// startLevels sets o, w, k of each side from the pixels that should show them: the
-// upper fifth of what should be white and the lower fifth of what should be dark,
-// so that a miniature of middling grey over half the side does not pass for the ink.
+// startLevels sets o, w, k of each side from the pixels that should show them: the upper fifth of
+// those that should be white and the lower fifth of those that should be dark, so that a mid-grey
+// miniature over half the side is not taken for the ink.
 func (f *rimFit) startLevels() {
 	values := &f.levelOf
 	for s := range f.levels {
@@ -402,30 +397,34 @@ func (f *rimFit) setWhite() {
 	}
 }
 
-// contrast returns by how much white is recorded lighter than dark on a side, at least a hundredth of full scale.
+// contrast returns the difference of the recorded white and dark on a side, at least a hundredth of
+// full scale.
 func (f *rimFit) contrast(side int8) float64 {
 	return math.Max(recordedOnly(f.levels[side][1])-recordedOnly(f.levels[side][2]), 0.01)
 }
 
-// covarianceInflation is how much larger the pose's true scatter is than the normal matrix says, as a factor on the
-// variance, where the residuals of neighbouring pixels are independent: the model's own faults. Measured: see docs/accuracy.md.
+// covarianceInflation is the factor by which the variance of the pose exceeds that of the normal
+// matrix if the residuals of neighbouring pixels are independent: the model's own errors. Measured:
+// see docs/accuracy.md.
 const covarianceInflation = 1.5
 
-// inflation is that factor with what the residuals of neighbours have in common: JPEG blocks, sharpening, a response that
-// is not quite the camera's. Residuals that are alike by r from one pixel to the next, and by r² to the one after it, along rows and
-// columns, count for as many fewer (Bartlett 1946).
+// inflation returns that factor including the correlation of neighbouring residuals, by JPEG
+// blocks, sharpening, or a response that is not quite the camera's. Residuals with a correlation r
+// between neighbours, and r² to the pixel after, along rows and columns, are worth correspondingly
+// fewer independent ones (Bartlett 1946).
 func (f *rimFit) inflation() float64 {
 	r := min(max(f.alike, 0), 0.9)
 	fewer := (1 + r) / (1 - r)
 	return covarianceInflation * fewer * fewer
 }
 
-// clippedEdge is how far an edge of paper that is clipped lies off, as a share of the blur: 1 sigma, measured on the
-// re-exposed pictures with twice the light. It is twice that for paper as light as the fit allows, whose light is unknown.
+// clippedEdge is the displacement of an edge of clipped paper as a share of the blur: 1 sigma,
+// measured on the re-exposed pictures with twice the light. It is twice that for paper as light as
+// the fit allows, whose light is unknown.
 const clippedEdge = 0.15
 
-// clippedShare is the share of the sides whose paper is lighter than is recorded. Those that have all the light that the fit
-// allows count twice.
+// clippedShare returns the share of the sides whose paper is clipped. Sides at the largest light
+// that the fit allows count twice.
 func (f *rimFit) clippedShare() (share float64) {
 	for s := range f.levels {
 		if f.levels[s][1] > brightest {
@@ -453,7 +452,7 @@ func (f *rimFit) covariance() bool {
 			cov[3*i+j] = col[i] * f.noise * f.noise * f.inflation()
 		}
 	}
-	// The response of clipped paper is not the camera's to the last: see clippedEdge.
+	// The camera's response is not exact for clipped paper: see clippedEdge.
 	if over := f.clippedShare(); over > 0 {
 		hx, hy := f.token.Half()
 		off := over * clippedEdge * f.sigma

@@ -11,10 +11,10 @@ import (
 	"sightline/vision/token"
 )
 
-// After a fit the picture is compared with the print cell by cell, and what was
-// seen decides whether the ship is believed.
+// After a fit the picture is compared with the print cell by cell, and the result decides whether
+// the ship is accepted.
 
-// cellState is what the picture says of one printed cell.
+// cellState is what the picture shows of a printed cell.
 type cellState int8
 
 const (
@@ -23,8 +23,8 @@ const (
 	cellDiffers                  // it shows the opposite
 )
 
-// off returns how far the pixel is from a light that the print would throw there, as a share of the contrast between
-// black and white. A clipped pixel may be lighter than it says.
+// off returns the difference of the pixel from the light of the print there, as a share of the
+// contrast between black and white. A clipped pixel may be lighter than recorded.
 func (p *rimPixel) off(light, contrast float64) float64 {
 	e := (p.light - recordedOnly(light)) / contrast
 	if p.light >= clipped && e < 0 {
@@ -33,25 +33,25 @@ func (p *rimPixel) off(light, contrast float64) float64 {
 	return e
 }
 
-// cellSum is what the pixels of one printed cell add up to.
+// cellSum is the sum over the pixels of one printed cell.
 type cellSum struct {
-	printed, flipped, key float64 // squares of what is off: as printed, the other way round, and of the keyline before it
+	printed, flipped, key float64 // squared residuals: as printed, inverted, and of the keyline before it
 	count, keyCount       int
 }
 
-// printSum is what the pixels of a token add up to when they are compared with its print.
+// printSum holds the sums over the pixels of a token compared with its print.
 type printSum struct {
 	width, first [4]float64 // of each side's cells, mm
 	n            [4]int
 	cells        [4][token.MaxCells]cellSum
 
-	good, all, square [4]float64 // of each side: pixels that agree, all of them, and the squares of what is off
+	good, all, square [4]float64 // of each side: pixels that agree, all pixels, and squared residuals
 	sum, sumN         float64    // of the pixels that agree
-	before            *rimPixel  // the last that agreed, and how far it was off: the next pixel of a row follows it
+	before            *rimPixel  // the last pixel that agreed, and its residual, for the next pixel of the row
 	last, product     float64
 }
 
-// start empties the sums, for a token of a given base.
+// start clears the sums for a token of a base.
 func (s *printSum) start(base engine.Base) {
 	*s = printSum{}
 	for i := range s.n {
@@ -60,7 +60,7 @@ func (s *printSum) start(base engine.Base) {
 	}
 }
 
-// add counts a pixel that is off by e; pixels of one row nearer than near to each other are neighbours.
+// add adds a pixel with residual e. Pixels of one row closer than near are neighbours.
 func (s *printSum) add(p *rimPixel, side int8, e, near float64) {
 	s.all[side]++
 	s.square[side] += e * e
@@ -75,7 +75,7 @@ func (s *printSum) add(p *rimPixel, side int8, e, near float64) {
 	}
 }
 
-// state returns what the cell's pixels say of it.
+// state returns what the cell's pixels show.
 func (c *cellSum) state() cellState {
 	k := float64(c.count)
 	switch {
@@ -98,7 +98,7 @@ func (f *rimFit) judge() {
 		contrast := recordedOnly(gain*f.levels[side][1]) - recordedOnly(gain*f.levels[side][2])
 		if contrast < math.Max(0.04*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
 			s.all[side]++
-			return // nothing printed there can be told apart
+			return // too little contrast
 		}
 		e := p.off(light, contrast)
 		if d > -0.3 {
@@ -116,7 +116,7 @@ func (f *rimFit) judge() {
 		if d < float64(token.Keyline)+0.2 {
 			return
 		}
-		// What the picture would be with this cell the other way round.
+		// The model with this cell inverted.
 		c0, _ := gray.Phi((a - s.first[side] - float64(i)*s.width[side]) / f.sigma)
 		c1, _ := gray.Phi((a - s.first[side] - float64(i+1)*s.width[side]) / f.sigma)
 		s1, _ := gray.Phi((d - float64(token.Keyline)) / f.sigma)
@@ -133,7 +133,7 @@ func (f *rimFit) judge() {
 	f.judgeCorners()
 }
 
-// conclude says from the sums what each cell and side shows, and how well the whole agrees.
+// conclude computes from the sums what each cell and side shows, and how well the whole agrees.
 func (f *rimFit) conclude(s *printSum) {
 	var good, all float64
 	for side := range 4 {
@@ -162,22 +162,23 @@ func (f *rimFit) conclude(s *printSum) {
 	f.alike = s.product / math.Max(s.sum, 1e-9)
 }
 
-// keylineEnds is how far beyond a corner, in mm, the test begins whether the keyline continues there. Nearer, the corner's own blur
-// would count.
+// keylineEnds is how far beyond a corner, in mm, the test for a continuing keyline begins, outside
+// the corner's own blur.
 const keylineEnds = 0.4
 
-// cornerSum is what the pixels of the corners add up to, by each of the two sides that meet there.
+// cornerSum holds the sums over the pixels of the corners, for each of the two sides that meet
+// there.
 type cornerSum struct {
 	sum, count [4][2]float64
-	// Squares of what is off beyond the corner: of a keyline that ends there, and of one that continues.
-	ends, goesOn [4][2]float64
+	// Squared residuals beyond the corner: of a keyline that ends there, and of one that continues.
+	ends, continues [4][2]float64
 }
 
-// turns reports whether the keyline turns corner k: one side fits it, and neither continues.
+// turns reports whether the keyline turns at corner k: one side fits it, and neither continues.
 func (s *cornerSum) turns(k int) bool {
 	fits := false
 	for j := range 2 {
-		if s.goesOn[k][j] < 0.5*s.ends[k][j] {
+		if s.continues[k][j] < 0.5*s.ends[k][j] {
 			return false
 		}
 		fits = fits || s.count[k][j] >= 4 && s.sum[k][j] < cellTolerance*s.count[k][j]
@@ -185,8 +186,9 @@ func (s *cornerSum) turns(k int) bool {
 	return fits
 }
 
-// cornerOf returns the corner nearest to a place on a token: 0 front right, 1 rear right, 2 rear left, 3 front left.
-// Each is the clockwise end of the side of its number and the start of the next.
+// cornerOf returns the corner nearest to a place on a token: 0 front right, 1 rear right, 2 rear
+// left, 3 front left. Each is the clockwise end of the side of its number and the start of the
+// next.
 func cornerOf(l geom.Point) int {
 	switch {
 	case l.X > 0 && l.Y <= 0:
@@ -199,14 +201,14 @@ func cornerOf(l geom.Point) int {
 	return 0
 }
 
-// judgeCorners decides which of the four corners are seen, where two keylines meet round a dark
-// square: an edge that ends by chance has none. With e the depth from the neighbouring side, the
+// judgeCorners decides which of the four corners are visible, where two keylines meet around a dark
+// square; an edge that ends by chance has none. With e the depth from the neighbouring side, the
 // corner is modelled as
 //
 //	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
 //
-// The keyline must also end there: a longer side, or the same side a few cells
-// further along, shows a white cell where the corner should turn, but continues.
+// The keyline must also end there: a longer side, or the same side shifted by a few cells, has a
+// white cell where the corner should turn, but continues.
 func (f *rimFit) judgeCorners() {
 	const reach = float64(token.Corner) - 0.5 // up to the first cell's blur
 	hx, hy := f.token.Half()
@@ -222,8 +224,7 @@ func (f *rimFit) judgeCorners() {
 		k := cornerOf(l)
 		inside := phiOnly(d/f.sigma) * phiOnly(e/f.sigma)
 		dark := phiOnly((d-float64(token.Keyline))/f.sigma) * phiOnly((e-float64(token.Keyline))/f.sigma)
-		// Each of the two sides that meet here brings its own light; the corner
-		// agrees when it fits either.
+		// The two sides that meet here have their own light; the corner agrees if it fits either.
 		for j, side := range [2]int8{int8(k), int8((k + 1) % 4)} {
 			m := &f.sides[side]
 			end := m.half
@@ -249,7 +250,7 @@ func (f *rimFit) judgeCorners() {
 				on := phiOnly(deep/f.sigma) - phiOnly((deep-float64(token.Keyline))/f.sigma)
 				c := (p.light - recordedOnly(g*(f.levels[side][0]+(f.levels[side][1]-f.levels[side][0])*on))) / contrast
 				s.ends[k][j] += u * u
-				s.goesOn[k][j] += c * c
+				s.continues[k][j] += c * c
 			}
 		}
 	}
@@ -261,28 +262,32 @@ func (f *rimFit) judgeCorners() {
 // phiOnly returns Φ(x).
 func phiOnly(x float64) float64 { c, _ := gray.Phi(x); return c }
 
-// What a ship must have to be named, as log likelihood ratios: see docs/ship-code.md for how they were set.
+// The requirements for identifying a ship, as log likelihood ratios; docs/ship-code.md says how
+// they were set.
 const (
-	// leastLog is less than any of the limits: below it no lead is worked out.
+	// leastLog is less than all limits: below it the lead is not computed.
 	leastLog = 12
-	// A ship is named with sureLog against no ship and a lead over the likeliest rival of sureLead, with two corners in view, or farLead
-	// without. Of rims that were laid over something else, with a blur of at most softBlur, the highest had 30.7 and a lead of 5.4.
+	// A ship is identified with sureLog against no ship and a lead of sureLead over the likeliest
+	// alternative, with two visible corners, or farLead without. Of rims that were laid over something
+	// else, with a blur of at most softBlur, the highest had 30.7 and a lead of 5.4.
 	sureLog  = 36
 	sureLead = 17
 	farLead  = 24
-	// softBlur is the blur, in px, above which softFactor times as much is required and no side names a ship alone. A rim blurred that
-	// far resembles the texture of a rock (45.5 and a lead of 20.4), or the end of a plain card 20 mm wide (40.8 and 15.4, with one
-	// whole side of A3). Of 759 ships in their places one was fitted with more blur, 1.48 px.
+	// softBlur is the blur, in px, above which softFactor times as much is required and no single side
+	// identifies a ship. A rim blurred that much resembles the texture of a rock (45.5 and a lead of
+	// 20.4), or the end of a plain card 20 mm wide (40.8 and 15.4, with one whole side of A3). Of 759
+	// ships in their places one was fitted with more blur, 1.48 px.
 	softBlur   = 1.4
 	softFactor = 1.5
-	// sideLead is the lead of a ship that shows one whole side: three cells.
+	// sideLead is the lead of a ship with one whole visible side: three cells.
 	sideLead = 9
 )
 
-// identity decides whether the cells that were seen name the ship beyond doubt.
+// identity decides whether the visible cells identify the ship beyond doubt.
 //
-// Either the likelihood of all cells names it, against no ship and against any rival; or one side is read whole: every cell but one as
-// printed and none that differs, both corners seen, where the keyline must end, and the picture close to the print.
+// Either the likelihood of all cells does, against no ship and against any alternative; or one side
+// is read whole: every cell but one as printed and none that differs, both corners visible, where
+// the keyline must end, and the picture close to the print.
 func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
 	for s := token.Front; s <= token.LeftSide; s++ {
 		n := token.Cells(f.token.Base, s)
@@ -301,7 +306,7 @@ func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
 		}
 	}
 	f.named = false
-	// What fits best with the largest blur that is allowed is no print but a texture.
+	// What fits best with the largest allowed blur is a texture, not a print.
 	if f.sigma*f.scale > 0.97*mostBlur {
 		return nil, agreed, false
 	}
@@ -313,7 +318,7 @@ func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
 	return sides, agreed, len(sides) > 0 && f.sigma*f.scale <= softBlur && f.crisp(sides) && lead >= sideLead && !weak
 }
 
-// sure reports whether likelihoods name the ship, whichever sides the cells lie on.
+// sure reports whether likelihoods identify the ship, whatever the sides of the cells.
 func (f *rimFit) sure(own, lead float64) bool {
 	asked := 1.0
 	if f.sigma*f.scale > softBlur {
@@ -322,13 +327,13 @@ func (f *rimFit) sure(own, lead float64) bool {
 	return own >= asked*sureLog && (lead >= asked*farLead || lead >= asked*sureLead && f.Corners() >= 2)
 }
 
-// namedWithout reports whether the likelihood names the ship, and its other sides show as many cells as the one that was read whole
-// has: it is no piece of a longer side.
+// namedWithout reports whether the likelihood identifies the ship and its other sides show as many
+// cells as the one that was read whole: it is then not a piece of a longer side.
 func (f *rimFit) namedWithout(whole token.Side, agreed int) bool {
 	return f.named && agreed >= 2*token.Cells(f.token.Base, whole)
 }
 
-// turnsBeyond reports whether a corner is seen where another token, whose frame is shifted from
+// turnsBeyond reports whether a corner is visible where another token, whose frame is shifted from
 // this one's, has none.
 func (f *rimFit) turnsBeyond(other token.Token, shift geom.Point) bool {
 	at := other.Corners()
@@ -341,9 +346,10 @@ func (f *rimFit) turnsBeyond(other token.Token, shift geom.Point) bool {
 	return false
 }
 
-// crispMisfit is the rms residual of a side over its contrast below which it may name a ship almost alone. The best side of
-// a ship in the rendered pictures lies below 0.07 unless part of it lost its light; edges of obstacles and strange markers
-// that happened to spell a word lay above 0.08, whatever else they showed.
+// crispMisfit is the rms residual of a side, relative to its contrast, below which it may almost
+// alone identify a ship. The best side of a ship in the rendered pictures is below 0.07 unless part
+// of it lost its light; edges of obstacles and strange markers that happened to spell a word were
+// above 0.08, whatever else they showed.
 const crispMisfit = 0.075
 
 // crisp reports whether one of the sides fits the print closely.
@@ -351,7 +357,7 @@ func (f *rimFit) crisp(sides []token.Side) bool {
 	return slices.ContainsFunc(sides, func(s token.Side) bool { return f.misfit[s] < crispMisfit })
 }
 
-// Corners counts the corners that show the print.
+// Corners returns the number of corners that show the print.
 func (f *rimFit) Corners() (n int) {
 	for _, c := range f.corner {
 		if c {
@@ -361,7 +367,7 @@ func (f *rimFit) Corners() (n int) {
 	return n
 }
 
-// turns is the quarter turns between two headings in which a token lies on the same outline.
+// turns returns the number of quarter turns between headings in which a token has the same outline.
 func turns(t token.Token) int {
 	if token.Square(t.Base) {
 		return 1
@@ -369,8 +375,9 @@ func turns(t token.Token) int {
 	return 2
 }
 
-// turnsAtBothEnds reports whether next to both corners of a side the keyline of the neighbouring side is as light as its own: what
-// else turns there is the edge of a miniature over a longer side.
+// turnsAtBothEnds reports whether the neighbouring sides' keylines next to both corners of a side
+// are as light as its own. Anything else that turns there is the edge of a miniature over a longer
+// side.
 func (l *Locator) turnsAtBothEnds(g *image.Gray, s token.Side) bool {
 	f := &l.fit
 	half, _ := f.token.HalfAlong(s)
@@ -389,7 +396,7 @@ func (l *Locator) turnsAtBothEnds(g *image.Gray, s token.Side) bool {
 			return v
 		}
 		var own, next float64
-		for _, from := range [...]float64{2.2, 2.6, 3.0} { // from the corner, less than its dark square is wide
+		for _, from := range [...]float64{2.2, 2.6, 3.0} { // from the corner: less than the width of its dark square
 			dark := light(from, from)
 			own, next = own+light(from, key)-dark, next+light(key, from)-dark
 		}
@@ -400,34 +407,36 @@ func (l *Locator) turnsAtBothEnds(g *image.Gray, s token.Side) bool {
 	return true
 }
 
-// A neighbouring side's keyline has leastTurn to mostTurn of a side's own light next to their corner. Of eight ships in 32 simulated
-// pictures that one side alone names it has 0.77 to 1.15, and 0.70 to 1.36 of the four in ten pictures of huge ships that the
-// likelihood does not name. The edge of a miniature that ended a huge ship's front like that of a small one had 1.48. Ships that the
-// likelihood names are not asked: one of them, read right, had 1.76.
+// Next to their corner, a neighbouring side's keyline has leastTurn to mostTurn of a side's own
+// light. It has 0.77 to 1.15 of it for the eight ships in 32 simulated pictures that one side alone
+// identifies, and 0.70 to 1.36 for the four in ten pictures of huge ships that the likelihood does
+// not identify. The edge of a miniature that ended a huge ship's front like that of a small one had
+// 1.48. Ships that the likelihood identifies are not tested: one of them, read right, had 1.76.
 const (
 	leastTurn = 0.5
 	mostTurn  = 1.4
 )
 
-// How far beyond a side's ends, in mm, goesOn looks for its keyline: past the blur of the corner.
-// A miniature may hide what lies further on.
+// How far beyond a side's ends, in mm, continues searches for its keyline: past the blur of the
+// corner. A miniature may hide what is further on.
 const (
 	beyondFrom = 1.0
 	beyondTo   = 3.0
 )
 
-// goesOn reports whether the keyline of a side continues beyond one of its corners: then it is a
-// piece of a longer base's side, whose word recurs. In coarse pictures judgeCorners has hardly a
-// pixel there to see it by. Another base that touches this one with its side in line looks the same,
-// so that only ships that a single side names are tested. On a mat as light as the keyline it reports false.
-func (l *Locator) goesOn(g *image.Gray, s token.Side) bool {
+// continues reports whether the keyline of a side continues beyond one of its corners. It is then a
+// piece of a longer base's side, where words repeat. In coarse pictures judgeCorners has hardly a
+// pixel there. Another base that touches this one with its side in line looks the same, so only
+// ships that a single side identifies are tested. On a mat as light as the keyline it reports
+// false.
+func (l *Locator) continues(g *image.Gray, s token.Side) bool {
 	f := &l.fit
 	half, _ := f.token.HalfAlong(s)
 	line := sideBeyond(&l.table.Camera, f.token, f.pose, s, beyondTo, l.top(f.pose.Point))
 	if !line.valid {
 		return false
 	}
-	// light returns the light on the keyline, and of the ground next to it.
+	// light returns the light on the keyline, and on the ground next to it.
 	light := func(a float64) (key, ground float64, ok bool) {
 		x, y := line.pixel(a, float64(token.Keyline)/2)
 		key, ok1 := lightAt(g, x, y)
@@ -458,16 +467,17 @@ func (l *Locator) goesOn(g *image.Gray, s token.Side) bool {
 	return false
 }
 
-// minKeyContrast is the difference in light between a keyline and the ground next to it from
-// which goesOn compares them: 15 grey levels over a dark mat.
+// minKeyContrast is the least difference in light between a keyline and the ground next to it at
+// which continues compares them: 15 grey levels over a dark mat.
 const minKeyContrast = 0.012
 
-// certainReadScore is the correlation from which a side that reads as another word contradicts the rest
-// of its ship. Sides in full view have 0.95 and more; one that a miniature covers in part seldom reaches 0.9.
+// certainReadScore is the correlation from which a side that reads as another word contradicts the
+// rest of its ship. Sides in full view have 0.95 and more; one that a miniature partly covers
+// seldom reaches 0.9.
 const certainReadScore = 0.92
 
-// contradicted reads the four sides at the fitted pose without regard to the ship, and reports whether
-// any of them whose keyline is in view reads as a different ship or side that the fit does not explain.
+// contradicted reads the four sides at the fitted pose regardless of the ship, and reports whether
+// any side with a visible keyline reads as a different ship or side, unless the fit explains that.
 func (l *Locator) contradicted(g *image.Gray) bool {
 	f := &l.fit
 	for s := token.Front; s <= token.LeftSide; s++ {
@@ -484,9 +494,10 @@ func (l *Locator) contradicted(g *image.Gray) bool {
 	return false
 }
 
-// explains reports whether a ship that its likelihood names may stay although one of its sides reads as another word. What covers
-// cells and the keyline next to them alike reads as white cells. The fit knows how light the keyline is elsewhere: it must have
-// seen all cells in which the two words differ, and as many as printed as the other way round.
+// explains reports whether a ship identified by its likelihood stays although one of its sides
+// reads as another word. Something that covers cells and the keyline next to them alike reads as
+// white cells. The fit knows how light the keyline is elsewhere: it must have seen all cells in
+// which the two words differ, at least as many as printed as inverted.
 func (f *rimFit) explains(s token.Side, word uint16) bool {
 	balance := 0
 	for i := range token.Cells(f.token.Base, s) {

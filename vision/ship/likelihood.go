@@ -7,36 +7,40 @@ import (
 	"sightline/vision/token"
 )
 
-// A ship is named by the likelihood of what its cells show, against that of every rival and of no ship at all.
+// A ship is identified by the likelihood of its cells, against that of every alternative and of no
+// ship at all.
 //
-// A cell is compared with its print and with the opposite of it, blurred and recorded as the camera does; a and b are the
-// two squared residuals. Its showing (b-a)/(b+a) is 1 where it is as printed and -1 where it is the opposite, whatever the
-// noise. How often which showing occurs was counted in pictures: in cells of sides that are whole in view, and in rims that were laid
-// over anything else (miniatures, panels, rocks, other ships' rims). The logarithm of the ratio is the cell's evidence.
+// A cell is compared with its print and with the inverted print, blurred and recorded as the camera
+// does; a and b are the two squared residuals. The ratio (b-a)/(b+a), its showing, is 1 if it is as
+// printed and -1 if inverted, whatever the noise. The frequencies of showings were counted in
+// pictures: in cells of wholly visible sides, and in rims that were laid over anything else
+// (miniatures, panels, rocks, other ships' rims). The logarithm of the ratio is the cell's
+// evidence.
 
-// shows is what a cell was seen to show: its showing, or nothing where it was not seen or has no contrast.
+// shows is the showing of a cell, or nothing if it was not visible or has no contrast.
 type shows struct {
 	value float64
 	seen  bool
 }
 
 const (
-	// coveredCell is the share of cells that something covers on a side that is in view, and coveredSide the share of sides that
-	// are not in view at all: a ship is not refused for what its miniature hides.
+	// coveredCell is the share of covered cells on a visible side, and coveredSide the share of sides
+	// that are not visible: a ship is not refused because its miniature hides something.
 	coveredCell = 0.25
 	coveredSide = 0.3
-	// unseenRatio is how often a cell of a side in view is not seen over how often it is elsewhere.
+	// unseenRatio is how often a cell of a visible side is not seen, relative to how often it is
+	// elsewhere.
 	unseenRatio = 0.03 / 0.79
 )
 
-// showingRatio is how often a showing occurs in cells in view over how often it occurs elsewhere, in tenths
-// of the range from -1 to 1.
+// showingRatio is how often a showing occurs in visible cells relative to elsewhere, for tenths of
+// the range from -1 to 1.
 var showingRatio = [10]float64{0.21, 0.41, 0.40, 0.43, 0.32, 0.33, 0.36, 0.42, 0.68, 11.4}
 
-// cellEvidence is the evidence of a cell for what is printed, and for its opposite.
+// cellEvidence is the evidence of a cell for its print, and for the inverted print.
 type cellEvidence struct{ as, flipped float64 }
 
-// evidence turns what a cell shows into log likelihood ratios against no print.
+// evidence returns the log likelihood ratios of a showing against no print.
 func (s shows) evidence() cellEvidence {
 	if !s.seen {
 		return unseenEvidence
@@ -68,7 +72,7 @@ func (f *rimFit) evidence() (e evidence) {
 	return e
 }
 
-// sideLog is the log likelihood ratio of a side with the sum of its cells' evidence.
+// sideLog returns the log likelihood ratio of a side from the sum of its cells' evidence.
 func sideLog(sum float64) float64 {
 	if sum > 30 {
 		return sum + math.Log(1-coveredSide)
@@ -76,10 +80,11 @@ func sideLog(sum float64) float64 {
 	return math.Log((1-coveredSide)*math.Exp(sum) + coveredSide)
 }
 
-// likelihood returns the log likelihood ratio of the ship against no ship, and its lead over the likeliest rival: any ship
-// in any heading that the outline allows, and the same ship on another base that shares a corner with it. Where no side is whole,
-// so that no corners say where the ship ends, they are rivals a cell or two further along too, and a huge ship is its own
-// rival whole words further along.
+// likelihood returns the log likelihood ratio of the ship against no ship, and its lead over the
+// likeliest alternative: any ship in any heading that the outline allows, and the same ship on
+// another base that shares a corner with it. If no side is whole, so that no corners show where the
+// ship ends, ships shifted by a cell or two are alternatives too, and a huge ship is its own
+// alternative shifted by whole words.
 func (f *rimFit) likelihood(whole bool) (own, lead float64) {
 	e := f.evidence()
 	own = f.wordLog(&e, f.token.Code, 0)
@@ -104,12 +109,13 @@ func (f *rimFit) likelihood(whole bool) (own, lead float64) {
 	return own, lead
 }
 
-// wordLog is the log likelihood ratio of a ship that stands on the same outline, turned by quarters.
+// wordLog returns the log likelihood ratio of a ship on the same outline, turned by quarters.
 func (f *rimFit) wordLog(e *evidence, code token.ShipCode, turn int) (sum float64) {
 	return f.wordLogOver(e, code, turn, math.Inf(-1))
 }
 
-// wordLogOver is wordLog where that is more than least, and otherwise least: no side counts for more than its cells do.
+// wordLogOver returns wordLog if it is more than least, and otherwise least: no side counts for
+// more than its cells do.
 func (f *rimFit) wordLogOver(e *evidence, code token.ShipCode, turn int, least float64) (sum float64) {
 	var sides [4]float64
 	most := 0.0
@@ -126,8 +132,9 @@ func (f *rimFit) wordLogOver(e *evidence, code token.ShipCode, turn int, least f
 	return max(sum, least)
 }
 
-// shiftedLog is that of a ship that stands a cell or two further along one of its sides: the sides across show nothing
-// then, for their rim lies elsewhere. Front and rear of A15 are such that, turned round and a cell further on, they look alike.
+// shiftedLog returns the same for a ship shifted by a cell or two along one of its sides. The sides
+// across then show nothing, because their rim lies elsewhere. Front and rear of A15 look alike when
+// turned around and shifted by a cell.
 func (f *rimFit) shiftedLog(e *evidence, code token.ShipCode, turn int) (most float64) {
 	for axis := range 2 {
 		for _, shift := range [...]int{-2, -1, 1, 2} {
@@ -137,13 +144,13 @@ func (f *rimFit) shiftedLog(e *evidence, code token.ShipCode, turn int) (most fl
 	return most
 }
 
-// sideSum is the evidence of one side for a ship whose cells lie shift further along.
+// sideSum returns the evidence of one side for a ship shifted by some cells.
 func (f *rimFit) sideSum(e *evidence, code token.ShipCode, turn, s, shift int) (sum float64) {
 	own, word := f.token.Code.Word(token.Side(s)), code.Word(token.Side((s+turn)%4))
 	n := token.Cells(f.token.Base, token.Side(s))
 	for i := range n {
 		at := i + shift
-		white := at >= 0 && at < n && word>>(at%token.WordBits)&1 == 1 // beyond the cells the corner is dark
+		white := at >= 0 && at < n && word>>(at%token.WordBits)&1 == 1 // the corner beyond the cells is dark
 		if own>>(i%token.WordBits)&1 == 1 == white {
 			sum += e[s][i].as
 		} else {
@@ -153,9 +160,10 @@ func (f *rimFit) sideSum(e *evidence, code token.ShipCode, turn, s, shift int) (
 	return sum
 }
 
-// recurringLead is the lead of a huge ship over itself whole words further along, where its long sides carry the same
-// cells. Its front and rear count where their keylines are in view: elsewhere mat and panel look like dark cells. It does not reach
-// beyond an end whose two corners are both seen to turn: one corner alone a miniature's edge may feign.
+// recurringLead returns the lead of a huge ship over itself shifted by whole words, where its long
+// sides have the same cells. Its front and rear count if their keylines are visible: elsewhere mat
+// and panel look like dark cells. The shift does not go beyond an end whose two corners are both
+// seen to turn; a miniature's edge may imitate one corner.
 func (f *rimFit) recurringLead(e *evidence) float64 {
 	code := f.token.Code
 	along := func(shift int) float64 {
@@ -182,10 +190,11 @@ func (f *rimFit) recurringLead(e *evidence) float64 {
 	return own - rival
 }
 
-// otherBaseLog is the greatest log likelihood ratio of the same ship on a base of another size that shares a corner with it:
-// both may begin with the same cells there. A corner that is seen to turn where the other base has none rules it out.
+// otherBaseLog returns the largest log likelihood ratio of the same ship on a base of another size
+// that shares a corner with it: both may begin with the same cells there. A corner that is seen to
+// turn where the other base has none excludes it.
 func (f *rimFit) otherBaseLog(e *evidence) (most float64) {
-	corners := f.token.Corners() // corner k of f.corner is the (k+1)th of them
+	corners := f.token.Corners() // corner k of f.corner is corner k+1 of these
 	for _, base := range token.Bases {
 		if base == f.token.Base {
 			continue
@@ -201,7 +210,8 @@ func (f *rimFit) otherBaseLog(e *evidence) (most float64) {
 	return most
 }
 
-// laidOver is the log likelihood ratio of another token, whose frame is shifted from this one's, by the cells that lie under it.
+// laidOver returns the log likelihood ratio of another token, whose frame is shifted from this
+// one's, from the cells that lie under it.
 func (f *rimFit) laidOver(e *evidence, other token.Token, shift geom.Point) (total float64) {
 	for s := token.Front; s <= token.LeftSide; s++ {
 		h, _ := f.token.HalfAlong(s)

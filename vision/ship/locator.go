@@ -1,7 +1,6 @@
-// Package ship finds the ships in a picture: straight edges, the codes that can be
-// read along them, a fit of the printed rim for each, and the decision which ship
-// it is. It also measures a base by its edges alone, and by a person's mark.
-// Poses are on the table, in millimetres, with their covariance.
+// Package ship finds the ships in a picture: it finds straight edges, reads codes along them, fits
+// the printed rim, and decides which ship it is. It also measures a base by its edges alone, and by
+// a person's mark. Poses are on the table, in millimetres, with their covariance.
 package ship
 
 import (
@@ -20,14 +19,13 @@ import (
 	"sightline/vision/token"
 )
 
-// Locator finds ships in frames of one calibrated camera: straight edges, the
-// rims that can be read along them, and a fit of the printed rim for each. It
-// keeps its buffers from frame to frame and belongs to one goroutine.
+// Locator finds ships in frames of one calibrated camera. It reuses its buffers from frame to frame
+// and belongs to one goroutine.
 type Locator struct {
 	table  calibration.Table
 	errors *calibration.ErrorModel
 
-	reduce int // the picture is made smaller by this factor to search it
+	reduce int // factor by which the picture is reduced for the search
 	small  image.Gray
 	finder finder
 	fit    rimFit
@@ -43,7 +41,8 @@ type finder struct {
 	line     sideLine // that profile was read along, if it is valid
 }
 
-// NewLocator returns a locator for the calibrated table. u is zero for calibration.DefaultUncertainty.
+// NewLocator returns a locator for the calibrated table. The zero u means
+// calibration.DefaultUncertainty.
 func NewLocator(t calibration.Table, u calibration.Uncertainty) (*Locator, error) {
 	if err := t.Intrinsics.Validate(); err != nil {
 		return nil, fmt.Errorf("vision: locator: lens: %w", err)
@@ -67,12 +66,11 @@ func NewLocator(t calibration.Table, u calibration.Uncertainty) (*Locator, error
 	return l, nil
 }
 
-// Table returns the calibration that the locator works with.
+// Table returns the locator's calibration.
 func (l *Locator) Table() calibration.Table { return l.table }
 
-// Locate finds the ships in a frame. The scene's poses carry their covariance,
-// systematic part included. It fails when the frame is not of the size that the
-// lens was calibrated for.
+// Locate finds the ships in a frame. The poses' covariances include the systematic part. It fails
+// if the frame has not the size for which the lens was calibrated.
 func (l *Locator) Locate(f vision.Frame) (vision.Located, error) {
 	began := time.Now()
 	w, h := f.Size()
@@ -81,13 +79,13 @@ func (l *Locator) Locate(f vision.Frame) (vision.Located, error) {
 			f.Name, w, h, l.table.Intrinsics.Width, l.table.Intrinsics.Height)
 	}
 	found, spare, small := l.stand(l.ships(f.Gray))
-	found, twins := dropTwins(found) // a spare token of a ship that stands on the table is none
+	found, twins := dropTwins(found) // a spare token is not a duplicate of its ship on the table
 	found, raised := l.dropRaised(found)
 	out := vision.Located{Captured: f.Captured, Seq: f.Seq, Duplicates: twins, Raised: raised, Spare: spare, Small: small}
 	out.Scene = engine.Scene{
 		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
 		ScaleSigma:      l.table.ScaleSigma,
-		ObstaclesUnseen: true, // until they are searched for
+		ObstaclesUnseen: true, // obstacles are searched later
 	}
 	for _, s := range found {
 		out.Scene.Ships = append(out.Scene.Ships, l.ship(s))
@@ -97,7 +95,7 @@ func (l *Locator) Locate(f vision.Frame) (vision.Located, error) {
 	return out, nil
 }
 
-// found is an accepted ship: the fit's results, copied out of its buffers.
+// found is an accepted ship: the fit's results, copied from its buffers.
 type found struct {
 	token  token.Token
 	pose   geom.Pose
@@ -114,7 +112,8 @@ type found struct {
 	bare   bool // nothing stands on the token
 }
 
-// ships runs the search and the fits, best candidates first. It returns the ships in the order of their codes.
+// ships searches and fits, best candidates first, and returns the ships in the order of their
+// codes.
 func (l *Locator) ships(g *image.Gray) (out []found) {
 	search := g
 	if l.reduce > 1 {
@@ -149,8 +148,8 @@ func (l *Locator) ships(g *image.Gray) (out []found) {
 	return out
 }
 
-// top returns how high a base's top lies over the plane of the mat's markers: where
-// the mat's height was measured it stands on that.
+// top returns the height of a base's top over the plane of the mat's markers, including the mat's
+// measured height.
 func (l *Locator) top(p geom.Point) geom.Length { return token.BaseTop + l.table.Surface.Height(p) }
 
 func (l *Locator) searchPixelsPerMM() float64 {
@@ -158,12 +157,11 @@ func (l *Locator) searchPixelsPerMM() float64 {
 	return l.table.Fx / float64(l.reduce) / math.Max(c[2], 1)
 }
 
-// minSupport is the least support of a candidate that is worth a fit: one side
-// read well.
+// minSupport is the least support of a candidate that is worth a fit: one side read well.
 const minSupport = 0.55
 
-// support sums over the four sides how well the picture agrees with the print,
-// each as a correlation less what chance gives.
+// support sums over the four sides how well the picture agrees with the print, each as a
+// correlation less its expectation by chance.
 func (f *finder) support(g *image.Gray, c candidate) float64 {
 	var total float64
 	for s := token.Front; s <= token.LeftSide; s++ {
@@ -200,7 +198,7 @@ func (f *finder) support(g *image.Gray, c candidate) float64 {
 	return total
 }
 
-// covered reports whether a candidate's centre lies on a ship that was found, or a good part of
+// covered reports whether a candidate's centre lies on a ship that was found, or on a large part of
 // a huge one.
 func covered(ships []found, c candidate) bool {
 	const part = 8 // mm
@@ -217,7 +215,7 @@ func covered(ships []found, c candidate) bool {
 	return false
 }
 
-// repeats reports whether nearly the same candidate was tried.
+// repeats reports whether a very similar candidate was tried.
 func repeats(tried []candidate, c candidate) bool {
 	for _, t := range tried {
 		if t.token == c.token && t.pose.Distance(c.pose.Point) < 1.2 && t.pose.Heading.Distance(c.pose.Heading) < 0.03 {
@@ -227,8 +225,7 @@ func repeats(tried []candidate, c candidate) bool {
 	return false
 }
 
-// clashes reports whether a ship's base would lie inside another one that was
-// found before it: plastic does not.
+// clashes reports whether a ship's base would overlap one that was found before it.
 func clashes(ships []found, s found) bool {
 	for _, o := range ships {
 		if token.BasesOverlap(o.token.Base, o.pose, s.token.Base, s.pose, token.BasesLap) {
@@ -238,8 +235,8 @@ func clashes(ships []found, s found) bool {
 	return false
 }
 
-// dropTwins removes ships whose code was read in two places, except one that shows twice as large a share of its own cells as the
-// other. It also returns where each such code was read.
+// dropTwins removes ships whose code was read in two places, except one that shows twice as large a
+// share of its own cells as the other. It also returns the places of each such code.
 func dropTwins(ships []found) (kept []found, twins []vision.DuplicateID) {
 	for i, s := range ships {
 		doubted, first, at := false, true, []geom.Point{s.pose.Point}
@@ -268,8 +265,8 @@ func dropTwins(ships []found) (kept []found, twins []vision.DuplicateID) {
 	return kept, twins
 }
 
-// share is how much of what is printed on a ship's own base was seen: a huge base has
-// nearly twice the cells of a large one.
+// share returns the share of the print on a ship's own base that was seen: a huge base has nearly
+// twice the cells of a large one.
 func (s *found) share() float64 {
 	n := 0
 	for side := token.Front; side <= token.LeftSide; side++ {
@@ -286,7 +283,7 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	}
 	sides, agreed, ok := f.identity()
 	if !ok || len(sides) == 1 && !f.namedWithout(sides[0], agreed) &&
-		(l.goesOn(g, sides[0]) || !f.named && !l.turnsAtBothEnds(g, sides[0])) || l.contradicted(g) {
+		(l.continues(g, sides[0]) || !f.named && !l.turnsAtBothEnds(g, sides[0])) || l.contradicted(g) {
 		return found{}, false
 	}
 	bare := l.panelShown(g) >= bareLines && l.panelPlain(g) >= barePlain
@@ -302,13 +299,14 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	}, true
 }
 
-// keylineSeen is how far the keyline before a cell may be off, rms, if it counts as seen. A miniature's panel next to its base
-// hides the keyline and leaves the cells behind it in view. On rendered tables 1501 and 1502 (2026-11-27, five cameras each) 267 cells
-// next to rocks had 0.05 in the median, 0.17 in all but 2 % and 0.30 at most, 276 next to miniatures 0.11 and up to 1.0, a quarter
-// of them more than 0.23.
+// keylineSeen is the largest rms residual of the keyline before a cell that counts as visible. A
+// miniature's panel next to its base hides the keyline and leaves the cells behind it visible. On
+// rendered tables 1501 and 1502 (2026-11-27, five cameras each) 267 cells next to rocks had 0.05 in
+// the median, 0.17 in all but 2 % and 0.30 at most, 276 next to miniatures 0.11 and up to 1.0, a
+// quarter of them more than 0.23.
 const keylineSeen = 0.3
 
-// rim returns how the cells of a token's rim were seen.
+// rim returns the views of a token's rim cells.
 func (f *rimFit) rim() (rim []vision.RimCell) {
 	for s := range token.Side(4) {
 		along, far := f.token.HalfAlong(s)
@@ -324,8 +322,8 @@ func (f *rimFit) rim() (rim []vision.RimCell) {
 	return rim
 }
 
-// outlineStandsOut reports whether the base's own edge was seen against the
-// ground on at least two sides, so that the fit rests on it and not on the print alone.
+// outlineStandsOut reports whether the base's edge contrasts with the ground on at least two sides,
+// so that the fit does not rest on the print alone.
 func (f *rimFit) outlineStandsOut() bool {
 	n := 0
 	for s := range 4 {
@@ -353,8 +351,8 @@ func (l *Locator) view(s found) vision.ShipView {
 	return v
 }
 
-// outline returns where the picture shows the corners of a base's top: front left, front
-// right, rear right, rear left.
+// outline returns the pixels of the corners of a base's top: front left, front right, rear right,
+// rear left.
 func (l *Locator) outline(at geom.Pose, t token.Token) (px [4]geom.Pixel) {
 	for i, p := range t.Corners() {
 		px[i], _ = l.table.PixelOf(at.Transform(p), token.BaseTop)

@@ -10,30 +10,31 @@ import (
 	"sightline/vision/token"
 )
 
-// Mark is where a picture shows the front edge of a ship's base, as a person says: the two upper corners of its
-// plastic, as if they were not rounded. It is for any base, whatever card it carries.
+// Mark is a person's mark of the front edge of a ship's base in a picture: the two upper corners of
+// its plastic, as if they were not rounded. It works for any base, whatever its card.
 type Mark struct {
 	Base        engine.Base
 	Left, Right geom.Pixel // as seen from the ship
 	Sigma       float64    // px, of each coordinate; 0: MarkSigma
 }
 
-// MarkSigma, in px, is how exactly a person is taken to point at a corner, along each axis: to half a pixel where the
-// corner is sharp, which a whole number of pixels rounds by 0.3 and a corner rounded by 0.6 mm blurs.
+// MarkSigma, in px, is the assumed precision of a person's marks along each axis: half a pixel for
+// a sharp corner, with 0.3 for rounding to whole pixels, and the blur of a corner rounded by 0.6
+// mm.
 const MarkSigma = 0.7
 
 // markApart is by how many of its sigmas the length of a marked edge may differ from the base's.
 const markApart = 5
 
-// MarkSight is a base where a person marked it.
+// MarkSight is a base from a person's mark.
 type MarkSight struct {
 	Pose       geom.Pose
 	Covariance geom.Cov3 // systematic part included
-	Fit        geom.Cov3 // what the person's pointing gives to it
+	Fit        geom.Cov3 // the part from the person's precision
 }
 
-// Mark returns the pose of a marked base. The error says what is wrong with the mark: an edge of another length is not
-// that base's.
+// Mark returns the pose of a marked base. It fails for an invalid mark, such as an edge of another
+// length than the base's.
 func (l *Locator) Mark(m Mark) (MarkSight, error) {
 	if _, err := token.NewToken(0, m.Base); err != nil {
 		return MarkSight{}, fmt.Errorf("vision: mark: %w", err)
@@ -61,8 +62,8 @@ func (l *Locator) Mark(m Mark) (MarkSight, error) {
 	var out MarkSight
 	off := 0.0 // variance of the edge's length
 	for i, v := range spread {
-		// A corner that lies elsewhere by d turns the edge by ±forward·d/width, clockwise for the left one, moves its
-		// middle by d/2, and the centre by as much as the turn makes of half the length.
+		// A displacement d of a corner turns the edge by ±forward·d/width, clockwise for the left one,
+		// moves its middle by d/2, and the centre additionally by the turn times half the length.
 		turn := forward.Mul(1 / float64(width))
 		if i == 1 {
 			turn = turn.Mul(-1)
@@ -94,7 +95,8 @@ func (l *Locator) Mark(m Mark) (MarkSight, error) {
 	return out, nil
 }
 
-// marked returns where on the table, at the height of a base's top, a marked pixel lies, and its covariance in mm².
+// marked returns the table point of a marked pixel, at the height of a base's top, and its
+// covariance in mm².
 func (l *Locator) marked(px geom.Pixel, sigma float64) (geom.Point, [4]float64, error) {
 	w, h := l.table.Intrinsics.Width, l.table.Intrinsics.Height
 	if !(px.X >= -0.5 && px.X <= float64(w)-0.5 && px.Y >= -0.5 && px.Y <= float64(h)-0.5) {
@@ -116,12 +118,12 @@ func (l *Locator) marked(px geom.Pixel, sigma float64) (geom.Point, [4]float64, 
 	return p, [4]float64{v * (xx*xx + xy*xy), cross, cross, v * (yx*yx + yy*yy)}, nil
 }
 
-// MarkShip makes a ship of a base that a person marked.
+// MarkShip returns the ship of a marked base.
 func MarkShip(id string, player int, base engine.Base, s MarkSight) engine.Ship {
 	return engine.Ship{ID: id, Player: player, Base: base, Pose: s.Pose, Covariance: s.Covariance, Seen: "mark"}
 }
 
-// MarkView says how a base that a person marked was seen.
+// MarkView returns the view of a marked base.
 func (l *Locator) MarkView(id string, base engine.Base, s MarkSight) vision.ShipView {
 	return vision.ShipView{ID: id, Fit: s.Fit, Outline: l.outline(s.Pose, token.Token{Base: base})}
 }

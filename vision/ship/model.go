@@ -9,7 +9,7 @@ import (
 	"sightline/vision/token"
 )
 
-// sideModel is the printed rim of one side, as the fit has it at present.
+// sideModel is the present model of one side's printed rim.
 type sideModel struct {
 	out     float64 // from the token's middle to the side, mm
 	half    float64 // half its length
@@ -21,19 +21,20 @@ type sideModel struct {
 	near                [(fitColumns + 1) * nearParts]nearEdges // of each part of a column, and of what is left of the side
 }
 
-// nearParts is into how many parts a column is cut to find the edges near a place.
+// nearParts is the number of parts of a column, for finding the edges near a place.
 const nearParts = 4
 
-// transition is where the cells of a side change between dark and white.
+// transition is a change between dark and white along the cells of a side.
 type transition struct{ at, step float64 }
 
-// nearEdges are the edges whose blur reaches into a part of a side, and what the cells are before them.
+// nearEdges are the transitions whose blur reaches into a part of a side, and the state of the
+// cells before them.
 type nearEdges struct {
 	first, end int
 	before     float64
 }
 
-// print lists where the cells of a side change, from a = -∞ (dark) on.
+// print lists the transitions of the cells of a side, starting dark at a = -∞.
 func (m *sideModel) print(t token.Token, s token.Side) {
 	m.half, m.out = t.HalfAlong(s)
 	m.columns = int(2 * m.half / fitColumn)
@@ -55,12 +56,12 @@ func (m *sideModel) print(t token.Token, s token.Side) {
 	}
 }
 
-// column returns which column of the side the place a along it lies in.
+// column returns the column of the side that contains the place a along it.
 func (m *sideModel) column(a float64) int {
 	return min(max(int((a+m.half)/fitColumn), 0), m.columns-1)
 }
 
-// set gives the model its light and its blur.
+// set sets the model's light and blur.
 func (m *sideModel) set(levels [3]float64, sigma float64) {
 	m.ground, m.white, m.dark, m.inv = levels[0], levels[1], levels[2], 1/sigma
 	const width = fitColumn / nearParts
@@ -78,21 +79,22 @@ func (m *sideModel) set(levels [3]float64, sigma float64) {
 	}
 }
 
-// printed is what the model makes of a place: the light there, its derivatives, and which shares of it are ground, white and dark.
+// printed is the model at a place: its light, the derivatives, and the shares of ground, white and
+// dark.
 type printed struct {
 	light        float64 // where even light falls
 	da, dd, ds   float64 // derivatives by a, d and σ
 	turn         float64 // and by the heading
-	inside, dark float64 // on the paper's side of the edge, and of that within dark cells: o has 1-inside, w inside-dark and k dark
+	inside, dark float64 // share on the paper, and of that in dark cells: the shares of o, w and k are 1-inside, inside-dark and dark
 }
 
-// at sets what the model makes of a place.
+// at computes the model at a place.
 func (m *sideModel) at(a, d float64, p *printed) {
 	x0, x1 := d*m.inv, (d-float64(token.Keyline))*m.inv
 	s0, p0 := gray.Phi(x0)
 	s1, p1 := gray.Phi(x1)
 	near := &m.near[int((a+m.half)*(nearParts/fitColumn))]
-	c, ca, cs := near.before, 0.0, 0.0 // C(a), and what its derivatives are over 1/σ
+	c, ca, cs := near.before, 0.0, 0.0 // C(a), and its derivatives divided by 1/σ
 	for _, t := range m.edges[near.first:near.end] {
 		x := (a - t.at) * m.inv
 		cdf, pdf := gray.Phi(x)
@@ -108,8 +110,8 @@ func (m *sideModel) at(a, d float64, p *printed) {
 	*p = printed{light: light, da: da, dd: dd, ds: ds, turn: da*(d-m.out) - dd*a, inside: s0, dark: dark}
 }
 
-// place reports where at a side a point of the token's frame lies, a along it and d inwards, and whether it takes part in the
-// fit. It has no branches that could not be predicted.
+// place returns the side of a point of the token's frame and its place there, a along it and d
+// inwards, and reports whether it is used in the fit. It avoids unpredictable branches.
 func (f *rimFit) place(l geom.Point) (side int8, a, d float64, ok bool) {
 	hx, hy := f.sides[1].out, f.sides[0].out
 	dx, dy := hx-math.Abs(l.X), hy-math.Abs(l.Y)
@@ -118,7 +120,7 @@ func (f *rimFit) place(l geom.Point) (side int8, a, d float64, ok bool) {
 	if !(d > -fitOutside && d < fitInside && dx+dy+off > 2*fitCorner) {
 		return 0, 0, 0, false
 	}
-	// The nearer of two sides; which of the two opposite ones, the signs of x and y say.
+	// The nearer of two sides; the signs of x and y select between opposite ones.
 	x, y := math.Float64bits(l.X), math.Float64bits(l.Y)
 	odd := math.Float64bits(dx-dy) >> 63
 	across, along := y, x
@@ -129,8 +131,8 @@ func (f *rimFit) place(l geom.Point) (side int8, a, d float64, ok bool) {
 	return int8(s), math.Float64frombits(along ^ (s>>1^s)<<63), d, true
 }
 
-// each calls do with every pixel, or every stride-th, that takes part in the fit at the present pose,
-// with its side, its place there, a along the side and d inwards, and what the model makes of it.
+// each calls do for every pixel, or every stride-th, that is used at the present pose, with its
+// side, its place there, a along the side and d inwards, and the model.
 func (f *rimFit) each(do func(p *rimPixel, side int8, a, d float64, at *printed)) {
 	f.model()
 	frame := newTokenFrame(f.pose)
@@ -145,14 +147,14 @@ func (f *rimFit) each(do func(p *rimPixel, side int8, a, d float64, at *printed)
 	}
 }
 
-// model gives the sides' models the present light and blur.
+// model sets the present light and blur of the sides' models.
 func (f *rimFit) model() {
 	for s := range f.sides {
 		f.sides[s].set(f.levels[s], f.sigma)
 	}
 }
 
-// rimSample is what the model makes of a pixel that takes part in a round.
+// rimSample is the model for a pixel used in a round.
 type rimSample struct {
 	light  float64 // in the picture
 	a, d   float64 // place at its side
@@ -161,8 +163,9 @@ type rimSample struct {
 	at     printed
 }
 
-// look sets the samples of a round: every pixel that takes part at the present pose, at least deep mm inwards from the base's edge.
-func (f *rimFit) look(deep float64) {
+// sample computes the samples of a round: of every pixel used at the present pose, at least deep mm
+// inwards from the base's edge.
+func (f *rimFit) sample(deep float64) {
 	f.model()
 	frame := newTokenFrame(f.pose)
 	f.samples = slices.Grow(f.samples[:0], len(f.pixels)/f.stride+1)
@@ -179,13 +182,13 @@ func (f *rimFit) look(deep float64) {
 	}
 }
 
-// A camera's response bends from kneeLight on: what is lighter is compressed, so that it approaches 1 and
-// does not clip. With t how far a light lies above the knee, it is recorded as
+// A camera's response bends from kneeLight on: it compresses lighter values, which approach 1 and
+// do not clip. With t the light above the knee, it records
 //
 //	kneeLight + (1-kneeLight) (1 - exp(-t/(1-kneeLight)))
 const kneeLight = 0.7
 
-// recorded returns what a camera records of a light, and its derivative.
+// recorded returns the recorded value of a light, and its derivative.
 func recorded(light float64) (v, slope float64) {
 	if light <= kneeLight {
 		return light, 1
@@ -196,7 +199,7 @@ func recorded(light float64) (v, slope float64) {
 
 func recordedOnly(light float64) float64 { v, _ := recorded(light); return v }
 
-// unrecorded is recorded's inverse.
+// unrecorded is the inverse of recorded.
 func unrecorded(v float64) float64 {
 	if v <= kneeLight {
 		return v

@@ -13,11 +13,11 @@ import (
 	"sightline/vision/token"
 )
 
-// sideLine maps places along one side of a base to pixels: a in millimetres along
-// the side (clockwise round the base), d in millimetres inwards from the edge.
-// Along the side it follows the lens by a parabola through three exact points, a longer
-// line than a large base's side by a cubic through four; over the few millimetres of depth
-// a straight line is enough (the remaining error over an 80 mm side is below 0.01 px).
+// sideLine maps places along one side of a base to pixels: a in millimetres along the side
+// (clockwise around the base), d in millimetres inwards from the edge. Along the side it follows
+// the lens by a parabola through three exact points, or a cubic through four for a line longer than
+// a large base's side. In depth, over a few millimetres, a straight line is enough (the remaining
+// error over an 80 mm side is below 0.01 px).
 type sideLine struct {
 	a0, a1     float64    // the range of a that the curve spans
 	p, q, r, c geom.Pixel // pixel(t) = p + q t + r t² + c t³, t = (a-a0)/(a1-a0)
@@ -27,8 +27,8 @@ type sideLine struct {
 	start, dir geom.Point // the table line: start + a·dir
 }
 
-// newSideLine follows the table line start + a·dir, a in [a0, a1], at height z.
-// Inwards is to the right of dir.
+// newSideLine returns the line start + a·dir of the table, a in [a0, a1], at height z. Inwards is
+// to the right of dir.
 func newSideLine(cam *calibration.Camera, start, dir geom.Point, a0, a1 float64, z geom.Length) sideLine {
 	s := sideLine{a0: a0, a1: a1, start: start, dir: dir}
 	mid := (a0 + a1) / 2
@@ -47,8 +47,8 @@ func newSideLine(cam *calibration.Camera, start, dir geom.Point, a0, a1 float64,
 		if !ok4 {
 			return s
 		}
-		// What the parabola through ends and middle is off by at a quarter of the way,
-		// where t (t-1/2) (t-1) is 3/64.
+		// The error of the parabola through ends and middle a quarter of the way, where t (t-1/2) (t-1)
+		// is 3/64.
 		s.c = u.Sub(p0.Add(p1.Sub(p0).Sub(s.r).Mul(0.25)).Add(s.r.Mul(1.0 / 16))).Mul(64.0 / 3)
 	}
 	s.r = s.r.Sub(s.c.Mul(1.5))
@@ -59,15 +59,15 @@ func newSideLine(cam *calibration.Camera, start, dir geom.Point, a0, a1 float64,
 	return s
 }
 
-// longLine is the length in mm from which a line is followed by a cubic.
+// longLine is the length in mm from which a line is a cubic.
 const longLine = 200.0
 
-// sideOf follows one side of a token at a pose, from corner to corner.
+// sideOf returns the line of one side of a token at a pose, from corner to corner.
 func sideOf(cam *calibration.Camera, t token.Token, pose geom.Pose, s token.Side, z geom.Length) sideLine {
 	return sideBeyond(cam, t, pose, s, 0, z)
 }
 
-// sideBeyond follows one side of a token at a pose, and its line on beyond both corners (mm).
+// sideBeyond returns the line of one side of a token at a pose, extended beyond both corners (mm).
 func sideBeyond(cam *calibration.Camera, t token.Token, pose geom.Pose, s token.Side, beyond float64, z geom.Length) sideLine {
 	h, out := t.HalfAlong(s)
 	h += beyond
@@ -80,9 +80,9 @@ func (s *sideLine) pixel(a, d float64) (x, y float64) {
 	return s.p.X + t*(s.q.X+t*(s.r.X+t*s.c.X)) + d*s.inX, s.p.Y + t*(s.q.Y+t*(s.r.Y+t*s.c.Y)) + d*s.inY
 }
 
-// sceneLight undoes a camera's response from grey level to light: the sRGB curve, and above kneeLight the
-// shoulder by which cameras keep what is lighter than white from clipping. Paper that is
-// nearly clipped is so told from paper that is not. White that is clipped is as light as brightest.
+// sceneLight inverts a camera's response from grey level to light: the sRGB curve, and above
+// kneeLight the shoulder with which cameras avoid clipping. It distinguishes nearly clipped paper
+// from less light one. Clipped white has the light brightest.
 var sceneLight = func() (t [256]float32) {
 	for i := range t {
 		t[i] = float32(min(unrecorded(float64(gray.LinearLight[i])), brightest))
@@ -90,7 +90,7 @@ var sceneLight = func() (t [256]float32) {
 	return t
 }()
 
-// lightAt samples a picture's light between its pixels, and reports false outside it.
+// lightAt interpolates a picture's light. It reports false outside it.
 func lightAt(g *image.Gray, x, y float64) (float64, bool) {
 	v, ok := gray.Bilinear(g, x, y)
 	return float64(sceneLight[uint8(v+0.5)]), ok
@@ -99,9 +99,8 @@ func lightAt(g *image.Gray, x, y float64) (float64, bool) {
 // rimStep is the spacing of a profile's samples in millimetres.
 const rimStep = 0.25
 
-// profile holds what the rim looks like along a line: running sums of the light
-// in the cells' row and on the keyline, so that the mean over any stretch costs
-// two look-ups.
+// profile holds the light of the rim along a line as running sums, over the cells' row and over the
+// keyline, so that the mean over any stretch takes two look-ups.
 type profile struct {
 	a0   float64
 	n    int
@@ -111,7 +110,7 @@ type profile struct {
 // rimLight is the light of the cells' row and of the keyline next to it.
 type rimLight struct{ cells, key float64 }
 
-// read samples the line; it reports false when part of it lies outside the picture.
+// read samples the line. It reports false if part of it lies outside the picture.
 func (p *profile) read(g *image.Gray, s *sideLine) bool {
 	p.a0 = s.a0
 	p.n = int((s.a1-s.a0)/rimStep) + 1
@@ -133,7 +132,7 @@ func (p *profile) read(g *image.Gray, s *sideLine) bool {
 	return true
 }
 
-// over returns the sum over [a, b], clamped to the profile, and of how many samples it is.
+// over returns the sum over [a, b], clamped to the profile, and its number of samples.
 func (p *profile) over(a, b float64) (sum rimLight, n float64) {
 	i := min(max(int((a-p.a0)/rimStep+0.5), 0), p.n-1)
 	j := min(max(int((b-p.a0)/rimStep+0.5), i+1), p.n)
@@ -147,8 +146,8 @@ func (p *profile) key(a, b float64) float64 {
 	return sum.key / n
 }
 
-// evenKeyline reports whether the keyline of a side centred at 0 is in view from
-// end to end: nowhere darker than a fifth of its brightest stretch, half of its grey level.
+// evenKeyline reports whether the keyline of a side centred at 0 is visible from end to end:
+// nowhere darker than a fifth of its brightest stretch, half of its grey level.
 func (p *profile) evenKeyline(base engine.Base, s token.Side) bool {
 	half := float64(token.SideLength(base, s)) / 2
 	lo, hi := math.Inf(1), 0.0
@@ -159,9 +158,8 @@ func (p *profile) evenKeyline(base engine.Base, s token.Side) bool {
 	return lo > hi/5
 }
 
-// nearestWord gives for every reading of twelve cells the index of the nearest
-// word (4·ship + side) and its distance; readings two cells or more from every
-// word count as distance 2.
+// nearestWord has for every reading of twelve cells the index of the nearest word (4·ship + side)
+// and its distance; readings two cells or more from every word have distance 2.
 var nearestWord = func() (t [1 << token.WordBits]struct {
 	word int16
 	dist uint8
@@ -185,26 +183,25 @@ type reading struct {
 }
 
 const (
-	// minReadContrast is the least difference between white and dark cells, as
-	// parts of the keyline's light, at which a rim is read: black ink under veiling
-	// glare still leaves a third.
+	// minReadContrast is the least difference between white and dark cells, relative to the keyline's
+	// light, at which a rim is read: black ink under veiling glare still leaves a third.
 	minReadContrast = 0.3
 	// minKeyline is the least mean light of the keyline: 25 grey levels.
 	minKeyline = 0.0097
 )
 
-// relative returns the light of the cells' row over [a, b] as a part of the
-// keyline's light next to it, so that a shadow across the side changes nothing.
+// relative returns the light of the cells' row over [a, b] relative to the keyline's light next to
+// it, so that a shadow across the side has no effect.
 func (p *profile) relative(a, b float64) float64 {
 	sum, n := p.over(a, b)
 	return relativeLight(sum.cells, sum.key, n)
 }
 
-// relativeLight is the sum of n lights of cells as a part of that of the keyline next to them, cut
-// off where the keyline is covered.
+// relativeLight returns the sum of n lights of cells relative to that of the keyline next to them,
+// limited where the keyline is covered.
 func relativeLight(cells, key, n float64) float64 { return lesser(cells/greater(key, 0.0037*n), 2) }
 
-// lesser and greater are min and max of numbers that are not negative, without branches.
+// lesser and greater are min and max of non-negative numbers, without branches.
 func lesser(a, b float64) float64 {
 	return math.Float64frombits(min(math.Float64bits(a), math.Float64bits(b)))
 }
@@ -213,9 +210,9 @@ func greater(a, b float64) float64 {
 	return math.Float64frombits(max(math.Float64bits(a), math.Float64bits(b)))
 }
 
-// extremes returns the least and the greatest of numbers, without branches.
+// extremes returns the least and the greatest number, without branches.
 func extremes(v []float64) (lo, hi float64) {
-	var sign int64 = math.MaxInt64 // with these bits of negative ones turned round, floats are ordered as integers
+	var sign int64 = math.MaxInt64 // with these bits inverted in negative floats, floats are ordered like integers
 	least, greatest := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, x := range v {
 		b := int64(math.Float64bits(x))
@@ -226,7 +223,7 @@ func extremes(v []float64) (lo, hi float64) {
 	return of(least), of(greatest)
 }
 
-// correlation gathers what was seen against what is printed, for Pearson's coefficient.
+// correlation accumulates what was seen against what is printed, for Pearson's coefficient.
 type correlation struct{ sx, sy, sxx, syy, sxy, n float64 }
 
 func (c *correlation) add(seen, printed float64) {
@@ -235,12 +232,12 @@ func (c *correlation) add(seen, printed float64) {
 	c.n++
 }
 
-// dark is add of what is printed dark.
+// dark is add for a cell printed dark.
 func (c *correlation) dark(seen float64) {
 	c.sy, c.syy, c.n = c.sy+seen, c.syy+seen*seen, c.n+1
 }
 
-// coefficient returns -1…1, and false when either does not vary.
+// coefficient returns -1…1. It reports false if either does not vary.
 func (c *correlation) coefficient() (float64, bool) {
 	den := (c.sxx - c.sx*c.sx/c.n) * (c.syy - c.sy*c.sy/c.n)
 	if !(den > 0) {
@@ -249,16 +246,16 @@ func (c *correlation) coefficient() (float64, bool) {
 	return (c.sxy - c.sx*c.sy/c.n) / math.Sqrt(den), true
 }
 
-// variance is that of what was seen.
+// variance returns the variance of what was seen.
 func (c *correlation) variance() float64 { return c.syy/c.n - (c.sy/c.n)*(c.sy/c.n) }
 
-// readAt reads the side whose middle is at center, and scores it by the
-// correlation of the cells (and of the two dark corners) with the nearest word.
+// readAt reads the side with its middle at center, and scores it by the correlation of the cells
+// (and of the two dark corners) with the nearest word.
 func (p *profile) readAt(base engine.Base, s token.Side, center float64) (reading, bool) {
 	return p.readBetween(base, s, center, math.Inf(-1), math.Inf(1))
 }
 
-// readBetween is readAt for only the cells and corners that lie between two places.
+// readBetween is readAt for the cells and corners between two places.
 func (p *profile) readBetween(base engine.Base, s token.Side, center, from, to float64) (reading, bool) {
 	n := token.Cells(base, s)
 	half, w := float64(token.SideLength(base, s))/2, float64(token.CellWidth(base, s))
@@ -271,7 +268,7 @@ func (p *profile) readBetween(base engine.Base, s token.Side, center, from, to f
 	if i1-i0 < token.WordBits {
 		return reading{}, false
 	}
-	var ends [2]float64 // the dark corners, where they are in view
+	var ends [2]float64 // the dark corners, if visible
 	seen := [2]bool{center-half >= from-1, center+half <= to+1}
 	if seen[0] {
 		ends[0] = p.relative(center-half+1.6, first-0.6)
@@ -312,21 +309,22 @@ func (p *profile) readBetween(base engine.Base, s token.Side, center, from, to f
 }
 
 const (
-	// spill is the share of a cell's light that a blur of 1.1 mm spreads into each of its neighbours. Readings
-	// are tried without, and where that fits by leastSharp, with it.
+	// spill is the share of a cell's light that a blur of 1.1 mm spreads into each of its neighbours.
+	// Readings are first tried without, and with it if that fits by leastSharp.
 	spill      = 0.15
 	leastSharp = 0.55
-	// endMost is how light the dark corners may seem between the darkest cell and the lightest.
+	// endMost is how light the dark corners may seem, between the darkest cell and the lightest.
 	endMost = 0.7
-	// lightCorner is how light a corner may seem next to the keyline: under a blur of 1.2 mm dark ones have up to 1.5.
+	// lightCorner is how light a corner may seem relative to the keyline: under a blur of 1.2 mm dark
+	// ones have up to 1.5.
 	lightCorner = 1.7
 )
 
-// hardDecision takes each bit for what it shows, above or below zero, and names the two that are least clear. It has no
-// branches: they could not be predicted.
+// hardDecision decides each bit by the sign of its value, and returns the two least clear ones. It
+// avoids unpredictable branches.
 func hardDecision(shown *[token.WordBits]float64) (taken uint16, least [2]int) {
 	const sign, number = 1 << 63, 1<<4 - 1
-	doubt := [2]uint64{math.MaxUint64, math.MaxUint64} // how clear, which floats tell by their bits, and which it is in the last ones
+	doubt := [2]uint64{math.MaxUint64, math.MaxUint64} // how clear, as float bits, with the bit's index in the lowest ones
 	for i, d := range shown {
 		shows := math.Float64bits(d)
 		taken |= uint16(^shows>>63) << i
@@ -337,7 +335,8 @@ func hardDecision(shown *[token.WordBits]float64) (taken uint16, least [2]int) {
 	return taken, [2]int{int(doubt[0] & number), int(doubt[1] & number)}
 }
 
-// withoutSpill takes the light away that spilt over from the neighbours of cells in a row; beyond it lie ends.
+// withoutSpill removes the light that neighbouring cells spread into cells of a row; ends are the
+// cells beyond it.
 func withoutSpill(value []float64, ends *[2]float64) {
 	last := len(value) - 1
 	before, after := ends[0], ends[1]
@@ -348,11 +347,12 @@ func withoutSpill(value []float64, ends *[2]float64) {
 	value[last] -= spill * (before + after)
 }
 
-// decode finds the word that cells in a row show; the first is number i0 of its side, lo and hi are the least and the greatest
-// of them, and beyond the row lie ends. Of the two cells that are least clear each is
-// taken both ways (Chase, A class of algorithms for decoding block codes with channel measurement information, 1972).
+// decode finds the word of cells in a row. The first is number i0 of its side, lo and hi are the
+// least and the greatest of them, and ends lie beyond the row. It tries both values of the two
+// least clear cells (Chase, A class of algorithms for decoding block codes with channel measurement
+// information, 1972).
 func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, lo, hi float64) (best reading, ok bool) {
-	var sums, times [token.WordBits]float64 // of the cells of each bit, and how many there are
+	var sums, times [token.WordBits]float64 // of each bit's cells, and their number
 	var all correlation                     // of a word without white cells; over the cells and two dark corners
 	bit := i0 % token.WordBits
 	for _, v := range value {
@@ -368,7 +368,7 @@ func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, lo, hi float
 			all.dark(end)
 		}
 	}
-	// Middle between the two levels; cells that appear twice are averaged.
+	// The middle between the two levels; cells that appear twice are averaged.
 	middle := (lo + hi) / 2
 	var shown [token.WordBits]float64
 	for i := range shown {
@@ -396,7 +396,7 @@ func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, lo, hi float
 	return best, ok
 }
 
-// candidate is a possible ship: a token at a rough pose.
+// candidate is a possible ship: a token at an approximate pose.
 type candidate struct {
 	token token.Token
 	pose  geom.Pose
@@ -407,7 +407,7 @@ type candidate struct {
 // under blur 1.2 px, noise 6 and contrast 80 still reads 0.85.
 const minReadScore = 0.80
 
-// sidePrint is a way in which sides are divided into cells.
+// sidePrint is a way of dividing sides into cells.
 type sidePrint struct {
 	base engine.Base
 	side token.Side // Front stands for the rear too, RightSide for the left
@@ -422,14 +422,15 @@ var (
 	longPrints   = [...]sidePrint{{engine.Huge195, token.RightSide}, {engine.Huge225, token.RightSide}}
 )
 
-// edgeSlack is by how much an edge may seem longer or shorter than its side, in mm.
+// edgeSlack is by how much an edge may appear longer or shorter than its side, in mm.
 const edgeSlack = 2.5
 
-// longestRow is the longest edge that is read, in mm: the fronts of eight small bases that touch, or the long side of a huge one.
+// longestRow is the longest edge that is read, in mm: the fronts of eight small bases that touch,
+// or the long side of a huge one.
 const longestRow = 8*40 + edgeSlack
 
-// candidates reads the rim along one edge in every way that the edge allows: any
-// base size, and any place of the side that the seen piece fits into.
+// candidates reads the rim along one edge in every way that the edge allows: any base size, and any
+// place of the side that the visible piece fits.
 func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candidate {
 	p0, ok0 := f.cam.PointAt(s.A, f.z)
 	p1, ok1 := f.cam.PointAt(s.B, f.z)
@@ -459,18 +460,19 @@ func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candida
 }
 
 const (
-	// bloomReach is how far in mm across an edge bloom looks.
+	// bloomReach is how far in mm across an edge bloom searches.
 	bloomReach = 2.5
-	// Of paper that is clipped the picture does not show how light it is, so that half of its light lies up to 1.2 mm farther
-	// inwards than bloom finds: the rim is read at clippedDepths depths, clippedStep mm apart.
+	// The light of clipped paper is unknown, so half of its light may lie up to 1.2 mm further inwards
+	// than bloom finds: the rim is then read at clippedDepths depths, clippedStep mm apart.
 	clippedDepths = 3
 	clippedStep   = 0.5
-	// clippedInside is the light of an edge's inside from which it is clipped.
+	// clippedInside is the light inside an edge from which it is clipped.
 	clippedInside = 0.95 * brightest
 )
 
-// bloom returns how far inwards of an edge, in mm, the light is half of what it is inside, and whether that is clipped. A camera's
-// curve and its clipping move the steepest slope of grey levels outwards, by as much as the blur is wide.
+// bloom returns how far inwards of an edge, in mm, the light is half of that inside, and whether
+// that is clipped. A camera's curve and its clipping move the steepest slope of grey levels
+// outwards, by as much as the width of the blur.
 func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) (deep float64, clipped bool) {
 	line := newSideLine(f.cam, p0, dir, 0, length, f.z)
 	if !line.valid {
@@ -503,8 +505,8 @@ func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) (deep 
 	return 0, clipped
 }
 
-// middles returns between which places along an edge the middle of a side lies, and whether the edge is
-// longer than the side.
+// middles returns the range along an edge in which the middle of a side lies, and whether the edge
+// is longer than the side.
 func middles(length, side float64) (lo, hi float64, row bool) {
 	if length > side+edgeSlack {
 		return side/2 - edgeSlack, length - side/2 + edgeSlack, true
@@ -512,9 +514,9 @@ func middles(length, side float64) (lo, hi float64, row bool) {
 	return length - side/2 - edgeSlack, side/2 + edgeSlack, false
 }
 
-// alongPiece reads a side when the edge is a piece of it, or the whole, and where it is as long as a
-// huge base is wide, the fronts of those too. Bases that touch with their sides in line have one edge: of
-// one that is longer than the side, each stretch as long as the side is read for itself.
+// alongPiece reads a side of which the edge is a piece or the whole; for an edge as long as a huge
+// base is wide, also its front. Bases that touch with their sides in line have one edge: in an edge
+// longer than the side, each stretch as long as the side is read separately.
 func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, length float64, out []candidate) []candidate {
 	side := float64(token.SideLength(print.base, print.side))
 	if length < 0.3*side {
@@ -524,8 +526,8 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 	if !f.line.valid {
 		f.line = newSideLine(f.cam, p0, dir, lo-side/2-1, hi+side/2+1, f.z)
 		if !f.line.valid || !f.profile.read(g, &f.line) {
-			// Near the picture's rim the full range may not be visible; then only
-			// the piece itself can be the side.
+			// Near the picture's border the full range may not be visible; then only the piece itself can be
+			// the side.
 			f.line = sideLine{}
 			return out
 		}
@@ -537,9 +539,9 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 		if !ok {
 			return 0
 		}
-		// Plain words are read only along an edge that is the whole side.
+		// Weak words are read only along an edge that is the whole side.
 		if r.score >= minReadScore && print.carries(r.word) && (!token.WeakWord(token.AllWords[r.word]) || length > side-edgeSlack && !row) {
-			best.take(r)
+			best.add(r)
 		}
 		return r.score
 	}
@@ -558,7 +560,7 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 	if print.base != engine.Large || row || length < leastFront*side {
 		return out
 	}
-	// A front is taken to have an end in the piece: others are found by their long sides.
+	// A front must have an end in the piece; others are found by their long sides.
 	for _, front := range frontPrints {
 		var best bestReadings
 		for c := lo; c <= hi; c += hugeStep {
@@ -566,7 +568,7 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 				continue
 			}
 			if r, ok := f.profile.readAt(front.base, front.side, c); ok && r.score >= minReadScore && front.carries(r.word) {
-				best.take(r)
+				best.add(r)
 			}
 		}
 		out = best.candidates(front.base, line, out)
@@ -575,25 +577,25 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 }
 
 const (
-	// readStep is the step in mm in which the places of a side along an edge are tried, and a third of it next to those
-	// that read by nearlyRead.
+	// readStep is the step in mm between the places of a side along an edge that are tried; it is a
+	// third of that next to places that read by nearlyRead.
 	readStep   = 1.0
 	nearlyRead = 0.7
-	// hugeStep is the step in mm in which huge bases' sides are tried: the fit takes up what is left.
+	// hugeStep is the step in mm for the sides of huge bases; the fit corrects the rest.
 	hugeStep = 0.8
 	// leastFront is the share of a huge base's front that is read.
 	leastFront = 0.5
 	// leastLong is the shortest piece of a huge base's long side that is read, in mm: a word
 	// and a corner.
 	leastLong = 12*2.9 + float64(token.Corner)
-	// surelyLong is the length from which an edge is no large base's side: then it may be any piece
-	// of a long one, also one without an end.
+	// surelyLong is the length from which an edge cannot be a large base's side: it may then be any
+	// piece of a long one, also one without an end.
 	surelyLong = 80 + edgeSlack
 )
 
-// alongHuge reads the edge as a piece of a huge base's long side: the cells next to the piece
-// alone, for the miniature hides others. A word recurs every twelve cells, so that a piece without an
-// end may stand in several places: a short one is taken to have one.
+// alongHuge reads the edge as a piece of a huge base's long side, only the cells next to the piece,
+// because the miniature hides others. A word repeats every twelve cells, so a piece without an end
+// may belong to several places: a short one must have an end.
 func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, out []candidate) []candidate {
 	if length < leastLong {
 		return out
@@ -612,7 +614,7 @@ func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, ou
 			for c := from; c <= to; c += hugeStep {
 				r, ok := f.profile.readBetween(print.base, print.side, c, -0.5, length+0.5)
 				if ok && r.score >= minReadScore && print.carries(r.word) && !token.WeakWord(token.AllWords[r.word]) {
-					best.take(r)
+					best.add(r)
 				}
 			}
 		}
@@ -628,21 +630,21 @@ func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, ou
 	return out
 }
 
-// carries reports whether a side with this print may carry the word of a number, 4·ship + side.
+// carries reports whether a side with this print may have the word of a number, 4·ship + side.
 func (p sidePrint) carries(word int) bool {
 	return token.Square(p.base) || token.Side(word)&1 == p.side
 }
 
-// bestReadings are the best few readings of different words, and where apart is set of one word in
-// places that are so far apart, in mm.
+// bestReadings are the best few readings of different words or, if apart is set, of one word in
+// places at least that far apart, in mm.
 type bestReadings struct {
 	r     [4]reading
 	n     int
 	apart float64
 }
 
-// take keeps a reading if it is among the best.
-func (b *bestReadings) take(r reading) {
+// add keeps a reading if it is among the best.
+func (b *bestReadings) add(r reading) {
 	worst := 0
 	for i := range b.n {
 		if b.r[i].word == r.word && (b.apart == 0 || math.Abs(b.r[i].center-r.center) < b.apart) {

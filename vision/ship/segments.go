@@ -9,8 +9,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// segment is a straight piece of an edge in a picture. Walking from A to B, the
-// bright side lies on the right.
+// segment is a straight piece of an edge in a picture. Going from A to B, the bright side is on the
+// right.
 type segment struct {
 	A, B     geom.Pixel
 	contrast float64 // mean gradient along it, grey levels per pixel
@@ -26,14 +26,14 @@ type edgel struct {
 	at     int32 // its bit in the finder's map
 }
 
-// segmentFinder finds straight edges. It keeps its buffers from one picture to
-// the next, and belongs to one goroutine.
+// segmentFinder finds straight edges. It reuses its buffers from picture to picture, and belongs to
+// one goroutine.
 type segmentFinder struct {
-	rows   [3]gradientRow // those about the one that is thinned
-	words  int            // of a row of the maps, 64 pixels each
+	rows   [3]gradientRow // those around the row that is thinned
+	words  int            // words per row of the maps, 64 pixels each
 	marks  []uint64       // pixels with an edgel
-	free   []uint64       // of these, those that no segment has taken
-	before []int32        // edgels before those of a word of marks
+	free   []uint64       // those of them that are in no segment yet
+	before []int32        // number of edgels before those of a word of marks
 	edgels []edgel        // row by row, from left to right
 	order  []int32
 	chain  []int32
@@ -61,7 +61,7 @@ func (f *segmentFinder) find(g *image.Gray, roi image.Rectangle, minLength float
 	return f.walk(roi, minLength)
 }
 
-// findEdgels takes the gradient row by row, and thins each row once the next one is known.
+// findEdgels computes the gradient row by row, and thins each row once the next one is known.
 func (f *segmentFinder) findEdgels(g *image.Gray, roi image.Rectangle) {
 	w, h := roi.Dx(), roi.Dy()
 	f.words = (w + 63) / 64
@@ -74,7 +74,7 @@ func (f *segmentFinder) findEdgels(g *image.Gray, roi image.Rectangle) {
 	f.edgels = f.edgels[:0]
 	for y := range h {
 		row := func(dy int) []uint8 { return g.Pix[g.PixOffset(roi.Min.X-1, roi.Min.Y+y+dy):][: w+2 : w+2] }
-		f.rows[y%3].take(row(-1), row(0), row(1))
+		f.rows[y%3].compute(row(-1), row(0), row(1))
 		if y >= 2 {
 			f.thin(y-1, w)
 		}
@@ -87,9 +87,9 @@ func (f *segmentFinder) findEdgels(g *image.Gray, roi image.Rectangle) {
 	}
 }
 
-// take fills the row by Scharr's 3×3 operator (weights 3, 10, 3), from three rows of
-// the picture that begin one pixel before it.
-func (r *gradientRow) take(up, at, down []uint8) {
+// compute fills the row with the gradient by Scharr's 3×3 operator (weights 3, 10, 3), from three rows
+// of the picture that start one pixel earlier.
+func (r *gradientRow) compute(up, at, down []uint8) {
 	n := len(r.mag)
 	up, at, down, gx, gy := up[:n+2], at[:n+2], down[:n+2], r.gx[:n], r.gy[:n]
 	column := func(x int) (sum, step int32) {
@@ -139,9 +139,8 @@ func (f *segmentFinder) thin(y, w int) {
 		}
 		inv := float32(1 / c)
 		at := y*f.words*64 + x
-		// Direction along the edge with the bright side (the gradient) on the
-		// right: y points down, so turning the gradient a quarter turn counter-
-		// clockwise on the screen gives (gy, -gx).
+		// Direction along the edge with the bright side (the gradient) on the right: y points down, so
+		// rotating the gradient a quarter turn counter-clockwise on the screen gives (gy, -gx).
 		f.edgels = append(f.edgels, edgel{
 			x: float32(x) + off*stepX, y: float32(y) + off*stepY,
 			dx: float32(gy) * inv, dy: -float32(gx) * inv, mag: float32(c) / 32, at: int32(at),
@@ -178,8 +177,8 @@ func (f *segmentFinder) walk(roi image.Rectangle, minLength float64) []segment {
 	return out
 }
 
-// sortByStrength fills order with the edgels that are strong enough to start a
-// segment, strongest first, by counting.
+// sortByStrength fills order with the edgels strong enough to start a segment, strongest first, by
+// counting sort.
 func (f *segmentFinder) sortByStrength() {
 	var count [257]int32
 	bin := func(e *edgel) int { return 255 - min(int(e.mag), 255) }
@@ -200,7 +199,8 @@ func (f *segmentFinder) sortByStrength() {
 	}
 }
 
-// nextEdgel returns the free edgel that best continues a chain one pixel on from a place in its running direction, or -1.
+// nextEdgel returns the free edgel that best continues a chain one pixel further in its running
+// direction, or -1.
 func (f *segmentFinder) nextEdgel(px, py, ux, uy, sign float32, w, h int) int32 {
 	const maxTurn = 0.94 // cos 20°: how far an edgel's own direction may differ
 	best := int32(-1)
@@ -208,7 +208,8 @@ func (f *segmentFinder) nextEdgel(px, py, ux, uy, sign float32, w, h int) int32 
 	cx, cy := int(px+ux+0.5), int(py+uy+0.5)
 	top, left := max(cy-1, 0), max(cx-1, 0)
 	n := min(cx+1, w-1) - left + 1
-	// The free ones of up to three rows in one word, 16 bits each: to go through the rows one by one costs twice the time.
+	// The free edgels of up to three rows in one word, 16 bits each: separate rows would take twice
+	// the time.
 	var near uint64
 	for yy := min(cy+1, h-1); yy >= top; yy-- {
 		near = near<<16 | f.freeFrom(yy*f.words*64+left, n)
@@ -232,7 +233,7 @@ func (f *segmentFinder) nextEdgel(px, py, ux, uy, sign float32, w, h int) int32 
 	return best
 }
 
-// freeFrom returns the bits of n neighbouring pixels, from one on, that have a free edgel.
+// freeFrom returns the bits of n neighbouring pixels that have a free edgel.
 func (f *segmentFinder) freeFrom(at, n int) uint64 {
 	if n <= 0 {
 		return 0
@@ -244,7 +245,7 @@ func (f *segmentFinder) freeFrom(at, n int) uint64 {
 	return near & (1<<n - 1)
 }
 
-// number returns which edgel the pixel with a bit has.
+// number returns the edgel's index for the pixel of a bit.
 func (f *segmentFinder) number(at int) int32 {
 	return f.before[at/64] + int32(bits.OnesCount64(f.marks[at/64]&(1<<(at%64)-1)))
 }
@@ -270,8 +271,8 @@ func (f *segmentFinder) grow(seed int32, sign float32, w, h int) {
 		c := &f.edgels[best]
 		n++
 		if n >= 4 {
-			// The running direction is the one from the seed: a straight line. A
-			// chain that bends away from it ends.
+			// The running direction is that from the seed: a straight line. A chain that bends away from it
+			// ends.
 			lx, ly := c.x-ox, c.y-oy
 			l := float32(math.Sqrt(float64(lx)*float64(lx) + float64(ly)*float64(ly)))
 			dx, dy := lx/l, ly/l
@@ -280,16 +281,16 @@ func (f *segmentFinder) grow(seed int32, sign float32, w, h int) {
 			}
 			ux, uy = dx, dy
 		}
-		// Step on from the foot of the edgel on the line, so that noise in one
-		// edgel does not lead astray.
+		// The next step starts at the edgel's foot on the line, so that noise in one edgel does not
+		// divert the chain.
 		off := (c.x-px)*uy - (c.y-py)*ux
 		along := (c.x-px)*ux + (c.y-py)*uy
 		px, py = px+along*ux+0.4*off*uy, py+along*uy-0.4*off*ux
 	}
 }
 
-// fitChain fits a line to the chain by total least squares and cuts it to the
-// chain's extent. It fails for chains that are too short or not straight.
+// fitChain fits a line to the chain by total least squares and cuts it to the chain's extent. It
+// fails for a chain that is too short or not straight.
 func (f *segmentFinder) fitChain() (segment, bool) {
 	if len(f.chain) < 5 {
 		return segment{}, false

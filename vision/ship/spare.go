@@ -10,48 +10,51 @@ import (
 	"sightline/vision/token"
 )
 
-// A token that lies on the mat without a base names no ship. It is lower than a token on a base, so that it looks smaller: by 0.3 %
-// from 1250 mm. A printer's scale may do the same, so that it counts only where nothing stands on the token: the lines of its panel are
-// then in view from end to end, and a miniature and its peg always hide some of them.
+// A token that lies on the mat without a base names no ship. It is lower than a token on a base, so
+// it looks smaller: by 0.3 % from 1250 mm. A printer's scale may have the same effect, so the size
+// counts only if nothing stands on the token: then the lines of its panel are visible from end to
+// end, while a miniature and its peg always hide some of them.
 
 const (
-	// bareLines is the share of the panel's lines in view, and barePlain that of the plain panel between them, from which on nothing
-	// stands on a token. Of 276 simulated tokens without a miniature the least were 0.89 and 1.00; of 138 with one two have both, and
-	// one has 1.00 and 0.88 (docs/measurements/ships.md).
+	// bareLines is the visible share of the panel's lines, and barePlain that of the plain panel
+	// between them, from which on nothing stands on a token. Of 276 simulated tokens without a
+	// miniature the least were 0.89 and 1.00; of 138 with one two have both, and one has 1.00 and 0.88
+	// (docs/measurements/ships.md).
 	bareLines = 0.80
 	barePlain = 0.95
-	// samePanel is by how much of the white a place of the plain panel may differ from most of it.
+	// samePanel is by how much of the white a place of the plain panel may differ from the median.
 	samePanel = 0.03
-	// A line is in view where its contrast is that of the print, as the blur leaves it, times leastLine to mostLine, and the panel
-	// next to it is darker than darkPanel of the white.
+	// A line is visible if its contrast is leastLine to mostLine times that of the blurred print, and
+	// the panel next to it is darker than darkPanel of the white.
 	leastLine, mostLine = 0.3, 2.5
 	darkPanel           = 0.25
 
 	lineHalf  = 0.3 // half the width of a panel's line, mm
-	lineFrom  = 4.0 // mm from the middle: a peg's hole lies nearer
+	lineFrom  = 4.0 // mm from the middle: a peg's hole is nearer
 	lineStep  = 2.0 // mm, cut into lineParts
 	lineParts = 4
-	lineFlank = 2.2 // mm from the line to the panel that it is compared with
+	lineFlank = 2.2 // mm from the line to the panel with which it is compared
 )
 
 const (
-	// spareShare is the prior probability that a token without a miniature lies flat.
+	// spareShare is the prior probability that a token without a miniature lies on the mat.
 	spareShare = 0.2
 	// spareDrop is how much lower a token of paper lies on the mat than on a base.
 	spareDrop = token.BaseTop - 0.3*geom.Millimeter
-	// spareOdds is how much likelier its size must be for a token on the mat than for one on a base.
+	// spareOdds is how much likelier a token's size must be on the mat than on a base.
 	spareOdds = 1000
-	// spareFit is how many standard deviations a size may be from that of a token on the mat. What is smaller was printed so.
+	// spareFit is how many standard deviations a size may differ from that of a token on the mat. A
+	// smaller token was printed too small.
 	spareFit = 4
 
 	// printScale is the standard deviation of a printer's scale: within 0.3 % a sheet is good (docs/printing.md).
 	printScale = 0.0017
-	// sizeFloor is the standard deviation that the size of one token has over others of its sheet: bases whose tops lie 0.34 mm
-	// too high or too low, and what blur and light do to a print.
+	// sizeFloor is the standard deviation of the size of one token relative to others of its sheet:
+	// from bases whose tops lie 0.34 mm too high or too low, and from blur and light.
 	sizeFloor = 0.0005
 )
 
-// panelShown returns the share of the lines of the token's panel that the picture shows, after a fit.
+// panelShown returns the visible share of the lines of the token's panel, after a fit.
 func (l *Locator) panelShown(g *image.Gray) float64 {
 	f := &l.fit
 	ink := token.InkArc[f.token.Code.Player()]
@@ -66,7 +69,7 @@ func (l *Locator) panelShown(g *image.Gray) float64 {
 			line := l.panelLine(aside, ahead)
 			for r := lineFrom; r+lineStep < line.length; r += lineStep {
 				all++
-				// Behind the middle the panel between the lines carries the ship's name.
+				// Behind the middle the panel between the lines has the ship's name.
 				if shows(line.over(g, r, lineFlank)) && (ahead < 0 || shows(line.over(g, r, -lineFlank))) {
 					shown++
 				}
@@ -76,8 +79,8 @@ func (l *Locator) panelShown(g *image.Gray) float64 {
 	return float64(shown) / float64(max(all, 1))
 }
 
-// panelPlain returns the share of the panel between its lines that is as dark as most of it, where neither the ship's name nor the
-// chevron is printed.
+// panelPlain returns the share of the panel between its lines that is as dark as most of it,
+// excluding the ship's name and the chevron.
 func (l *Locator) panelPlain(g *image.Gray) float64 {
 	const rim = float64(token.RimDeep) + 1.5 // what blurs into the panel
 	f := &l.fit
@@ -107,8 +110,9 @@ func (l *Locator) panelPlain(g *image.Gray) float64 {
 	return float64(same) / float64(max(len(light), 1))
 }
 
-// plainPanel reports whether a place of a token's panel, in mm from the middle, is left plain: to the sides between lines and
-// side marks, and ahead up to the chevron. The panel reaches to hx and hy.
+// plainPanel reports whether a place of a token's panel, in mm from the middle, is not printed: at
+// the sides between lines and side marks, and ahead up to the chevron. The panel extends to hx and
+// hy.
 func plainPanel(t token.Token, x, y, hx, hy float64) bool {
 	const fromLine, chevron, mark = 2.0, 9.0, 4.0
 	s, c := math.Sincos(float64(token.FrontArcHalfAngle(t.Base)))
@@ -122,17 +126,17 @@ func plainPanel(t token.Token, x, y, hx, hy float64) bool {
 	return y > 0 && y <= hy-chevron
 }
 
-// linear is the light of an sRGB ink, weighed as a grey picture weighs its colours.
+// linear returns the light of an sRGB ink, weighted as in a grey picture.
 func linear(r, g, b uint8) float64 {
 	v := func(x uint8) float64 { return float64(x) / 255 }
 	return math.Pow(0.299*v(r)+0.587*v(g)+0.114*v(b), 2.2)
 }
 
-// panelLine is a line of a token's panel, from the token's middle out.
+// panelLine is a line of a token's panel, from the token's middle outwards.
 type panelLine struct {
 	l             *Locator
 	along, across geom.Point // of the token's frame; across points away from the panel behind or ahead, to the side
-	length        float64    // mm, up to the rim less what blurs into it
+	length        float64    // mm, up to the rim less its blur
 	z             geom.Length
 }
 
@@ -147,8 +151,8 @@ func (l *Locator) panelLine(aside, ahead float64) panelLine {
 	}
 }
 
-// over returns by how much the line is lighter than the panel next to it, from r mm on, and how light that is. Outside the picture
-// both are no numbers.
+// over returns by how much the line is lighter than the panel next to it, from r mm on, and the
+// panel's light. Both are NaN outside the picture.
 func (p *panelLine) over(g *image.Gray, r, flank float64) (over, panel float64) {
 	light := func(r, aside float64) float64 {
 		px, ok := p.l.table.PixelOf(p.l.fit.pose.Transform(p.along.Mul(r).Add(p.across.Mul(aside))), p.z)
@@ -165,8 +169,8 @@ func (p *panelLine) over(g *image.Gray, r, flank float64) (over, panel float64) 
 	return over, panel
 }
 
-// sheetScale is by how much larger than true a player's tokens are printed, and its variance. It rests on those that surely stand on
-// bases, because something stands on them.
+// sheetScale is the relative enlargement of a player's printed tokens, and its variance. It is
+// computed from tokens that are surely on bases, because something stands on them.
 type sheetScale struct{ larger, variance float64 }
 
 func sheetOf(ships []found, player int) sheetScale {
@@ -183,7 +187,8 @@ func sheetOf(ships []found, player int) sheetScale {
 	return sheetScale{sum / weights, 1 / weights}
 }
 
-// flat returns how likely a token lies on the mat without a base, 0…1, and whether that is sure.
+// flat returns the probability that a token lies on the mat without a base, and whether that is
+// sure.
 func (l *Locator) flat(s *found, sheet sheetScale) (share float64, sure bool) {
 	if !s.bare {
 		return 0, false
@@ -199,8 +204,8 @@ func (l *Locator) flat(s *found, sheet sheetScale) (share float64, sure bool) {
 	return spareShare * odds / (spareShare*odds + 1 - spareShare), fits && odds > spareOdds
 }
 
-// stand widens the poses of ships by what is not known of the heights of their tokens and of how these lie on their bases, and takes
-// out those that surely lie on the mat.
+// stand adds to the poses' covariances the uncertainty of the tokens' heights and of their places
+// on the bases, and removes the tokens that surely lie on the mat.
 func (l *Locator) stand(ships []found) (kept []found, spare []vision.SpareToken, small []vision.SmallToken) {
 	sheets := [3]sheetScale{1: sheetOf(ships, 1), 2: sheetOf(ships, 2)}
 	for _, s := range ships {
@@ -225,7 +230,7 @@ func (l *Locator) stand(ships []found) (kept []found, spare []vision.SpareToken,
 	return kept, spare, small
 }
 
-// onMat returns where a place that was measured at the height of a base's top lies if it is on the mat.
+// onMat returns the place, if it is on the mat, of a point measured at the height of a base's top.
 func (l *Locator) onMat(p geom.Point) geom.Point {
 	px, ok := l.table.PixelOf(p, l.top(p))
 	if !ok {
@@ -242,7 +247,8 @@ func (h height) small() bool {
 	return h.known && -h.larger > mostStretch && -h.larger > sureStretch*h.sigma
 }
 
-// addPlay adds what a token that was printed too small may lie off by within its base: evenly up to the edges, and turned by as much.
+// addPlay adds the play within its base of a token that was printed too small: uniform up to the
+// edges, and a corresponding turn.
 func (h height) addPlay(cov *geom.Cov3, t token.Token) {
 	x, y := t.Half()
 	play := square(-h.larger) / 3

@@ -9,42 +9,46 @@ import (
 	"sightline/vision/token"
 )
 
-// A token that is held above the mat looks larger than one on a base that stands there, by its
-// height over the camera's, and seems to stand farther from the picture's middle than it is.
+// A token held above the mat looks larger than one on a base, by its height relative to the
+// camera's, and seems to be further from the picture's middle than it is.
 
 const (
-	// mostStretch is the largest share by which the print of a standing token may look too large: a printer's scale is off by
-	// a few thousandths, and clipped light widens the white. The largest of 142 ships in 18 photorealistic pictures had 0.003.
-	// Seven that were held 30 mm above the mat, seen from 1250 mm, had 0.010 to 0.016.
+	// mostStretch is the largest relative enlargement of the print of a standing token: a printer's
+	// scale is off by a few thousandths, and clipped light widens the white. The largest of 142 ships
+	// in 18 photorealistic pictures had 0.003. Seven that were held 30 mm above the mat, seen from
+	// 1250 mm, had 0.010 to 0.016.
 	mostStretch = 0.008
-	// raisedShare is the prior probability that a token is raised, by any height that heldUp does not refuse. A larger one widens
-	// the sigmas of tokens that stand, a smaller one leaves more raised ones outside theirs. With 0.07, two of 116 simulated tokens
-	// that were raised by 5 mm lie beyond 4 of their sigmas (seven with 0.03), and the mean sigma of 115 that stand is 0.210 mm
-	// (0.194). In photorealistic pictures that costs 7 answers in 10 000 (docs/measurements/ships.md).
+	// raisedShare is the prior probability that a token is raised, by any height that heldUp does not
+	// refuse. A larger one widens the sigmas of tokens that stand, a smaller one leaves more raised
+	// ones outside theirs. With 0.07, two of 116 simulated tokens that were raised by 5 mm lie beyond
+	// 4 of their sigmas (seven with 0.03), and the mean sigma of 115 that stand is 0.210 mm (0.194).
+	// In photorealistic pictures that costs 7 answers in 10 000 (docs/measurements/ships.md).
 	raisedShare = 0.07
-	// sureSize is the standard deviation from which a size is measured twice, from either end of what a standing token may have.
-	// Sizes that are known better come out alike from both.
+	// sureSize is the standard deviation above which a size is measured twice, from either end of the
+	// range for a standing token. Better known sizes come out the same from both.
 	sureSize = mostStretch / 8
-	// sureStretch is how many of its standard deviations a size must differ by before a token is refused. (Those 142 had up to 5.7,
-	// far below mostStretch.) At 2.5, tokens of which little shows were refused in one picture and read in the next. The
-	// sigma of those that are not refused covers their height: see raised.
+	// sureStretch is how many standard deviations a size must differ by before a token is refused.
+	// (Those 142 had up to 5.7, far below mostStretch.) At 2.5, tokens of which little is visible were
+	// refused in one picture and read in the next. The sigma of tokens that are not refused covers
+	// their height: see raised.
 	sureStretch = 3.5
 )
 
-// height is what the size of a fitted token's print says about its height.
+// height is the information of a token's size about its height.
 type height struct {
-	larger, sigma float64 // by how much its print looks larger, and the standard deviation of that
+	larger, sigma float64 // relative enlargement of its print, and its standard deviation
 	known         bool
 }
 
-// heldUp reports whether the token is surely above where a base's top is.
+// heldUp reports whether the token is surely above a base's top.
 func (h height) heldUp() bool {
 	return h.known && h.larger > mostStretch && h.larger > sureStretch*h.sigma
 }
 
-// height measures the size of a token after its fit. A print of which little shows may seem to have the size that the fit started
-// with. So where the size is not well known the token is fitted again, from the largest size that a standing one may have, and
-// half the difference of the two sizes is added to the sigma. It uses the pixels up.
+// height measures the size of a token after its fit. If little of the print is visible, it may seem
+// to have the size with which the fit started. So a poorly known size is fitted again, from the
+// largest size of a standing token, and half the difference of the two sizes is added to the sigma.
+// It consumes the pixels.
 func (f *rimFit) height() (h height) {
 	h.larger, h.sigma, h.known = f.stretch()
 	if !h.known || h.sigma < sureSize {
@@ -64,18 +68,20 @@ func (f *rimFit) height() (h height) {
 	return h
 }
 
-// over returns how much higher than a base's top a token is whose print looks larger by so much.
+// over returns the height over a base's top of a token with a relative enlargement.
 func (l *Locator) over(larger float64) geom.Length {
 	return geom.Length((l.table.Center()[2] - float64(token.BaseTop)) * larger / (1 + larger))
 }
 
-// raised returns the standard deviation of a token's height over a base's top: the root mean square of all heights up to those that
-// heldUp refuses, weighted by raisedShare and by the likelihood of the measured size.
+// raised returns the standard deviation of a token's height over a base's top: the root mean square
+// of all heights up to those that heldUp refuses, weighted by raisedShare and by the likelihood of
+// the measured size.
 func (l *Locator) raised(h height) geom.Length {
 	if !h.known {
 		return 0
 	}
-	// A token on a base is never lower than its top: one that looks too small says no more than one of the right size.
+	// A token on a base is never lower than its top, so one that looks too small says no more than one
+	// of the right size.
 	measured := max(h.larger, 0)
 	likelihood := func(larger float64) float64 {
 		e := (measured - larger) / h.sigma
@@ -97,8 +103,8 @@ func (l *Locator) raised(h height) geom.Length {
 	return geom.Length(math.Sqrt(raisedShare * square / all))
 }
 
-// dropRaised takes out the tokens that are held up, and returns them as such. They were located like ships, so that nothing else is
-// read in their places.
+// dropRaised removes the tokens that are held up, and returns them. They were located like ships,
+// so that nothing else is read in their places.
 func (l *Locator) dropRaised(ships []found) (kept []found, raised []vision.RaisedToken) {
 	for _, s := range ships {
 		if !s.height.heldUp() {
@@ -112,19 +118,20 @@ func (l *Locator) dropRaised(ships []found) (kept []found, raised []vision.Raise
 }
 
 const (
-	// innerEdges is how far inwards of the base's edge, in mm, the print that its size is measured on begins: the keyline's inner edge and
-	// the cells. In renders the outer edge, between paper and mat, seems to lie up to 0.1 mm farther out than it is.
+	// innerEdges is how far inwards from the base's edge, in mm, the print for measuring the size
+	// begins: with the keyline's inner edge and the cells. In renders the outer edge, between paper
+	// and mat, seems to lie up to 0.1 mm further out than it is.
 	innerEdges = 0.5
-	// stretchRounds is how often a stretch is measured, each time on the print that the former ones have shrunk and with the light
-	// followed again.
+	// stretchRounds is how often a stretch is measured, each time with the print scaled by the
+	// previous result and the light followed again.
 	stretchRounds = 3
 	// settledStretch is the change, in standard deviations, below which no further round is needed.
 	settledStretch = 0.3
 )
 
-// stretch returns by how much the print in the picture is larger than the token, after a fit, and the standard deviation of that. Pose,
-// blur and the light of every column stay free, so that only opposite sides and the spacing of the cells determine it. It reports
-// false where neither is seen.
+// stretch returns the relative enlargement of the print in the picture, after a fit, and its
+// standard deviation. Pose, blur and the light of every column stay free, so only opposite sides
+// and the spacing of the cells determine it. It reports false if neither is visible.
 func (f *rimFit) stretch() (by, sigma float64, ok bool) {
 	f.shrunk = append(f.shrunk[:0], f.pixels...)
 	fitted := *f
@@ -132,7 +139,7 @@ func (f *rimFit) stretch() (by, sigma float64, ok bool) {
 	f.pixels = f.shrunk
 	f.stride, f.from = 1, innerEdges
 	for round := range stretchRounds {
-		f.look(litFrom)
+		f.sample(litFrom)
 		if round > 0 {
 			f.followLight()
 		}
@@ -149,7 +156,7 @@ func (f *rimFit) stretch() (by, sigma float64, ok bool) {
 	return by, sigma, true
 }
 
-// shrink makes what the picture shows smaller, about the middle of the token.
+// shrink scales the pixels' places about the middle of the token.
 func (f *rimFit) shrink(by float64) {
 	for i := range f.pixels {
 		p := &f.pixels[i]
@@ -157,7 +164,8 @@ func (f *rimFit) shrink(by float64) {
 	}
 }
 
-// stretchStep fits the stretch together with all else, once, and applies what it finds for the rest.
+// stretchStep fits the stretch together with all other parameters, once, and applies the step of
+// the latter.
 func (f *rimFit) stretchStep() (by, sigma float64, ok bool) {
 	var sums stretchSums
 	if f.stretchSums(&sums) < 30 {
@@ -188,8 +196,8 @@ func (f *rimFit) stretchStep() (by, sigma float64, ok bool) {
 	return by, f.noise * math.Sqrt(f.inflation()/covarianceInflation/own), true
 }
 
-// stretchSums are what the pixels add up to: of each side, that of a fit and what is due to the stretch; and of each column
-// with what the light along it changes, and that squared.
+// stretchSums are sums over the pixels: for each side, those of a fit and those for the stretch;
+// for each column, those for its light.
 type stretchSums struct {
 	side [4]struct {
 		sideSums
@@ -202,7 +210,7 @@ type stretchSums struct {
 	}
 }
 
-// stretchSums adds the samples up, and returns the sum of their weights.
+// stretchSums adds up the samples, and returns the sum of their weights.
 func (f *rimFit) stretchSums(sums *stretchSums) (count float64) {
 	for i := range f.samples {
 		p := &f.samples[i]
@@ -236,8 +244,9 @@ func (f *rimFit) stretchSums(sums *stretchSums) (count float64) {
 	return count
 }
 
-// eliminate leaves the light of each column free, held to 1 as followLight holds it, and adds the rest up: the lower triangle
-// of the normal equations, their right side, and what is due to the stretch.
+// eliminate eliminates the light of each column, which is regularised to 1 as in followLight, and
+// adds up the rest: the lower triangle of the normal equations, their right side, and the terms of
+// the stretch.
 func (f *rimFit) eliminate(s *stretchSums, hold float64, cross *[fitParams]float64) (own, pull float64) {
 	f.equations.clear()
 	turn := newSideTurn(f.pose)

@@ -7,8 +7,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// sideParams are the parameters that the pixels of one side know of: its place along and across itself, the heading, σ, and
-// its o, w and k.
+// sideParams is the number of parameters that affect the pixels of one side: its place along and
+// across itself, the heading, σ, and its o, w and k.
 const sideParams = 7
 
 // sideSums are the normal equations of one side's pixels: the lower triangle.
@@ -23,11 +23,12 @@ func (p *printed) addTo(sums *[sideParams]float64, by float64) {
 	sums[4], sums[5], sums[6] = sums[4]+(1-p.inside)*by, sums[5]+(p.inside-p.dark)*by, sums[6]+p.dark*by
 }
 
-// add takes a pixel in, with its weight times the square of what its light is multiplied by, and times that and its residual.
+// add adds a pixel, with its weight times the square of the factor of its light, and with that
+// times its residual.
 func (s *sideSums) add(p *printed, weight, e float64) {
 	a, d, turn, blur, o, w, k := p.da, p.dd, p.turn, p.ds, 1-p.inside, p.inside-p.dark, p.dark
 	p.addTo(&s.gradient, e)
-	n := &s.normal // written out: a loop over it takes twice as long
+	n := &s.normal // unrolled: a loop takes twice as long
 	n[0][0] += weight * a * a
 	x := weight * d
 	n[1][0], n[1][1] = n[1][0]+x*a, n[1][1]+x*d
@@ -45,22 +46,23 @@ func (s *sideSums) add(p *printed, weight, e float64) {
 	n[6][5], n[6][6] = n[6][5]+x*w, n[6][6]+x*k
 }
 
-// sideTurn is by what x and y of a pose change the place at a side.
+// sideTurn is the derivative of the place at a side by x and y of a pose.
 type sideTurn struct{ ax, ay, dx, dy float64 }
 
-// newSideTurn returns that of the front.
+// newSideTurn returns the derivative for the front.
 func newSideTurn(p geom.Pose) sideTurn {
 	s, c := math.Sincos(float64(p.Heading))
 	return sideTurn{ax: -c, ay: s, dx: s, dy: c}
 }
 
-// next returns that of the next side, clockwise.
+// next returns the derivative for the next side, clockwise.
 func (t sideTurn) next() sideTurn { return sideTurn{ax: t.dx, ay: t.dy, dx: -t.ax, dy: -t.ay} }
 
-// of turns what is due to a and d into what is due to x and y.
+// of converts derivatives by a and d into those by x and y.
 func (t sideTurn) of(v *[sideParams]float64) { v[0], v[1] = t.ax*v[0]+t.dx*v[1], t.ay*v[0]+t.dy*v[1] }
 
-// normalEquations are those of all parameters of a fit: x, y, heading, σ, then o, w, k of the four sides.
+// normalEquations are those of all parameters of a fit: x, y, heading, σ, then o, w, k of the four
+// sides.
 type normalEquations struct {
 	normal   [fitParams * fitParams]float64
 	gradient [fitParams]float64
@@ -71,7 +73,7 @@ func (n *normalEquations) clear() {
 	n.normal, n.gradient = [fitParams * fitParams]float64{}, [fitParams]float64{}
 }
 
-// add adds a side's sums, to the lower triangle. It uses them up.
+// add adds a side's sums to the lower triangle. It consumes them.
 func (n *normalEquations) add(side int, s *sideSums, turn sideTurn) {
 	m := &s.normal
 	m[0][1] = m[1][0]
@@ -95,7 +97,7 @@ func (n *normalEquations) factorise() (linalg.Factor, bool) {
 	return linalg.Cholesky(n.factor[:], fitParams)
 }
 
-// sideAt lists where the parameters of a side are among all.
+// sideAt returns the indices of a side's parameters.
 func sideAt(side int) [sideParams]int {
 	return [...]int{0, 1, 2, 3, 4 + 3*side, 5 + 3*side, 6 + 3*side}
 }
