@@ -10,31 +10,31 @@ import (
 	"sightline/engine/geom"
 )
 
-// HeldBoard is a calibration board in somebody's hands, between camera and table.
+// HeldBoard is a calibration board in someone's hands, between camera and table.
 type HeldBoard struct {
 	Board calibration.Board
 	Pose  calibration.Extrinsics // the board's frame (calibration.Board.Points) to the camera's, mm
 }
 
-// BoardTruth is a held board as it truly appears.
+// BoardTruth is where a held board truly appears.
 type BoardTruth struct {
 	HeldBoard
 	Corners []geom.Pixel // of Board.Points, in their order
 }
 
-// boardEdge is the white paper that a board has beyond its squares.
+// boardEdge is the white paper around a board's squares.
 const boardEdge = 8 * geom.Millimeter
 
-// Grip says how a board is held, as the one who holds it would say it.
+// Grip describes how a person holds a board, as seen in the picture.
 type Grip struct {
-	U, V  float64    // where its middle appears, as shares of the picture's width and height
-	Share float64    // its squares' width, were it not tilted, as a share of the picture's width
+	U, V  float64    // place of its middle, as shares of the picture's width and height
+	Share float64    // width of its squares without tilt, as a share of the picture's width
 	TiltX geom.Angle // the board's top side towards the camera
 	TiltY geom.Angle // its right side towards the camera
 	Roll  geom.Angle // in the picture's plane, clockwise
 }
 
-// Hold returns the board held so before a lens.
+// Hold returns the board held this way before a lens.
 func (g Grip) Hold(lens calibration.Intrinsics, b calibration.Board) (HeldBoard, error) {
 	if !(g.Share > 0) {
 		return HeldBoard{}, fmt.Errorf("tablesim: board: share of the picture: expected more than 0, got %v", g.Share)
@@ -52,7 +52,7 @@ func (g Grip) Hold(lens calibration.Intrinsics, b calibration.Board) (HeldBoard,
 	return h, nil
 }
 
-// turned is the rotation of a grip: tilt, then roll.
+// turned returns the rotation of a grip: tilt, then roll.
 func turned(g Grip) [3][3]float64 {
 	rx := calibration.RotationFromVector(calibration.Vec3{float64(g.TiltX), 0, 0})
 	ry := calibration.RotationFromVector(calibration.Vec3{0, float64(g.TiltY), 0})
@@ -73,7 +73,7 @@ func multiply(out, a, b *[3][3]float64) {
 	}
 }
 
-// sheet is a held board as a solid: a plane in space.
+// sheet is a held board as a solid.
 type sheet struct {
 	board   calibration.Board
 	square  float64
@@ -110,7 +110,7 @@ func newSheet(b HeldBoard, camera calibration.Camera) (*sheet, error) {
 	for k := range 3 {
 		s.ceiling -= camera.R[k][2] * camera.T[k]
 	}
-	// Light falls from above: a sheet that leans gets less of it.
+	// Light falls from above: a tilted sheet gets less of it.
 	s.bright = 0.55 + 0.45*math.Abs(s.n[2])
 	if b.Board.Kind == calibration.ChArUco {
 		if err := s.addMarkers(); err != nil {
@@ -157,8 +157,8 @@ func (s *sheet) outline() [4]calibration.Vec3 {
 	return [4]calibration.Vec3{{-q - e, -q - e}, {s.w - q + e, -q - e}, {s.w - q + e, s.h - q + e}, {-q - e, s.h - q + e}}
 }
 
-// inked reports whether the print is black at a place of the board, which is given
-// from the outer corner of the first square.
+// inked reports whether the print is black at a place of the board, relative to the outer corner of
+// the first square.
 func (s *sheet) inked(x, y float64) bool {
 	if x < 0 || y < 0 || x >= s.w || y >= s.h {
 		return false
@@ -201,7 +201,7 @@ func (s *sheet) meets(r ray, h *hit) bool {
 		return false
 	}
 	*h = hit{z: z, x: u, y: v}
-	// The ray runs upwards to the camera: it leaves the printed side against n.
+	// The ray leads up to the camera: it leaves the printed side against n.
 	if along > 0 {
 		h.surface = 1
 	} else if s.inked(u, v) {
@@ -220,7 +220,7 @@ func (s *sheet) color(h *hit, _ ray, _ *ground) rgb {
 	return printed(color.RGBA{255, 255, 255, 255}).scale(s.bright)
 }
 
-// light: a board so far above the mat throws no shadow with an edge.
+// light implements solid: a board so far above the mat casts no shadow with an edge.
 func (s *sheet) light(_, _, _ float64) float64 { return 1 }
 
 func (s *sheet) reach() []volume {
@@ -253,8 +253,8 @@ func (r witness) boardTruth(b HeldBoard) *BoardTruth {
 
 // ---- the scripted hands
 
-// boardStops is where a careful user holds a board, one place after the other: over
-// the whole picture, tilted every way, near and far. Tilts and roll in degrees.
+// boardStops are the places where a careful user holds a board, in order: all over the picture,
+// tilted in every direction, near and far. Tilts and roll in degrees.
 var boardStops = []struct{ u, v, share, tiltX, tiltY, roll float64 }{
 	{0.50, 0.50, 0.34, 0, 0, 0},
 	{0.20, 0.26, 0.28, -24, 20, 4},
@@ -276,15 +276,15 @@ var boardStops = []struct{ u, v, share, tiltX, tiltY, roll float64 }{
 	{0.58, 0.45, 0.38, -6, -36, 170},
 }
 
-// The beats of the held board: at each stop it rests for boardRest, then continues to
-// the next within boardMove. After the last stop it is laid away for boardAway.
+// The timing of the held board: at each stop it rests for boardRest, then moves to the next within
+// boardMove. After the last stop it is away for boardAway.
 const (
 	boardRest = 1600 * time.Millisecond
 	boardMove = 900 * time.Millisecond
 	boardAway = 15 * time.Second
 )
 
-// BoardStops returns how the scripted hands hold the board, in their order.
+// BoardStops returns the script's grips, in order.
 func BoardStops() []Grip {
 	var out []Grip
 	for _, s := range boardStops {
@@ -294,7 +294,7 @@ func BoardStops() []Grip {
 	return out
 }
 
-// BoardLength is how long the scripted hands take until they begin again.
+// BoardLength is the length of the script, which repeats.
 var BoardLength = time.Duration(len(boardStops))*(boardRest+boardMove) + boardAway
 
 // Toward returns the grip on the way to another one, at a share 0…1 of it.
@@ -305,8 +305,7 @@ func (g Grip) Toward(to Grip, k float64) Grip {
 		TiltX: turn(g.TiltX, to.TiltX), TiltY: turn(g.TiltY, to.TiltY), Roll: turn(g.Roll, to.Roll)}
 }
 
-// gripAt returns how the scripted hands hold the board at a time, and false while it
-// is laid away.
+// gripAt returns the script's grip at a time. It reports false while the board is away.
 func gripAt(t time.Duration) (Grip, bool) {
 	t %= BoardLength
 	stops := BoardStops()

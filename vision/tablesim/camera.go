@@ -8,47 +8,46 @@ import (
 	"strings"
 )
 
-// CameraModel is how a camera makes a picture of the light that reaches it, in the order of
-// its fields: lens, sensor, colour mosaic, tone, sharpening, compression. It replaces the
-// blur and the noise of a table's Look. Light is in shares of full scale: at Gain 1 white
-// paper in the middle of the picture is at Look.Light. The zero value is a perfect camera
-// that saturates at full scale. A CameraModel is a plain value: take a preset
-// (CameraNamed) and change it.
+// CameraModel describes how a camera turns light into a picture, in the order of its fields: lens,
+// sensor, colour mosaic, tone, sharpening, compression. It replaces the blur and the noise of a
+// table's Look. Light is in shares of full scale: at Gain 1 white paper in the middle of the
+// picture is at Look.Light. The zero value is a perfect camera that saturates at full scale. A
+// CameraModel is a plain value: take a preset (CameraNamed) and change it.
 type CameraModel struct {
 	Gain float64    // factor of the light: exposure time and amplification; 0: 1
 	Tint [3]float64 // red, green and blue: further factors of the light; a 0 stands for 1
 
-	Blur      float64 // sigma of the lens's blur, px; the pixel's own area comes on top
+	Blur      float64 // sigma of the lens's blur, px, without the pixel's own area
 	Bloom     float64 // 0…1: share of the light that scatters in lens and sensor
 	BloomWide float64 // sigma of the scattered light, px
 
-	Flicker  float64 // 0…1: amplitude of the lamps' flicker, which a rolling shutter makes bands of; 0: none
+	Flicker  float64 // 0…1: amplitude of the lamps' flicker, which a rolling shutter turns into bands; 0: none
 	BandRows float64 // period of the bands, rows of the picture
-	Drift    float64 // by how much the bands move from one picture to the next, rows
+	Drift    float64 // motion of the bands from one picture to the next, rows
 
 	FullWell  float64 // electrons at full scale: photon noise; 0: none
 	ReadNoise float64 // sigma as a share of full scale
 	Headroom  float64 // light at which a pixel saturates, a share of full scale; 0: 1
 	Mosaic    bool    // one colour per pixel (RGGB), the others interpolated (Malvar, He, Cutler)
 
-	LocalTone float64 // 0…1: how far surroundings of other brightness are drawn together; 0: not at all
+	LocalTone float64 // 0…1: strength of local tone mapping; 0: none
 	LocalWide float64 // sigma of the surroundings, px
-	Knee      float64 // light from which the tone curve bends towards white, never reached; 0 or 1: a hard clip at full scale
+	Knee      float64 // light from which the tone curve approaches white; 0 or 1: a hard clip at full scale
 
 	Sharpen     float64 // amplitude of the unsharp mask on the encoded luma; 0: none
 	SharpenWide float64 // sigma of the unsharp mask, px
 
 	Quality int // of JPEG, 1…100; 0: not compressed
-	Bytes   int // most bytes per picture, as in a stream of fixed rate (MJPEG): Quality, or less until it fits; 0: any number
+	Bytes   int // largest size of a picture in bytes, as in a stream of fixed rate (MJPEG): the quality is reduced until it fits; 0: any size
 }
 
-// The light beyond which nothing is kept apart, before and after Gain.
+// The light that is still distinguished, before and after Gain.
 const mostLight = 4
 
-// cameraModels are the presets. "render" is the camera of the photorealistic pictures, setting
-// by setting; its blur is their 0.64 px and what their resampling adds, so that markers' edges
-// are as wide (2.4 to 2.5 px). The others are typical of their class by data sheets and by what such
-// cameras are known to do; no single product was measured.
+// cameraModels are the presets. "render" is the camera of the photorealistic pictures, setting by
+// setting; its blur is their 0.64 px plus that of their resampling, so that markers' edges are as
+// wide (2.4 to 2.5 px). The others are typical of their class, by data sheets and the known
+// behaviour of such cameras; no single product was measured.
 var cameraModels = map[string]CameraModel{
 	"render": {
 		Blur: 0.83, FullWell: 1800, ReadNoise: 0.0015, Headroom: 1.6, Knee: 0.7, Sharpen: 0.35, SharpenWide: 1.2, Quality: 95,
@@ -86,7 +85,7 @@ func CameraNamed(name string) (CameraModel, error) {
 	return m, nil
 }
 
-// exposed returns the model with another exposure: Gain times the factor.
+// exposed returns the model with its Gain multiplied by the factor.
 func (m CameraModel) exposed(factor float64) CameraModel {
 	m.Gain = m.gain() * factor
 	return m
@@ -106,7 +105,7 @@ func (m *CameraModel) headroom() float64 {
 	return m.Headroom
 }
 
-// validate names the first field that cannot be.
+// validate reports the first invalid field.
 func (m *CameraModel) validate() error {
 	share := func(v float64) bool { return v >= 0 && v <= 1 }
 	wide := func(v, most float64) bool { return v >= 0 && v <= most }

@@ -11,7 +11,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// LaidStrip is a strip of the check card that lies on the table.
+// LaidStrip is a strip of the check card on the table.
 type LaidStrip struct {
 	Strip verify.Strip
 	Pose  geom.Pose   // of its middle; the heading is the strip's up direction
@@ -19,8 +19,8 @@ type LaidStrip struct {
 	Scale float64     // printed size over the designed one; 0: 1
 }
 
-// LayCard lays the check card's two strips next to each other about a place, the one
-// for the mat at its left: prints at the given heights over the mat.
+// LayCard lays the check card's two strips next to each other about a place, that for the mat at
+// the left, with their prints at the given heights over the mat.
 func LayCard(card verify.Card, at geom.Pose, heights [2]geom.Length) []LaidStrip {
 	const apart = 52.0 // from the place to each strip's middle, mm
 	var out []LaidStrip
@@ -31,22 +31,22 @@ func LayCard(card verify.Card, at geom.Pose, heights [2]geom.Length) []LaidStrip
 	return out
 }
 
-// The script of a source that lays the check card: CardStay at a place, the strips
-// taken up for CardGone, then at the next.
+// The script of a source that lays the check card: CardStay at a place, then away for CardGone,
+// then at the next.
 const (
 	CardStay = 3 * time.Second
 	CardGone = time.Second
 )
 
-// CardPlaces is where the script lays the card: the mat's middle and its four corners,
-// each time turned.
+// CardPlaces are the script's places of the card: the mat's middle and its four corners, with
+// different headings.
 var CardPlaces = [...]geom.Pose{pose(457, 457, 0), pose(190, 200, 35), pose(720, 190, 70), pose(720, 720, 105), pose(200, 720, 140)}
 
-// CardHeights is how high the prints lie over the mat: on paper of 0.2 mm, the strip M
-// on the mat itself and B on bases of 4 mm.
+// CardHeights are the heights of the prints over the mat: on paper of 0.2 mm, strip M on the mat
+// itself and B on bases of 4 mm.
 var CardHeights = [2]geom.Length{0.2 * geom.Millimeter, 4.2 * geom.Millimeter}
 
-// cardAt returns the strips at a time of the script, none while they are moved.
+// cardAt returns the strips at a time of the script; none while they are moved.
 func cardAt(t time.Duration) []LaidStrip {
 	turn := t / (CardStay + CardGone)
 	if t-turn*(CardStay+CardGone) >= CardStay {
@@ -140,7 +140,7 @@ func (s *laidStrip) light(x, y, z float64) float64 {
 }
 
 func (s *laidStrip) reach() []volume {
-	// In pieces, so that the box about a strip laid askew stays small.
+	// In pieces, so that the box around a rotated strip stays small.
 	const pieces = 6
 	var out []volume
 	for i := range pieces {

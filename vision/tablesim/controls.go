@@ -7,24 +7,23 @@ import (
 	"sightline/vision/capture"
 )
 
-// The controls of a camera model, by their numbers in V4L2 (linux/v4l2-controls.h).
+// The controls of a camera model, by their V4L2 numbers (linux/v4l2-controls.h).
 const (
 	knobAutoGain  capture.ControlID = 0x00980912
 	knobGain      capture.ControlID = 0x00980913
 	knobAuto      capture.ControlID = 0x009a0901
 	knobExposure  capture.ControlID = 0x009a0902
-	knobLate                        = 2   // pictures after which a change shows
-	usualExposure                   = 100 // in 100 µs: CameraModel.Gain as it is
+	knobLate                        = 2   // pictures until a change takes effect
+	usualExposure                   = 100 // in 100 µs: the exposure for CameraModel.Gain
 	mostExposure                    = 2000
 	mostGain                        = 64 // every 16 double the light
 )
 
-// exposureKnobs are a camera model's exposure and gain. They are safe for use by several
-// goroutines.
+// exposureKnobs are a camera model's exposure and gain. They are safe for concurrent use.
 type exposureKnobs struct {
 	mu     sync.Mutex
 	values map[capture.ControlID]int32
-	coming []float64 // factors of the light in the pictures to come
+	coming []float64 // factors of the light in the next pictures
 }
 
 func newExposureKnobs() *exposureKnobs {
@@ -47,8 +46,8 @@ func (k *exposureKnobs) shown() float64 {
 	return first
 }
 
-// Controls returns the camera model's exposure, in 100 µs, and gain; nil without a model. A
-// change shows two pictures later. Its automatics change nothing.
+// Controls returns the camera model's exposure, in 100 µs, and gain; nil without a model. A change
+// takes effect two pictures later. The automatic modes change nothing.
 func (s *Source) Controls() capture.ControlDevice {
 	if s.knobs == nil {
 		return nil

@@ -10,15 +10,14 @@ import (
 	"sightline/vision"
 )
 
-// modelScale is the sensor code of full scale under a camera model: the codes hold light up
-// to mostLight, so that what blooms and what the shoulder shows is kept.
+// modelScale is the sensor code of full scale under a camera model: the codes go up to mostLight,
+// for bloom and the shoulder.
 const modelScale = 65535.0 / mostLight
 
-// toneSteps is how many steps of the tone curve a unit of light has; between them it is
-// interpolated.
+// toneSteps is the number of steps of the tone curve per unit of light, with interpolation between.
 const toneSteps = 4096
 
-// darkroom develops a renderer's light into pictures as a camera model does.
+// darkroom turns a renderer's light into pictures as a camera model does.
 type darkroom struct {
 	m       CameraModel
 	w, h    int
@@ -31,7 +30,7 @@ type darkroom struct {
 	luma    []float32
 	wide    []float32
 	coarse  [2]plane
-	quality int // of the last picture that had to fit
+	quality int // of the last picture with limited size
 }
 
 // plane is a small picture of one channel.
@@ -56,7 +55,7 @@ func newDarkroom(m CameraModel, w, h, workers int, normal *[1 << 12]int32) *dark
 	return d
 }
 
-// rows runs job for all rows, some at a time.
+// rows runs job for all rows, in parallel.
 func (d *darkroom) rows(job func(y int)) {
 	const some = 16
 	parallel(d.workers, (d.h+some-1)/some, func(_ *tracer, i int) {
@@ -66,8 +65,8 @@ func (d *darkroom) rows(job func(y int)) {
 	})
 }
 
-// develop makes the picture of sensor codes; frames of other numbers have other noise. The
-// light is dimmed by a factor first.
+// develop turns sensor codes into a picture; the noise depends on the frame's number. The light is
+// first multiplied by a factor.
 func (d *darkroom) develop(codes []uint16, seed, seq uint64, factor float64) (vision.Frame, error) {
 	d.collect(codes, seq, factor)
 	if d.m.Bloom > 0 {
@@ -94,7 +93,7 @@ func (d *darkroom) develop(codes []uint16, seed, seq uint64, factor float64) (vi
 	return f, err
 }
 
-// collect turns codes into light: exposure, tint and the bands of lamps that flicker.
+// collect turns codes into light: exposure, tint and the bands of flickering lamps.
 func (d *darkroom) collect(codes []uint16, seq uint64, factor float64) {
 	var k [3]float32
 	for c, t := range d.m.Tint {
@@ -170,8 +169,8 @@ func (p *plane) at(x, y, w, h int) float32 {
 	return top*(1-b) + bottom*b
 }
 
-// convolve smooths a picture of one channel, w×h, in both directions; beyond its edge it
-// continues as at the edge.
+// convolve smooths a picture of one channel, w×h, in both directions. Beyond its edge the picture
+// repeats the edge.
 func convolve(from, to []float32, w, h int, taps []float32, workers int) {
 	n := len(taps) / 2
 	parallel(workers, h, func(s *tracer, y int) {
@@ -272,8 +271,8 @@ func (d *darkroom) demosaic(y int) {
 	}
 }
 
-// localTone draws surroundings of other brightness together: each pixel is scaled by a power
-// of what its surroundings differ from a middle grey of 0.18.
+// localTone compresses local contrast: each pixel is scaled by a power of the ratio of its
+// surroundings to a middle grey of 0.18.
 func (d *darkroom) localTone() {
 	around := d.smooth(func(x, y int) float32 {
 		p := d.light[3*(y*d.w+x):]
@@ -303,7 +302,7 @@ func (d *darkroom) encode(y int) {
 	}
 }
 
-// sharpen adds to each pixel what its luma differs from its surroundings'.
+// sharpen adds to each pixel the difference of its luma from its surroundings'.
 func (d *darkroom) sharpen() {
 	d.rows(func(y int) {
 		row, luma := d.light[3*y*d.w:][:3*d.w], d.luma[y*d.w:][:d.w]
@@ -339,7 +338,7 @@ func (d *darkroom) plain() (*image.Gray, *vision.BGR) {
 	return gray, bgr
 }
 
-// compressed returns the picture as JPEG brings it across: the grey picture is its luma.
+// compressed returns the picture after JPEG compression; the grey picture is its luma.
 func (d *darkroom) compressed() (*image.Gray, *vision.BGR, error) {
 	img := image.NewRGBA(image.Rect(0, 0, d.w, d.h))
 	d.rows(func(y int) {
@@ -367,7 +366,7 @@ func (d *darkroom) compressed() (*image.Gray, *vision.BGR, error) {
 	return gray, bgr, nil
 }
 
-// packed encodes a picture: at the model's quality, or the best lower one in steps of 5 at
+// packed encodes a picture at the model's quality, or at the best lower one, in steps of 5, at
 // which it fits.
 func (d *darkroom) packed(img *image.RGBA) []byte {
 	encode := func(quality int) []byte {

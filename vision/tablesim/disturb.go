@@ -10,8 +10,7 @@ import (
 	"sightline/calibration"
 )
 
-// Nudge is a push that the camera gets once in a game: from then on it looks
-// elsewhere.
+// Nudge is a push of the camera once in a game, which changes its direction.
 type Nudge struct {
 	After   time.Duration // of the game
 	Degrees float64       // about an axis in the picture's plane
@@ -41,13 +40,13 @@ func Turned(c calibration.Camera, x, y, z float64) calibration.Camera {
 	return c
 }
 
-// Disturb changes what the camera sees and how, from the next frame on: its place or
-// lens, the light, the markers' places. The change is given a copy of the table as it
-// was opened. Lens, Camera, Layout and TruthAt go on to speak of the table before:
-// that is what the program believes. It is safe to call while Next runs.
+// Disturb changes the camera's place or lens, the light or the markers' places, from the next frame
+// on. change gets a copy of the table as it was opened. Lens, Camera, Layout and TruthAt continue
+// to describe the original table, as the program believes it. Disturb is safe to call while Next
+// runs.
 func (s *Source) Disturb(change func(*Table)) { s.change.Store(&change) }
 
-// disturb carries out what Disturb or a nudge asks for.
+// disturb applies a change by Disturb or a nudge.
 func (s *Source) disturb() error {
 	change := s.change.Swap(nil)
 	if n := s.o.Nudge; n != nil && !s.nudged && s.timeOf(s.seq) >= n.After {

@@ -14,40 +14,40 @@ import (
 	"sightline/vision"
 )
 
-// FaultKind is what goes wrong with the pictures of a camera.
+// FaultKind is a kind of fault in a camera's pictures.
 type FaultKind int
 
-// The faults. Those of the last group happen before the lens and are rendered; the
-// others happen behind it.
+// The faults. Those of the last group happen before the lens and are rendered; the others happen
+// behind it.
 const (
 	FaultNone       FaultKind = iota
 	FaultBlack                // black pictures with the sensor's noise
-	FaultBlackExact           // pictures of zeros, as a driver makes them
-	FaultFrozen               // the picture before, byte for byte, again and again
-	FaultTornTime             // from some row on the picture before
-	FaultPartFrozen           // from some row on the picture in which it began, ever after
-	FaultTornShift            // from some row on shifted to the side
-	FaultHalf                 // from some row on one grey level: data that never came
+	FaultBlackExact           // pictures of zeros, from a driver
+	FaultFrozen               // the previous picture, byte for byte
+	FaultTornTime             // the previous picture from some row on
+	FaultPartFrozen           // the first picture of the fault from some row on
+	FaultTornShift            // shifted to the side from some row on
+	FaultHalf                 // one grey level from some row on: missing data
 	FaultHalfTop              // the same up to some row
-	FaultRotated90            // turned by a quarter: another size as well
+	FaultRotated90            // turned by a quarter, which also changes the size
 	FaultRotated180           // upside down
 	FaultSize                 // half the width and height
-	FaultLightsOff            // dark from one picture to the next, and lit again so
+	FaultLightsOff            // lights switched off, and on again at the end
 	FaultLightsFade           // dark little by little
 	FaultHalfLight            // one of two lamps goes off: half of the light
 	FaultBright               // three times the light: whites are clipped
 	FaultDefocus              // out of focus
-	FaultMotionBlur           // the camera shakes while the shutter is open
+	FaultMotionBlur           // the camera shakes during the exposure
 	FaultDeadPixels           // a tenth of the pixels stuck at some level
-	FaultPepper               // a tenth of the pixels wrong, others in each picture
+	FaultPepper               // a tenth of the pixels wrong, different ones in each picture
 
-	FaultOtherView     // another camera of the same kind, over the same table
+	FaultOtherView     // another camera of the same kind over the same table
 	FaultOtherLens     // a camera with another lens in the same place
-	FaultOtherTable    // a camera over another table, with other places of the same ships
+	FaultOtherTable    // a camera over another table with the same ships in other places
 	FaultMarkerCovered // a card on one marker
 	FaultSomeCovered   // on four
 	FaultAllCovered    // on all
-	FaultMatTurned     // the mat turned by 4 degrees with all that lies on it
+	FaultMatTurned     // the mat turned by 4 degrees with everything on it
 	FaultMatSlid       // by 3 mm
 	FaultMatCreeps     // by 0.4 mm from picture to picture
 	faultKinds
@@ -79,8 +79,8 @@ func FaultKinds() []FaultKind {
 	return all
 }
 
-// Faulty is the simulated table seen by a camera that fails on demand (Inject). It
-// belongs to one goroutine.
+// Faulty is the simulated table seen by a camera that fails on demand (Inject). It belongs to one
+// goroutine.
 type Faulty struct {
 	*Source
 
@@ -97,12 +97,12 @@ type Faulty struct {
 	radius   int
 	stuck    []uint8      // of dead pixels: level+1, 0: alive
 	before   vision.Frame // as it came
-	good     vision.Frame // the same before it was spoilt
+	good     vision.Frame // the same before it was degraded
 	shown    calibration.Camera
 	covered  []int
 }
 
-// NewFaulty opens a simulated table that fails in ways that the seed decides.
+// NewFaulty opens a simulated table whose faults depend on the seed.
 func NewFaulty(o Options, seed uint64) (*Faulty, error) {
 	s, err := Open(o)
 	if err != nil {
@@ -117,11 +117,10 @@ func NewFaulty(o Options, seed uint64) (*Faulty, error) {
 	return f, nil
 }
 
-// Fault returns what is going wrong.
+// Fault returns the present fault.
 func (f *Faulty) Fault() FaultKind { return f.fault }
 
-// Inject makes a fault begin with the next picture, in place of the one before;
-// FaultNone ends it.
+// Inject replaces the fault from the next picture on; FaultNone ends it.
 func (f *Faulty) Inject(k FaultKind) {
 	f.fault, f.step = k, 0
 	w, h := f.o.Width, f.o.Height
@@ -144,7 +143,7 @@ func (f *Faulty) Inject(k FaultKind) {
 	}
 }
 
-// deadPixels sticks a tenth of the pixels at black, white or something between.
+// deadPixels fixes a tenth of the pixels at black, white or a level between.
 func deadPixels(rng *rand.Rand, n int) []uint8 {
 	stuck := make([]uint8, n)
 	for range n / 10 {
@@ -153,7 +152,7 @@ func deadPixels(rng *rand.Rand, n int) []uint8 {
 	return stuck
 }
 
-// camera returns where the camera is that takes the next picture.
+// camera returns the camera for the next picture.
 func (f *Faulty) camera() calibration.Camera {
 	c := f.table.Camera
 	middle := geom.Point{X: float64(f.table.Layout.Width) / 2, Y: float64(f.table.Layout.Height) / 2}
@@ -173,11 +172,10 @@ func (f *Faulty) camera() calibration.Camera {
 	return c
 }
 
-// creepSteps is for how many pictures a creeping mat creeps.
+// creepSteps is the number of pictures during which a creeping mat moves.
 const creepSteps = 8
 
-// placed returns the camera as it sees a table that was turned about a point and then
-// slid.
+// placed returns the camera relative to a table that was turned about a point and then moved.
 func placed(c calibration.Camera, by geom.Point, turn geom.Angle, about geom.Point) calibration.Camera {
 	s, k := math.Sincos(float64(turn))
 	turned := geom.Point{X: k*about.X - s*about.Y, Y: s*about.X + k*about.Y}
@@ -233,7 +231,7 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 	return out, nil
 }
 
-// ahead is how many pictures the game on the other table is ahead: half of the game.
+// ahead returns by how many pictures the game on the other table is ahead: half a game.
 func (f *Faulty) ahead() uint64 {
 	fps := f.o.FPS
 	if fps == 0 {
@@ -242,8 +240,7 @@ func (f *Faulty) ahead() uint64 {
 	return uint64(f.o.game().length(cmp.Or(f.o.Pause, beatStill)).Seconds() / 2 * fps)
 }
 
-// Truth returns what the picture that Next returned last shows, or would show if
-// nothing were wrong behind the lens.
+// Truth returns the truth about the last picture, without faults behind the lens.
 func (f *Faulty) Truth() (Truth, error) {
 	if f.fault == FaultOtherTable && f.step > 0 {
 		return f.other.TruthAt(f.other.seq)
@@ -251,8 +248,8 @@ func (f *Faulty) Truth() (Truth, error) {
 	return f.TruthAt(f.seq)
 }
 
-// Expected returns where the last picture shows the table's markers, whether or not
-// something covers them: what a search of the whole picture would have to look at.
+// Expected returns where the table's markers are in the last picture, visible or not: where a
+// search of the whole picture must look.
 func (f *Faulty) Expected() []calibration.MarkerSighting {
 	var out []calibration.MarkerSighting
 	camera := f.shown
@@ -281,7 +278,8 @@ func (f *Faulty) Expected() []calibration.MarkerSighting {
 	return out
 }
 
-// lamps returns the light that a fault leaves, as a factor; false when it changes none.
+// lamps returns the factor of the light under a fault. It reports false if the fault does not
+// change the light.
 func (f *Faulty) lamps() (float64, bool) {
 	switch f.fault {
 	case FaultLightsOff:
@@ -330,7 +328,7 @@ func halved(g *image.Gray) *image.Gray {
 	return out
 }
 
-// deadened returns the picture with the pixels that are stuck at one level.
+// deadened returns the picture with its dead pixels.
 func (f *Faulty) deadened(g *image.Gray) *image.Gray {
 	out := image.NewGray(g.Rect)
 	for i, v := range g.Pix {
@@ -342,7 +340,7 @@ func (f *Faulty) deadened(g *image.Gray) *image.Gray {
 	return out
 }
 
-// spoil returns what arrives of a good picture.
+// spoil applies the fault to a picture.
 func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 	g := frame.Gray
 	switch f.fault {
@@ -409,7 +407,7 @@ func (f *Faulty) each(g *image.Gray, change func(uint8) float64) *image.Gray {
 	return out
 }
 
-// lit returns the picture in another light: more or less of it by a factor.
+// lit returns the picture with its light multiplied by a factor.
 func (f *Faulty) lit(g *image.Gray, factor float64) *image.Gray {
 	var table [256]float64
 	for v := range table {
@@ -432,7 +430,7 @@ func plain(r image.Rectangle, level uint8) *image.Gray {
 	return g
 }
 
-// joined has the rows of one picture, and from a row on those of another.
+// joined returns the rows of one picture and, from a row on, those of another.
 func joined(top, bottom *image.Gray, row int) *image.Gray {
 	out := image.NewGray(top.Rect)
 	n := row * out.Stride
@@ -441,7 +439,7 @@ func joined(top, bottom *image.Gray, row int) *image.Gray {
 	return out
 }
 
-// rolled shifts every row to the right, what falls off coming in at the left.
+// rolled shifts every row to the right, cyclically.
 func rolled(g *image.Gray, by int) *image.Gray {
 	out, w := image.NewGray(g.Rect), g.Rect.Dx()
 	by = (by%w + w) % w

@@ -8,11 +8,11 @@ import (
 	"sightline/engine/geom"
 )
 
-// ground is the mat and the table round it.
+// ground is the mat and the table around it.
 type ground struct {
 	style  MatStyle
 	w, h   float64
-	px     float64 // size of a pixel on the mat, mm: finer print is smoothed to it
+	px     float64 // size of a pixel on the mat, mm: finer print is smoothed
 	cols   int
 	glow   []rgb    // nebula at glowStep
 	stars  [][]star // by cells of starCell
@@ -35,7 +35,7 @@ const (
 // DotRadius is the radius of MatDots' discs.
 const DotRadius = 6 * geom.Millimeter
 
-// DotPlaces returns the centres of the discs that MatDots prints, every 100 mm.
+// DotPlaces returns the centres of the discs of MatDots, every 100 mm.
 func DotPlaces(width, height geom.Length) []geom.Point {
 	var out []geom.Point
 	for y := 50.0; y < float64(height)-20; y += 100 {
@@ -101,8 +101,8 @@ func (g *ground) addStar(rng *rand.Rand) {
 // onMat reports whether the point lies on the mat.
 func (g *ground) onMat(x, y float64) bool { return x >= 0 && y >= 0 && x <= g.w && y <= g.h }
 
-// meets fills in where the ray ends, on the mat or on the table, which is lower,
-// unless h holds something higher already. The ground's hits are in the table frame.
+// meets sets where the ray ends on the mat or on the table, which is lower, unless h already has a
+// higher hit. The ground's hits are in the table frame.
 func (g *ground) meets(r ray, h *hit) bool {
 	if h.z > 0 {
 		return false

@@ -9,7 +9,7 @@ import (
 	"sightline/vision/jig"
 )
 
-// LaidJig is the sheet on which ships' cards are shown to the camera, with a base against its stop.
+// LaidJig is the jig sheet on the table, on which ships' cards are shown to the camera.
 type LaidJig struct {
 	Pose  geom.Pose // of the corner of the stop; the heading is the arrow's
 	Scale float64   // printed size over the designed one; 0: 1
@@ -21,14 +21,15 @@ const (
 	jigArm    = 2.5   // height of the stop
 )
 
-// Stand returns a ship whose base stands against the stop in a quarter turn, moved by dx and dy in mm along the sheet's axes.
+// Stand returns a ship whose base stands against the stop in a quarter turn, moved by dx and dy in
+// mm along the sheet's axes.
 func (l LaidJig) Stand(id string, b engine.Base, turn int, dx, dy float64) engine.Ship {
 	s := engine.Ship{ID: id, Base: b, Pose: jig.Place{Pose: l.Pose}.Base(b, turn)}
 	s.Pose.Point = s.Pose.Point.Add(geom.Pose{Heading: l.Pose.Heading}.Transform(geom.Point{X: dx, Y: dy}))
 	return s
 }
 
-// solids are the sheet and the arms of its stop.
+// solids returns the sheet and the arms of its stop.
 func (l LaidJig) solids(look *Look) ([]solid, error) {
 	scale := l.Scale
 	if scale == 0 {
@@ -54,21 +55,21 @@ func (l LaidJig) solids(look *Look) ([]solid, error) {
 	return out, nil
 }
 
-// The script of a source that shows ships' cards: each ship in four quarter turns, the next ship, and again. At the
-// beginning of each turn a hand is over the sheet.
+// The script of a source that shows ships' cards: each ship in four quarter turns, then the next
+// ship. A hand is over the sheet at the beginning of each turn.
 var (
 	jigPlace = LaidJig{Pose: pose(75, 72, 8)}
 	jigShips = []engine.Ship{{ID: "A1", Base: engine.Small}, {ID: "A2", Base: engine.Small}, {ID: "B1", Base: engine.Medium},
 		{ID: "B2", Base: engine.Large}}
 )
 
-// DefaultJigTime is how long each turn lasts by default.
+// DefaultJigTime is the default length of a turn.
 const DefaultJigTime = 6 * time.Second
 
 // jigHand is the share of a turn for which a hand is over the sheet.
 const jigHand = 0.25
 
-// layJig puts on the table what a frame of a source with Options.Jig shows.
+// layJig adds to the table what a frame of a source with Options.Jig shows.
 func (s *Source) layJig(t *Table, seq uint64) {
 	if s.o.Jig <= 0 {
 		return
@@ -88,7 +89,7 @@ func (s *Source) layJig(t *Table, seq uint64) {
 	}
 }
 
-// parseJig reads how long each turn of Options.Jig lasts: seconds, or nothing.
+// parseJig parses the length of each turn of Options.Jig: seconds, or nothing.
 func parseJig(value string) (time.Duration, error) {
 	if value == "" {
 		return DefaultJigTime, nil
@@ -96,7 +97,7 @@ func parseJig(value string) (time.Duration, error) {
 	return parseStay("jig", value)
 }
 
-// ShowTurn shows the n-th turn of the script of Options.Jig, from the next frame on and until another is shown: the four of the
+// ShowTurn shows the n-th turn of the script of Options.Jig from the next frame on: the four of the
 // first ship, then the next one's. It is safe to call while Next runs.
 func (s *Source) ShowTurn(n int) {
 	turn := int64(n)

@@ -37,7 +37,7 @@ const (
 	smallSides = 200 // px
 )
 
-// maxGridError is what the inverse may be off by, in pixels, after forward projection.
+// maxGridError is the largest error of the inverse, in pixels, after projecting forward.
 const maxGridError = 1e-3
 
 // newLens returns the model of a camera over the mat.
@@ -130,7 +130,7 @@ func (l *cameraModel) buildGrid() error {
 	at := func(i, j int) ([2]float64, error) {
 		return l.ground(float64(l.step*(i-gridPad))-0.5, float64(l.step*(j-gridPad))-0.5)
 	}
-	for _, j := range [2]int{0, l.ny - 1} { // the corners first: a camera that looks past the table is refused by them
+	for _, j := range [2]int{0, l.ny - 1} { // the corners first: they reject a camera that looks past the table
 		for _, i := range [2]int{0, l.nx - 1} {
 			if _, err := at(i, j); err != nil {
 				return err

@@ -11,10 +11,10 @@ import (
 	"sightline/engine/geom"
 )
 
-// PaperStage is what lies on the table of a source that shows how tokens are learnt.
+// PaperStage is what lies on the table of a source that shows how tokens are taught.
 type PaperStage int
 
-// The stages, one after the other.
+// The stages, in order.
 const (
 	PaperEmpty  PaperStage = iota // the mat with nothing on it
 	PaperTokens                   // tokens on two sheets of white paper
@@ -22,14 +22,14 @@ const (
 	paperStages
 )
 
-// DefaultPaperTime is how long each stage lies there by default.
+// DefaultPaperTime is the default length of a stage.
 const DefaultPaperTime = 60 * time.Second
 
-// paperSheets are the sheets' middles; each is an A4 sheet on its end.
+// paperSheets are the sheets' middles; each is an upright A4 sheet.
 var paperSheets = []geom.Pose{pose(250, 470, 2), pose(650, 450, -3)}
 
-// paperTokens are tokens of the three kinds and a device, as they lie on the paper:
-// on both sheets from left to right. None is like another, or like itself turned about.
+// paperTokens are tokens of the three kinds and a device, as they lie on the paper: on both sheets
+// from left to right. None is like another, or like itself when turned.
 var paperTokens = []engine.Obstacle{
 	{ID: "rock1", Kind: "asteroid", Pose: pose(212, 540, 30), Outline: []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5},
 		{X: 10, Y: 30}, {X: -25, Y: 18}}},
@@ -44,15 +44,15 @@ var paperTokens = []engine.Obstacle{
 // paperGame is where the tokens lie in the last stage; the second has its other face up.
 var paperGame = []geom.Pose{pose(260, 300, 80), pose(470, 560, 250), pose(690, 330, 15), pose(180, 680, 140)}
 
-// PaperOutlines returns the tokens that a source with Options.Paper lays out, as they lie
-// on the paper, from left to right.
+// PaperOutlines returns the tokens of a source with Options.Paper as they lie on the paper, from
+// left to right.
 func PaperOutlines() []engine.Obstacle { return slices.Clone(paperTokens) }
 
-// ShowPaper lays a stage of Options.Paper out, from the next frame on and until the next
-// one is laid out. It is safe to call while Next runs.
+// ShowPaper shows a stage of Options.Paper from the next frame on. It is safe to call while Next
+// runs.
 func (s *Source) ShowPaper(stage PaperStage) { s.paper.Store(&stage) }
 
-// layPaper puts on the table what the frame of a source with Options.Paper shows.
+// layPaper sets the table to what the frame of a source with Options.Paper shows.
 func (s *Source) layPaper(t *Table, seq uint64) {
 	if s.o.Paper <= 0 {
 		return
@@ -85,7 +85,7 @@ func (s *Source) layPaper(t *Table, seq uint64) {
 	t.Scene.Ships = append(t.Scene.Ships, scriptShips[:2]...)
 }
 
-// parsePaper reads how long each stage of Options.Paper lies there: seconds, or nothing.
+// parsePaper parses the length of each stage of Options.Paper: seconds, or nothing.
 func parsePaper(value string) (time.Duration, error) {
 	if value == "" {
 		return DefaultPaperTime, nil
@@ -93,7 +93,7 @@ func parsePaper(value string) (time.Duration, error) {
 	return parseStay("paper", value)
 }
 
-// parseStay reads for how many seconds something stays as it is.
+// parseStay parses a number of seconds.
 func parseStay(key, value string) (time.Duration, error) {
 	s, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(s >= 1 && s <= 3600) {

@@ -15,30 +15,31 @@ import (
 	"sightline/engine/geom"
 )
 
-// Projector throws a picture on the table. Its lens is that of a camera that would see the
-// picture where it is thrown: Width and Height are its own pixels, over which the picture is
-// stretched. What stands in its way casts a shadow.
+// Projector projects a picture onto the table. Its lens is that of a camera that would see the
+// picture where it is projected: Width and Height are its own pixels, over which the picture is
+// stretched. Objects in its way cast shadows.
 type Projector struct {
 	Lens    calibration.Camera
 	Light   float64     // of white, as a multiple of the room's light on the mat
-	Picture *image.RGBA // what it throws, not to be changed any more; nil: nothing
+	Picture *image.RGBA // the projected picture, which must not change; nil: none
 }
 
-// DefaultProjector hangs 2.6 m over the middle of a mat, 8 degrees from upright, and lights a
-// little more than the mat. Its lens bends the picture by up to 4 mm, its white is as bright as
-// the room.
+// DefaultProjector returns a projector 2.6 m over the middle of a mat, 8 degrees from vertical,
+// that lights a little more than the mat. Its lens distorts the picture by up to 4 mm; its white is
+// as bright as the room.
 func DefaultProjector(side geom.Length) Projector {
 	return hang(float64(side), 2600, 8*deg, 1.5*deg, 0.8*deg, 4, 20, -12)
 }
 
-// RandomProjector hangs another one: 2.2 to 3 m high, up to 12 degrees from upright, turned by up
-// to 5 degrees, with a lens that bends the picture by up to 6 mm.
+// RandomProjector returns another projector: 2.2 to 3 m high, up to 12 degrees from vertical,
+// turned by up to 5 degrees, with a lens that distorts the picture by up to 6 mm.
 func RandomProjector(rng *rand.Rand, side geom.Length) Projector {
 	u := func(r float64) float64 { return r * (2*rng.Float64() - 1) }
 	return hang(float64(side), 2600+u(400), u(12*deg), u(12*deg), u(5*deg), u(6), u(60), u(60))
 }
 
-// hang returns a projector of 1920×1080 px. bend is by how much its lens moves the mat's corners, mm.
+// hang returns a projector of 1920×1080 px. bend is by how much its lens moves the mat's corners,
+// mm.
 func hang(side, away, tiltX, tiltY, roll, bend, ox, oy float64) Projector {
 	const height = 1080
 	r := side / math.Sqrt2 / away
@@ -47,7 +48,7 @@ func hang(side, away, tiltX, tiltY, roll, bend, ox, oy float64) Projector {
 	return Projector{Lens: cameraOver(lens, geom.Point{X: side / 2, Y: side / 2}, away, tiltX, tiltY, roll), Light: 1}
 }
 
-// beam is the light of a projector, as one renderer's pictures show it.
+// beam is the light of a projector in one renderer's pictures.
 type beam struct {
 	picture *image.RGBA
 	power   float64
@@ -57,13 +58,13 @@ type beam struct {
 	tiles   []lighting
 }
 
-// lighting is what a tile of the camera's picture shows of the projector's.
+// lighting is the part of the projector's light in a tile of the camera's picture.
 type lighting struct {
 	sum    uint64
 	varied bool // more than one level
 }
 
-// throw takes the projector's picture, if it is another one.
+// throw sets the projector's picture if it has changed.
 func (r *renderer) throw(p *Projector) error {
 	switch {
 	case p == nil || p.Picture == nil || p.Picture.Rect.Empty():
@@ -94,7 +95,7 @@ func (r *renderer) throw(p *Projector) error {
 	return nil
 }
 
-// beamTop is how high over the mat the light that a tile shows may fall, mm.
+// beamTop is the greatest height over the mat, in mm, of what a tile shows.
 const beamTop = 80.0
 
 // lighting returns the part of the projector's picture that may light what a tile shows.
@@ -126,13 +127,14 @@ func (b *beam) lighting(r *renderer, tx, ty int) lighting {
 	return out
 }
 
-// place returns where in the picture a point of the table is lit from; pixel centres are at integers.
+// place returns the place in the picture that lights a point of the table; pixel centres are at
+// integers.
 func (b *beam) place(x, y, z float64) (u, v float64, ok bool) {
 	u, v, ok = b.lens.project(x, y, z)
 	return (u+0.5)*float64(b.w)/float64(b.lens.w) - 0.5, (v+0.5)*float64(b.h)/float64(b.lens.h) - 0.5, ok
 }
 
-// pixel is dark outside of the picture.
+// pixel returns a pixel's light; none outside the picture.
 func (b *beam) pixel(x, y int) rgb {
 	if x < 0 || y < 0 || x >= b.w || y >= b.h {
 		return rgb{}
@@ -140,8 +142,8 @@ func (b *beam) pixel(x, y int) rgb {
 	return b.pix[y*b.w+x]
 }
 
-// light is what falls on a point of the table past what stands there. The projector's own lens
-// blurs its pixels a little: they are interpolated.
+// light returns the light on a point of the table, unless something is in the way. The pixels are
+// interpolated, because the projector's own lens blurs them a little.
 func (b *beam) light(x, y, z float64, list []solid) rgb {
 	u, v, ok := b.place(x, y, z)
 	if !ok || u <= -1 || v <= -1 || u >= float64(b.w) || v >= float64(b.h) {
@@ -164,14 +166,13 @@ func (b *beam) light(x, y, z float64, list []solid) rgb {
 	return c
 }
 
-// under is what a reflectance shows in a share of the room's light and in the projector's.
+// under returns the light of a reflectance under a share of the room's light and the projector's.
 func (c rgb) under(room float64, more rgb) rgb {
 	f := float32(room)
 	return rgb{c[0] * (f + more[0]), c[1] * (f + more[1]), c[2] * (f + more[2])}
 }
 
-// Project has the source's projector throw a picture from the next frame on; nil: nothing. It
-// is safe to call while Next runs.
+// Project projects a picture from the next frame on; nil: none. It is safe to call while Next runs.
 func (s *Source) Project(picture image.Image) {
 	if picture == nil {
 		s.screen.Store(nil)
@@ -182,7 +183,7 @@ func (s *Source) Project(picture image.Image) {
 	s.screen.Store(own)
 }
 
-// projected is the projector with its present picture.
+// projected returns the projector with its present picture.
 func (s *Source) projected() *Projector {
 	if s.o.Projector == nil {
 		return nil
@@ -195,8 +196,8 @@ func (s *Source) projected() *Projector {
 	return &p
 }
 
-// reread takes the projector's picture from its file, if that was changed. While there is no whole
-// picture in it, the one before stays; without a file it is dark.
+// reread reads the projector's picture from its file if it has changed. While the file is
+// incomplete it keeps the previous picture; without a file the projector is dark.
 func (s *Source) reread() {
 	info, err := os.Stat(s.o.thrown)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"sightline/vision/token"
 )
 
-// cameraOver returns a camera of the given lens whose optical axis meets the
-// table's plane at a point, from a distance, tilted about the picture's x and y
-// axes and rolled. The picture's right is the table's +x, its top the far edge.
+// cameraOver returns a camera of the given lens whose optical axis meets the table's plane at a
+// point, at a distance, tilted about the picture's x and y axes and rolled. The picture's right is
+// the table's +x, its top the far edge.
 func cameraOver(lens calibration.Intrinsics, at geom.Point, distance, tiltX, tiltY, roll float64) calibration.Camera {
 	rot := func(axis int, a float64) (m [3][3]float64) {
 		i, j := (axis+1)%3, (axis+2)%3
@@ -55,18 +55,18 @@ func lensFor(w, h int, fx, fy, ox, oy float64, d [5]float64) calibration.Intrins
 
 const deg = math.Pi / 180
 
-// DefaultCamera returns a camera 1.25 m over the middle of a standard mat, a
-// little tilted and rolled, that has the whole mat and its markers in view.
+// DefaultCamera returns a camera 1.25 m over the middle of a standard mat, slightly tilted and
+// rolled, that sees the whole mat and its markers.
 func DefaultCamera(width, height int) calibration.Camera {
 	lens := lensFor(width, height, 1225, 1226.2, 9.3, -6.4, [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004})
 	mid := geom.Point{X: float64(calibration.MatSide)/2 + 1, Y: float64(calibration.MatSide)/2 + 14}
 	return cameraOver(lens, mid, 1250, -2.1*deg, 0.6*deg, 1*deg)
 }
 
-// ObliqueCamera returns a camera with DefaultCamera's lens that points to the middle of a
-// standard mat from aside, as near as it can with the whole mat and its markers in view:
-// from player 1's edge with a positive tilt about the picture's x axis, from the right
-// with a positive one about its y axis. It reports false when no place shows it all.
+// ObliqueCamera returns a camera with DefaultCamera's lens that looks at the middle of a standard
+// mat from the side, as close as it can with the whole mat and its markers visible: from player 1's
+// edge with a positive tilt about the picture's x axis, from the right with a positive one about
+// its y axis. It reports false if no place shows all of it.
 func ObliqueCamera(width, height int, tiltX, tiltY geom.Angle) (calibration.Camera, bool) {
 	return oblique(DefaultCamera(width, height).Intrinsics, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), tiltX, tiltY)
 }
@@ -75,7 +75,7 @@ func ObliqueCamera(width, height int, tiltX, tiltY geom.Angle) (calibration.Came
 func oblique(lens calibration.Intrinsics, layout calibration.Layout, tiltX, tiltY geom.Angle) (calibration.Camera, bool) {
 	middle := geom.Point{X: float64(layout.Width) / 2, Y: float64(layout.Height) / 2}
 	for distance := 1000.0; distance < 4000; distance += 10 {
-		for aim := -100.0; aim <= 100; aim += 25 { // the near side takes more of the picture
+		for aim := -100.0; aim <= 100; aim += 25 { // the near side takes up more of the picture
 			at := middle.Add(geom.Point{X: aim * math.Sin(float64(tiltY)), Y: -aim * math.Sin(float64(tiltX))})
 			if c := cameraOver(lens, at, distance, float64(tiltX), float64(tiltY), 0); inView(c, layout, 4) {
 				return c, true
@@ -85,8 +85,8 @@ func oblique(lens calibration.Intrinsics, layout calibration.Layout, tiltX, tilt
 	return calibration.Camera{}, false
 }
 
-// RandomCamera returns a camera like DefaultCamera with another lens and place,
-// the whole of a standard mat and its markers in view.
+// RandomCamera returns a camera like DefaultCamera with another lens and place, which sees a whole
+// standard mat and its markers.
 func RandomCamera(rng *rand.Rand, width, height int) calibration.Camera {
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 	u := func(r float64) float64 { return r * (2*rng.Float64() - 1) }
@@ -103,7 +103,7 @@ func RandomCamera(rng *rand.Rand, width, height int) calibration.Camera {
 	return DefaultCamera(width, height)
 }
 
-// inView reports whether mat and markers lie in the picture with some pixels to spare.
+// inView reports whether mat and markers lie in the picture with a margin in pixels.
 func inView(c calibration.Camera, layout calibration.Layout, spare float64) bool {
 	l, err := forwardLens(c)
 	if err != nil {
@@ -125,13 +125,12 @@ func inView(c calibration.Camera, layout calibration.Layout, spare float64) bool
 			return false
 		}
 	}
-	return l.buildGrid() == nil // last: it inverts the lens at every pixel
+	return l.buildGrid() == nil // last, because it inverts the lens at every pixel
 }
 
-// RandomScene returns a legal scene on a standard mat: ships of both players with
-// distinct ids, bases wholly on the mat, none overlapping another (guides
-// included) or an obstacle, some of them close together. When the mat gets too
-// full it returns fewer ships than asked for; there are no more than vision.Ships.
+// RandomScene returns a legal scene on a standard mat: ships of both players with distinct ids,
+// bases wholly on the mat, none overlapping another (guides included) or an obstacle, some of them
+// close together. If the mat is too full it returns fewer ships; there are at most token.Ships.
 func RandomScene(rng *rand.Rand, ships, obstacles int) engine.Scene {
 	return randomScene(rng, ships, obstacles, 0)
 }
@@ -171,7 +170,7 @@ func randomBase(rng *rand.Rand) engine.Base {
 	return engine.Large
 }
 
-// randomPose is anywhere on the mat or, one time in three, close to another ship.
+// randomPose returns a pose anywhere on the mat or, one time in three, close to another ship.
 func randomPose(rng *rand.Rand, s engine.Scene, b engine.Base) geom.Pose {
 	heading := geom.Angle(2 * math.Pi * rng.Float64())
 	if len(s.Ships) > 0 && rng.Float64() < 0.35 {
@@ -191,7 +190,7 @@ func randomPose(rng *rand.Rand, s engine.Scene, b engine.Base) geom.Pose {
 	}
 }
 
-// randomObstacle is a rock: a lumpy polygon 50…90 mm across.
+// randomObstacle returns a rock: a lumpy polygon 50…90 mm across.
 func randomObstacle(rng *rand.Rand, n int) engine.Obstacle {
 	kind := [3]string{"asteroid", "debris", "gas"}[rng.IntN(3)]
 	o := engine.Obstacle{ID: fmt.Sprintf("rock%d", n), Kind: kind}
@@ -235,7 +234,7 @@ func fits(s engine.Scene, ship engine.Ship) bool {
 	}
 	w, l := ship.Base.Size()
 	for _, o := range s.Obstacles {
-		// How far the rock's middle is from the nearest square as wide as the base.
+		// The distance of the rock's middle from the nearest square as wide as the base.
 		at := ship.Pose.Inverse(o.Pose.Point)
 		ahead := max(math.Abs(at.Y)-float64(l-w)/2, 0)
 		if w == l {
@@ -248,7 +247,7 @@ func fits(s engine.Scene, ship engine.Ship) bool {
 	return true
 }
 
-// footprint is the base and its guides as convex outlines on the table.
+// footprint returns the base and its guides as convex outlines on the table.
 func footprint(s engine.Ship) [][]geom.Point {
 	w, l := s.Base.Size()
 	boxes := []box{{-float64(w) / 2, -float64(l) / 2, float64(w) / 2, float64(l) / 2}}
@@ -280,9 +279,8 @@ func overlap(a, b [][]geom.Point) bool {
 	return false
 }
 
-// parted reports whether the line through one of p's edges has all of p on one
-// side and all of q on the other (the separating axis theorem). Corners run
-// counter-clockwise.
+// parted reports whether the line through one of p's edges separates p from q (the separating axis
+// theorem). Corners run counter-clockwise.
 func parted(p, q []geom.Point) bool {
 	for i := range p {
 		e := p[(i+1)%len(p)].Sub(p[i])
@@ -300,7 +298,7 @@ func parted(p, q []geom.Point) bool {
 	return false
 }
 
-// RandomMini returns a miniature fit for a base.
+// RandomMini returns a miniature that suits a base.
 func RandomMini(rng *rand.Rand, b engine.Base) Mini {
 	k := 1.0
 	switch b {
@@ -323,8 +321,8 @@ func RandomMini(rng *rand.Rand, b engine.Base) Mini {
 	}
 }
 
-// hugeMini is a miniature that leaves of a huge base's rim what such ships do: long, narrow,
-// higher up than others, seldom over both long sides.
+// hugeMini returns a miniature that hides a huge base's rim as such ships do: long, narrow, higher
+// than others, seldom over both long sides.
 func hugeMini(rng *rand.Rand, base geom.Length, size float64) Mini {
 	shade := 90 + rng.IntN(120)
 	c := func() uint8 { return uint8(min(max(shade+rng.IntN(50)-25, 0), 255)) }
@@ -336,22 +334,21 @@ func hugeMini(rng *rand.Rand, base geom.Length, size float64) Mini {
 	}
 }
 
-// What RandomTable lets the heights of base tops be wrong by (one sigma, mm):
-// bases and cards differ, and a mat does not lie flat under each of them.
+// The errors of base tops' heights in RandomTable (one sigma, mm): bases and cards differ, and a
+// mat is not flat.
 const (
 	heightSigma   = 0.15
 	flatnessSigma = 0.30
 )
 
-// RandomTable returns a varied table: a random camera, 8 to 14 ships with
-// miniatures, obstacles, some clutter, another mat, light, blur and noise. True
-// heights of the base tops scatter by 0.15 mm (bases) and 0.3 mm (flatness); set
-// Heights to nil for perfect ones.
+// RandomTable returns a varied table: a random camera, 8 to 14 ships with miniatures, obstacles,
+// some clutter, another mat, light, blur and noise. True heights of the base tops scatter by 0.15
+// mm (bases) and 0.3 mm (flatness); set Heights to nil for exact ones.
 func RandomTable(seed uint64, width, height int) *Table {
 	return RandomTableWithHuge(seed, width, height, 0)
 }
 
-// RandomTableWithHuge is RandomTable with so many of its ships, the first in its scene, on huge
+// RandomTableWithHuge is RandomTable with a number of its ships, the first in its scene, on huge
 // bases, of both sizes in turn, under long miniatures.
 func RandomTableWithHuge(seed uint64, width, height, huge int) *Table {
 	rng := rand.New(rand.NewPCG(seed, 0x7461626c65))

@@ -9,16 +9,16 @@ import (
 	"sightline/calibration"
 )
 
-// tile is the side of the squares in which the picture is traced. A tile is
-// traced again only when something in it has changed, so a table at rest costs
-// nothing but the noise.
+// tile is the side of the squares in which the picture is traced. A tile is traced again only if
+// something in it has changed, so a table at rest costs only its noise.
 const tile = 16
 
-// band is how many rows of tiles are traced and blurred at a time. Only their light is kept, and that of the
-// rows next to them: the whole picture's would be twice as large as what the sensor receives.
+// band is how many rows of tiles are traced and blurred at a time. Only their light and that of the
+// neighbouring rows is stored: that of the whole picture would take twice the memory of the
+// sensor's codes.
 const band = 4
 
-// renderer keeps the picture of one camera between frames, as its sensor receives it.
+// renderer stores the picture of one camera between frames, as its sensor receives it.
 type renderer struct {
 	lens    *cameraModel
 	ground  *ground
@@ -28,7 +28,7 @@ type renderer struct {
 	workers int
 
 	tw, th  int
-	sums    []uint64  // what each tile showed when it was traced
+	sums    []uint64  // checksum of each tile's content when it was traced
 	linear  []float32 // r, g, b of each pixel before the blur, of a band and the rows of tiles next to it
 	blurred []uint16  // after it, as sensor codes
 	scale   float32   // sensor code of full scale
@@ -36,9 +36,9 @@ type renderer struct {
 	kernel  []float32
 	offsets [][2]float64 // of the rays within a pixel, 0…1
 	solids  []solid
-	beam    *beam // of the table's projector; nil: it has none, or shows nothing
+	beam    *beam // of the table's projector; nil: none, or no picture
 
-	darkroom *darkroom // of the table's camera model; nil: it has none
+	darkroom *darkroom // of the table's camera model; nil: none
 }
 
 func newRenderer(t *Table) (*renderer, error) {
@@ -68,8 +68,8 @@ func newRenderer(t *Table) (*renderer, error) {
 	if n == 0 {
 		n = DefaultSamples
 	}
-	// A rotated grid: n×n rays that all differ in x and in y, so that an edge
-	// along a pixel row is measured to 1/n² of a pixel and not to 1/n.
+	// A rotated grid: n×n rays that all differ in x and in y, so that an edge along a pixel row is
+	// measured to 1/n² of a pixel instead of 1/n.
 	for j := range n {
 		for i := range n {
 			f := float64(n)
@@ -81,8 +81,8 @@ func newRenderer(t *Table) (*renderer, error) {
 	return r, nil
 }
 
-// update brings the picture up to the table's scene. The table's camera, look,
-// layout and seed must be those that the renderer was made with.
+// update updates the picture to the table's scene. The table's camera, look, layout and seed must
+// not change.
 func (r *renderer) update(t *Table) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r *renderer) update(t *Table) error {
 			r.sums[k], dirty[k] = sum, true
 		}
 	}
-	smear := r.around(dirty) // what reaches over a tile's border by the blur
+	smear := r.around(dirty) // the tiles that the blur reaches
 	need := r.around(smear)
 	traced := 0
 	for top := 0; top < r.th; top += band {
@@ -125,7 +125,7 @@ func (r *renderer) update(t *Table) error {
 	return nil
 }
 
-// around returns the tiles that are set, and those next to them.
+// around returns the tiles that are set and their neighbours.
 func (r *renderer) around(set []bool) []bool {
 	out := make([]bool, len(set))
 	for k, on := range set {
@@ -142,7 +142,7 @@ func (r *renderer) around(set []bool) []bool {
 	return out
 }
 
-// eachTile runs a job for the tiles that are set in some rows of tiles.
+// eachTile runs a job for the set tiles in some rows of tiles.
 func (r *renderer) eachTile(set []bool, from, to int, job func(scratch *tracer, k int)) {
 	var todo []int
 	for k := from * r.tw; k < to*r.tw; k++ {
@@ -159,7 +159,7 @@ func (r *renderer) light(y int) []float32 {
 	return r.linear[y*w%len(r.linear):][:w]
 }
 
-// sort lists the solids that can be seen, or whose shadows can, in each tile.
+// sort lists for each tile the solids that may be visible in it or shade it.
 func (r *renderer) sort(solids []solid) [][]solid {
 	lists := make([][]solid, r.tw*r.th)
 	for _, s := range solids {
@@ -178,7 +178,7 @@ func (r *renderer) sort(solids []solid) [][]solid {
 	return lists
 }
 
-// pictured returns the tiles that the volume's picture lies in.
+// pictured returns the tiles of the volume's picture.
 func (r *renderer) pictured(v volume) (x0, y0, x1, y1 int) {
 	a, b, c, d := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, x := range [3]float64{v.x0, (v.x0 + v.x1) / 2, v.x1} {
@@ -197,7 +197,7 @@ func (r *renderer) pictured(v volume) (x0, y0, x1, y1 int) {
 	return at(a - 3), at(b - 3), at(c + 3), at(d + 3)
 }
 
-// parallel runs job(0…n-1) on some goroutines, each with its own scratch memory.
+// parallel runs job(0…n-1) in several goroutines, each with its own scratch memory.
 func parallel(workers, n int, job func(*tracer, int)) {
 	if workers = min(workers, n); workers <= 1 {
 		var s tracer
@@ -229,14 +229,14 @@ type tracer struct {
 	seen    sighting // by the last ray
 }
 
-// sighting is what a ray shows: a solid, or the ground when nil.
+// sighting is what a ray hits: a solid, or the ground if nil.
 type sighting struct {
 	hit
 	solid solid
 	index int // of the solid in the tile's list
 }
 
-// cast follows a ray down to the first thing that it meets; s.seen holds it.
+// cast follows a ray down to its first hit; s.seen holds it.
 func (s *tracer) cast(r *renderer, ray ray, list []solid) {
 	s.seen.hit.z, s.seen.index, s.seen.solid = math.Inf(-1), -1, nil
 	for i, o := range list {
@@ -249,12 +249,12 @@ func (s *tracer) cast(r *renderer, ray ray, list []solid) {
 	}
 }
 
-// id tells areas apart between which the picture jumps.
+// id identifies areas between which the picture is discontinuous.
 func (s *sighting) id() uint64 {
 	return uint64(s.index+1)<<48 | uint64(s.surface)<<40 | uint64(s.mark)
 }
 
-// look casts a ray and returns the light that comes back along it.
+// look casts a ray and returns its light.
 func (s *tracer) look(r *renderer, ray ray, list []solid) rgb {
 	s.cast(r, ray, list)
 	var c rgb
@@ -319,8 +319,8 @@ func (r *renderer) edgeOfMat(corners [][2]float64) bool {
 	return nearX || nearY
 }
 
-// classify finds the pixels that need many rays: those at whose corners and
-// centre single rays show different things, or something fine, and their neighbours.
+// classify finds the pixels that need many rays: those at whose corners and centre single rays hit
+// different things, or something fine, and their neighbours.
 func (s *tracer) classify(r *renderer, list []solid, w, h int) {
 	cw, ch := w+3, h+3
 	s.ids, s.fine = resize(s.ids, cw*ch), resize(s.fine, cw*ch)
@@ -360,7 +360,7 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// sample averages many rays over a pixel whose corners' table points are given.
+// sample averages many rays over a pixel, given the table points of its corners.
 func (s *tracer) sample(r *renderer, list []solid, c00, c10, c01, c11 [2]float64) rgb {
 	var sum rgb
 	for _, o := range r.offsets {
@@ -377,7 +377,7 @@ func (s *tracer) sample(r *renderer, list []solid, c00, c10, c01, c11 [2]float64
 	return sum.scale(1 / float64(len(r.offsets)))
 }
 
-// put stores a pixel after light level, vignetting and the lamp's colour.
+// put stores a pixel, with light level, vignetting and the lamp's colour applied.
 func (r *renderer) put(x, y int, c rgb) {
 	u := (float64(x)+0.5)/float64(r.lens.w)*2 - 1
 	v := (float64(y)+0.5)/float64(r.lens.h)*2 - 1
@@ -433,7 +433,7 @@ func (s *tracer) blur(r *renderer, tx, ty int) {
 	}
 }
 
-// gaussian returns the taps of a Gaussian of this sigma, their sum 1.
+// gaussian returns the taps of a Gaussian of this sigma, with sum 1.
 func gaussian(sigma float64) []float32 {
 	if sigma <= 0 {
 		return []float32{1}

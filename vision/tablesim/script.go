@@ -11,13 +11,11 @@ import (
 	"sightline/engine/move"
 )
 
-// The scripted game. Ten ships stand so that the interesting answers are all on
-// the table: A1 has B1 at range 2 in its front arc, A2 has B2 in its bullseye at
-// range 1, A3 and B3 are within 0.3 mm of the end of range 1 (no camera can
-// decide it), A4 and B4 touch side by side, and a rock lies between A5 and B5. Then
-// the players execute one maneuver after the other. Each ship that moves ends where
-// it began (four turns, a Koiogran turn there and one back), so that the game can go
-// round and round.
+// The scripted game. Ten ships stand so that all interesting answers occur: A1 has B1 at range 2 in
+// its front arc, A2 has B2 in its bullseye at range 1, A3 and B3 are within 0.3 mm of the end of
+// range 1 (which no camera can decide), A4 and B4 touch side by side, and a rock lies between A5
+// and B5. Then the players execute one maneuver after the other. Each moved ship ends where it
+// began (four turns, a Koiogran turn there and one back), so that the game can repeat.
 
 // pose is a pose with its heading in degrees.
 func pose(x, y, heading float64) geom.Pose {
@@ -54,8 +52,8 @@ func rock(a, b float64) []geom.Point {
 	return out
 }
 
-// A game is what is played on the simulated table: the ships as they stand first, what
-// else lies there, and the moves one after the other.
+// A game is what is played on the simulated table: the ships' first places, what else lies there,
+// and the moves in order.
 type game struct {
 	ships []engine.Ship
 	rocks []engine.Obstacle
@@ -66,8 +64,8 @@ type game struct {
 var (
 	fullGame = game{scriptShips, scriptRocks, flown(scriptShips, scriptManeuvers), calibration.MatSide}
 
-	// smallGame is played on a mat a fifth as large: tests that need many pictures are
-	// quick there at the usual scale of a picture.
+	// smallGame is played on a mat a fifth as large: tests that need many pictures are fast there at
+	// the usual scale.
 	smallGame = game{
 		side: 420 * geom.Millimeter,
 		ships: []engine.Ship{
@@ -90,7 +88,7 @@ var (
 	}
 )
 
-// game returns which one is played.
+// game returns the game that is played.
 func (o Options) game() *game {
 	if o.Small {
 		return &smallGame
@@ -98,17 +96,17 @@ func (o Options) game() *game {
 	return &fullGame
 }
 
-// A scriptMove is one ship put elsewhere by its player's hand.
+// A scriptMove is a ship moved by its player's hand.
 type scriptMove struct {
 	ship string
 	to   geom.Pose
 }
 
-// scriptManeuvers are a ship and its maneuver each, in their order.
+// scriptManeuvers are ships with their maneuvers, in order.
 var scriptManeuvers = [][2]string{
-	{"B1", "koiogran 1"},    // to range 1 of A1, its back to it
+	{"B1", "koiogran 1"},    // to range 1 of A1, its rear towards it
 	{"A2", "turn right 1"},  // B2 leaves the bullseye
-	{"B5", "segnor left 1"}, // the rock no longer lies between A5 and B5
+	{"B5", "segnor left 1"}, // the rock is no longer between A5 and B5
 	{"A4", "koiogran 2"},    // out of contact
 	{"A2", "turn right 1"},
 	{"B1", "koiogran 1"},
@@ -120,7 +118,7 @@ var scriptManeuvers = [][2]string{
 	{"A2", "turn right 1"},
 }
 
-// flown returns where each maneuver takes its ship. Nothing is in the way of any, as a test
+// flown returns where each maneuver takes its ship. Nothing is in the way of any, which a test
 // checks.
 func flown(ships []engine.Ship, maneuvers [][2]string) (out []scriptMove) {
 	at := map[string]engine.Ship{}
@@ -144,7 +142,7 @@ func flown(ships []engine.Ship, maneuvers [][2]string) (out []scriptMove) {
 	return out
 }
 
-// The beats of one move.
+// The timing of one move.
 const (
 	beatStill = 4200 * time.Millisecond
 	beatIn    = 900 * time.Millisecond
@@ -153,19 +151,19 @@ const (
 	beatHand  = beatIn + beatMove + beatOut
 )
 
-// ScriptLength is how long the scripted game takes before it begins again.
+// ScriptLength is the length of the scripted game, which repeats.
 var ScriptLength = time.Duration(len(scriptManeuvers)) * (beatStill + beatHand)
 
 // scriptAt returns the scene and the hands at a time of the full game.
 func scriptAt(t time.Duration) (engine.Scene, []Hand) { return fullGame.at(t, beatStill) }
 
-// length is how long the game takes before it starts over.
+// length returns the length of the game.
 func (g *game) length(pause time.Duration) time.Duration {
 	return time.Duration(len(g.moves)) * (pause + beatHand)
 }
 
-// at returns the scene and the hands at a time of the game, in which the table rests for
-// pause before each move. After its last move it starts over.
+// at returns the scene and the hands at a time of the game, in which the table rests for pause
+// before each move. The game repeats.
 func (g *game) at(t, pause time.Duration) (engine.Scene, []Hand) {
 	s := engine.Scene{
 		Rules: engine.Rules25, MatWidth: g.side, MatHeight: g.side,
@@ -215,7 +213,7 @@ func (g *game) at(t, pause time.Duration) (engine.Scene, []Hand) {
 	return s, []Hand{hand}
 }
 
-// scriptTable is the table on which the game is played; scene and hands change.
+// scriptTable returns the table of the game; scene and hands change.
 func scriptTable(o Options) *Table {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x67616d65))
 	t := &Table{
@@ -236,8 +234,8 @@ func scriptTable(o Options) *Table {
 	return t
 }
 
-// camera returns the camera over the game: the same one over a small mat, from as high
-// up, with a longer lens.
+// camera returns the camera over the game; over a small mat it has the same height and a longer
+// lens.
 func (o Options) camera() calibration.Camera {
 	c := o.overhead()
 	if o.Tilt != nil { // validate has found a place
@@ -251,11 +249,11 @@ func (o Options) overhead() calibration.Camera {
 	if !o.Small {
 		return c
 	}
-	// The mat and the markers round it fill the picture's height.
+	// The mat and the markers around it fill the picture's height.
 	longer := 0.98 * float64(o.Height) * 1250 / float64(o.game().side+110) / c.Fy
 	c.Fx, c.Fy = c.Fx*longer, c.Fy*longer
 	for i := range c.Distortion {
-		c.Distortion[i] = 0 // of a long lens there is little to see
+		c.Distortion[i] = 0 // a long lens has little distortion
 	}
 	by := float64(calibration.MatSide-o.game().side) / 2
 	for i := range 3 {

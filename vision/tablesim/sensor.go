@@ -49,7 +49,7 @@ func srgbEncode(v float64) float64 {
 	return 1.055*math.Pow(v, 1/2.4) - 0.055
 }
 
-// take takes a frame as the table's camera model does, with another exposure by a factor;
+// take takes a frame through the table's camera model, with its exposure multiplied by a factor;
 // without a model as expose does.
 func (r *renderer) take(seq uint64, factor float64) (vision.Frame, error) {
 	if r.darkroom != nil {
@@ -58,8 +58,7 @@ func (r *renderer) take(seq uint64, factor float64) (vision.Frame, error) {
 	return r.expose(seq), nil
 }
 
-// expose takes a frame: noise, curve, eight bits. Frames of other numbers have
-// other noise.
+// expose takes a frame: noise, curve, eight bits. The noise depends on the frame's number.
 func (r *renderer) expose(seq uint64) vision.Frame {
 	w, h := r.lens.w, r.lens.h
 	gray := image.NewGray(image.Rect(0, 0, w, h))

@@ -6,7 +6,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// frame is a pose with its sine and cosine taken once.
+// frame is a pose with its sine and cosine precomputed.
 type frame struct{ x, y, s, c float64 }
 
 func frameOf(p geom.Pose) frame {
@@ -14,13 +14,13 @@ func frameOf(p geom.Pose) frame {
 	return frame{p.X, p.Y, s, c}
 }
 
-// local takes a table point to the frame: x to the right of the nose, y along it.
+// local transforms a table point to the frame: x to the right of the nose, y along it.
 func (f *frame) local(x, y float64) (float64, float64) {
 	x, y = x-f.x, y-f.y
 	return f.c*x - f.s*y, f.s*x + f.c*y
 }
 
-// table takes a point of the frame to the table.
+// table transforms a point of the frame to the table.
 func (f *frame) table(x, y float64) (float64, float64) {
 	return f.x + f.c*x + f.s*y, f.y - f.s*x + f.c*y
 }
@@ -81,7 +81,7 @@ func (p *part) distance(x, y float64) float64 {
 	return (math.Sqrt(x*x+y*y) - 1) * min(p.a, p.b)
 }
 
-// distance is that of the union of the parts.
+// distance returns the distance of the union of the parts.
 func distance(parts []part, x, y float64) float64 {
 	d := math.Inf(1)
 	for i := range parts {
@@ -105,8 +105,8 @@ type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) has(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.y0 && y <= b.y1 }
 
-// enter returns the part 0…1 of the way from (ax, ay) to (bx, by) at which the
-// segment enters the box: 0 when it starts inside, false when it misses.
+// enter returns the fraction 0…1 of the way from (ax, ay) to (bx, by) at which the segment enters
+// the box, 0 if it starts inside. It reports false if it misses the box.
 func (b box) enter(ax, ay, bx, by float64) (float64, bool) {
 	t0, t1 := 0.0, 1.0
 	for _, s := range [2][4]float64{{ax, bx - ax, b.x0, b.x1}, {ay, by - ay, b.y0, b.y1}} {

@@ -24,8 +24,8 @@ func (c rgb) mix(d rgb, t float64) rgb {
 	return rgb{c[0] + f*(d[0]-c[0]), c[1] + f*(d[1]-c[1]), c[2] + f*(d[2]-c[2])}
 }
 
-// printed is the reflectance of an sRGB ink: the blackest print still reflects
-// two per cent, paper reflects 92.
+// printed returns the reflectance of an sRGB ink: the blackest print still reflects two per cent,
+// paper 92.
 func printed(c color.RGBA) rgb {
 	f := func(v uint8) float32 { return 0.02 + 0.9*srgbLinear[v] }
 	return rgb{f(c.R), f(c.G), f(c.B)}
@@ -44,27 +44,27 @@ var srgbLinear = func() (t [256]float32) {
 	return t
 }()
 
-// hit is where a ray meets a solid.
+// hit is where a ray hits a solid.
 type hit struct {
 	z       float64 // height over the mat
 	x, y    float64 // in the solid's own frame, or on the table for the ground
-	surface uint8   // which of the solid's surfaces
-	mark    uint32  // tells neighbouring areas of a surface apart (inks, cells)
-	fine    bool    // too fine to judge by single rays: always supersampled
+	surface uint8   // index of the solid's surface
+	mark    uint32  // identifies areas of a surface (inks, cells)
+	fine    bool    // too fine for single rays: always supersampled
 }
 
-// solid is a thing on the table.
+// solid is an object on the table.
 type solid interface {
-	// meets fills in the highest place where the ray meets the solid and reports
-	// true, if that is higher than the place that h holds.
+	// meets sets h to the highest point where the ray hits the solid and reports true, if that is
+	// higher than h.
 	meets(r ray, h *hit) bool
-	// color is the reflectance at a hit.
+	// color returns the reflectance at a hit.
 	color(h *hit, r ray, g *ground) rgb
-	// light is the share of the light that the solid lets through to a table point.
+	// light returns the share of the light that the solid lets through to a table point.
 	light(x, y, z float64) float64
-	// reach lists the boxes within which it can change the picture, shadows included.
+	// reach returns the boxes within which the solid can change the picture, shadows included.
 	reach() []volume
-	// sum is a checksum: another one means that the solid has changed since the last frame.
+	// sum returns a checksum that changes whenever the solid does.
 	sum() uint64
 }
 
@@ -74,7 +74,7 @@ type volume struct {
 	z0, z1 float64
 }
 
-// checksum mixes numbers into one (FNV-1a over 64-bit words, with a final mix).
+// checksum combines numbers into one (FNV-1a over 64-bit words, with a final mix).
 func checksum(v ...float64) uint64 {
 	h := uint64(14695981039346656037)
 	for _, f := range v {
@@ -91,14 +91,14 @@ func mix64(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// around is the box about a point with its shadow.
+// around returns the box around a point with its shadow.
 func around(x, y, radius, z0, z1 float64, look *Look) volume {
 	sx, sy := look.Slope.X*max(z1, 0), look.Slope.Y*max(z1, 0)
 	pad := radius + penumbra(look, max(z1, 0)) + 2
 	return volume{box{x - pad + min(sx, 0), y - pad + min(sy, 0), x + pad + max(sx, 0), y + pad + max(sy, 0)}, z0, z1}
 }
 
-// softness of a shadow: half the penumbra at a height difference.
+// penumbra returns the softness of a shadow: half the penumbra at a height difference.
 func penumbra(look *Look, dz float64) float64 { return 0.4 + 0.5*look.Spread*dz }
 
 // ---- bases
@@ -113,14 +113,14 @@ const (
 // base is a ship's plastic base with its token on top.
 type base struct {
 	frame
-	hx, hy, top float64 // half its width and length; height of the token
+	hx, hy, top float64 // half its width and length; height of the token's top
 	guides      [4]box
 	token       token.Token
 	plastic     Plastic
 	worn        Wear
 	print       Print
 	stock       *stockCard // of WearStock
-	spare       bool       // the token alone lies there
+	spare       bool       // the token lies there without a base
 	look        *Look
 	id          uint64
 }
@@ -154,7 +154,7 @@ func (b *base) meets(r ray, h *hit) bool {
 			return false
 		}
 		ink, onPaper := b.token.At(b.print.drawn(x0, y0))
-		if !onPaper { // the print is smaller: around it is the sheet's white
+		if !onPaper { // the print is smaller: the sheet's white is around it
 			ink = color.RGBA{255, 255, 255, 255}
 		}
 		ink = b.worn.ink(ink, deep)
@@ -223,8 +223,9 @@ func (b *base) reach() []volume {
 }
 func (b *base) sum() uint64 { return b.id }
 
-// reachOf is how far a base and its guides reach from the centre. That of squares is kept as it was before there
-// were others, because it decides which pixels are sampled more finely, and so the pictures of all tests.
+// reachOf returns how far a base and its guides extend from the centre. For squares it keeps its
+// original value, because it decides which pixels are sampled more finely, and so the pictures of
+// all tests.
 func reachOf(hx, hy float64) float64 {
 	if hx == hy {
 		return 1.4143 * (hx + 2)
@@ -234,8 +235,8 @@ func reachOf(hx, hy float64) float64 {
 
 // ---- miniatures
 
-// figure is a miniature on its peg: one silhouette at a few heights, which makes
-// a solid of it for a camera that looks down.
+// figure is a miniature on its peg: one silhouette at a few heights, which is enough of a solid for
+// a camera that looks down.
 type figure struct {
 	frame
 	parts  []part
@@ -283,7 +284,7 @@ func silhouette(m Mini) []part {
 }
 
 func (f *figure) meets(r ray, h *hit) bool {
-	// Quick rejection: how far the ray's nearest end is from the axis.
+	// Quick rejection by the distance of the ray's nearest end from the axis.
 	x0, y0 := r.at(f.layers[2])
 	x1, y1 := r.at(f.foot)
 	x0, y0, x1, y1 = x0-f.x, y0-f.y, x1-f.x, y1-f.y
@@ -321,7 +322,7 @@ func (f *figure) color(h *hit, _ ray, _ *ground) rgb {
 	if h.surface == surfacePeg {
 		return rgb{0.22, 0.23, 0.25}
 	}
-	// Panels: a fixed pattern of darker and lighter plates; lower layers lie in shade.
+	// Panels: a fixed pattern of darker and lighter plates; lower layers are in shade.
 	n := mix64(uint64(h.mark)) >> 56
 	return f.skin.scale((0.75 + float64(n)/800) * (1 - 0.18*float64(h.surface)))
 }
@@ -329,7 +330,7 @@ func (f *figure) color(h *hit, _ ray, _ *ground) rgb {
 func (f *figure) light(x, y, z float64) float64 {
 	dz := f.layers[1] - z
 	if dz < 10 {
-		return 1 // itself, or a neighbour at its own height
+		return 1 // itself, or a neighbour at the same height
 	}
 	lx, ly := f.local(x-dz*f.look.Slope.X, y-dz*f.look.Slope.Y)
 	w := penumbra(f.look, dz)
@@ -422,7 +423,7 @@ func (s *slab) sum() uint64 { return s.id }
 
 // ---- markers
 
-// card is a printed mat marker on its white card, which lies on the table.
+// card is a printed mat marker on its white card.
 type card struct {
 	frame
 	half, edge, z float64 // half sides of the black square and of the card; height
@@ -656,7 +657,7 @@ func shipSolids(t *Table, s engine.Ship, look *Look) ([]solid, error) {
 	return []solid{b, f}, nil
 }
 
-// solidsOf lists everything that stands on the table.
+// solidsOf returns everything that stands on the table.
 func solidsOf(t *Table, look *Look) ([]solid, error) {
 	var out []solid
 	for _, m := range t.Layout.Markers {

@@ -27,40 +27,39 @@ type Options struct {
 	FPS           float64 // frames per second; 0: as fast as possible, with 5 frames to a second of the game
 	Workers       int     // goroutines to render with; 0: one for each processor
 
-	// Board, when set, is held before the camera by scripted hands (BoardStops), one
-	// stop after the other and then away for a while, again and again.
+	// Board, if set, is held before the camera by scripted hands (BoardStops), one stop after the
+	// other and then away for a while, repeatedly.
 	Board *calibration.Board
 
-	// Card lays the check card on the table in place of the ships, at CardPlaces places,
-	// one after the other, again and again: what calibrate verify looks for.
+	// Card lays the check card on the table instead of the ships, at CardPlaces in turn, for calibrate
+	// verify.
 	Card bool
 
-	// Paper, when positive, shows in place of the game how obstacle tokens are taught: the
-	// empty mat, the tokens on sheets of white paper, and the tokens on the mat, each for this
-	// long, again and again.
+	// Paper, if positive, shows instead of the game how obstacle tokens are taught: the empty mat, the
+	// tokens on sheets of white paper, and the tokens on the mat, each for this long, repeatedly.
 	Paper time.Duration
 
-	// Jig, when positive, shows in place of the game how stock ships are shown: bases with stock cards on the jig sheet, in
-	// four quarter turns, each for this long, again and again.
+	// Jig, if positive, shows instead of the game how stock ships are taught: bases with stock cards
+	// on the jig sheet, in four quarter turns, each for this long, repeatedly.
 	Jig time.Duration
 
-	Nudge *Nudge         // a push that the camera gets; nil: none
+	Nudge *Nudge         // a push of the camera; nil: none
 	Tilt  *[2]geom.Angle // about the picture's x and y axes, as ObliqueCamera's; nil: the camera hangs over the table
-	Huge  int            // so many huge ships, among others that stand still in place of the game; 0: the game
+	Huge  int            // number of huge ships, among others that stand still, instead of the game; 0: the game
 	Pause time.Duration  // how long the table rests before each move; 0: 4.2 s
-	Still bool           // the ships stand as at the game's beginning, and no hand comes
+	Still bool           // the ships stay as at the game's beginning, and there are no hands
 	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
-	Model *CameraModel   // what takes the pictures; nil: a plain camera, which saturates at full scale
+	Model *CameraModel   // the camera model; nil: a plain camera, which saturates at full scale
 
-	// Unlearnt makes a program that opens this source learn the empty mat and the obstacles
-	// from its user, in place of taking them from Bare and Obstacles.
+	// Unlearnt makes a program that opens this source learn the empty mat and the obstacles from its
+	// user, instead of taking them from Bare and Obstacles.
 	Unlearnt bool
 
-	// Projector hangs over the mat and throws the picture last given to Source.Project, or
-	// the one in its file for a source opened by name; nil: there is none.
+	// Projector hangs over the mat and projects the picture last given to Source.Project or, for a
+	// source opened by name, the one in its file; nil: there is none.
 	Projector *Projector
 
-	device string // Model's name, of a source opened by name
+	device string // Model's name, for a source opened by name
 	thrown string // the file of the projector's picture; "": it comes by Project
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
@@ -69,17 +68,17 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// DefaultFPS is the frame rate of a source opened by name, DefaultPause how long its table
-// rests before each move: a slow machine needs seconds to look for obstacles again.
+// DefaultFPS is the frame rate of a source opened by name, DefaultPause how long its table rests
+// before each move: a slow machine needs seconds to search for obstacles again.
 const (
 	DefaultFPS   = 5
 	DefaultPause = 10 * time.Second
 )
 
-// mostHuge is how many huge ships have room on a mat among others.
+// mostHuge is how many huge ships fit on a mat among others.
 const mostHuge = 4
 
-// maxPixels bounds the picture: 64 MB for each of its parts.
+// maxPixels limits the picture: 64 MB for each of its parts.
 const maxPixels = 8192 * 8192 / 2
 
 // ParseSpec reads a source's name: "sim:", followed by any of these, with commas between them.
@@ -178,7 +177,7 @@ func (o *Options) set(field string) (err error) {
 	return nil
 }
 
-// setGain reads the factor of the camera model's exposure.
+// setGain parses the factor of the camera model's exposure.
 func (o *Options) setGain(value string) error {
 	gain, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(gain > 0 && gain <= 8) || o.Model == nil {
@@ -189,7 +188,7 @@ func (o *Options) setGain(value string) error {
 	return nil
 }
 
-// setProjector reads the name of the file that a projector throws on the mat.
+// setProjector sets the name of the file that a projector shows.
 func (o *Options) setProjector(value string) error {
 	if value == "" {
 		return errors.New("projector: expected the name of a PNG file")
@@ -199,7 +198,7 @@ func (o *Options) setProjector(value string) error {
 	return nil
 }
 
-// setSwitch reads what is on or off.
+// setSwitch parses an option that is on or off.
 func (o *Options) setSwitch(key, value string) error {
 	on, err := strconv.ParseBool(value)
 	if err != nil {
@@ -216,7 +215,7 @@ func (o *Options) setSwitch(key, value string) error {
 	return nil
 }
 
-// parseTilt reads the degrees by which the camera leans along x and y, as in 35:0.
+// parseTilt parses the degrees of the camera's tilt about x and y, as in 35:0.
 func parseTilt(value string) ([2]geom.Angle, error) {
 	x, y, _ := strings.Cut(value, ":")
 	tiltX, errX := strconv.ParseFloat(x, 64)
@@ -227,7 +226,7 @@ func parseTilt(value string) ([2]geom.Angle, error) {
 	return [2]geom.Angle{geom.Angle(tiltX) * geom.Degree, geom.Angle(tiltY) * geom.Degree}, nil
 }
 
-// setSize reads the picture's width and height, as in 1920x1080: the one option without a name.
+// setSize parses the picture's width and height, as in 1920x1080: the one option without a name.
 func (o *Options) setSize(field string) error {
 	w, h, _ := strings.Cut(field, "x")
 	var errW, errH error
@@ -262,8 +261,7 @@ func (o Options) validate() error {
 	return nil
 }
 
-// Source plays the scripted game, for ever. It knows its own lens and the truth
-// of every frame.
+// Source plays the scripted game, repeatedly. It knows its own lens and the truth of every frame.
 type Source struct {
 	o        Options
 	table    *Table // scene and hands are those of the last frame; Next owns it
@@ -275,13 +273,13 @@ type Source struct {
 	paper    atomic.Pointer[PaperStage]
 	turn     atomic.Pointer[int64]      // of ShowTurn
 	screen   atomic.Pointer[image.RGBA] // of the projector
-	thrown   time.Time                  // when the file that it shows was changed
+	thrown   time.Time                  // when its file was last changed
 	beside   []Clutter                  // that lies next to the mat
 	still    *engine.Scene              // that stands in place of the game; nil: the game continues
 
 	light  float64                      // factor of what there is, through a camera model
-	knobs  *exposureKnobs               // of a camera model; nil: it has none
-	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
+	knobs  *exposureKnobs               // of a camera model; nil: none
+	change atomic.Pointer[func(*Table)] // of Disturb, to be applied
 	shown  *Table                       // the table once it was disturbed; nil: table
 	nudged bool
 	bared  uint64 // pictures taken by Bare
@@ -363,7 +361,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	return f, err
 }
 
-// exposed returns the factor of the light that the camera's controls let in.
+// exposed returns the factor of the light by the camera's controls.
 func (s *Source) exposed() float64 {
 	if s.knobs == nil {
 		return s.light
@@ -384,15 +382,15 @@ func (s *Source) sceneAt(seq uint64) (engine.Scene, []Hand) {
 	return scene, nil
 }
 
-// Demonstrates reports whether the table shows the game, so that a program may know the
-// empty mat and the obstacles beforehand (Bare, Obstacles): nothing else is to be learnt
-// from it, or held before its camera.
+// Demonstrates reports whether the table shows the game, so that a program may know the empty mat
+// and the obstacles beforehand (Bare, Obstacles): nothing else is to be taught or held before the
+// camera.
 func (o Options) Demonstrates() bool {
 	return !o.Unlearnt && !o.Card && o.Paper <= 0 && o.Jig <= 0 && o.Huge == 0 && o.Board == nil
 }
 
-// Bare takes a picture of the mat with nothing on it, and of what lies next to it. It must
-// not run together with Next, and does not count as a frame.
+// Bare takes a picture of the empty mat and what lies next to it. It must not run at the same time
+// as Next, and does not count as a frame.
 func (s *Source) Bare() (vision.Frame, error) {
 	t := *s.table
 	t.Scene.Ships, t.Scene.Obstacles, t.Hands, t.Projector = nil, nil, nil, nil
@@ -406,11 +404,11 @@ func (s *Source) Bare() (vision.Frame, error) {
 // Obstacles returns the obstacles of the game, as they lie.
 func (s *Source) Obstacles() []engine.Obstacle { return slices.Clone(s.o.game().rocks) }
 
-// hands is what Hold was last given: a board, or nothing in its place.
+// hands is the argument of the last Hold: a board, or nil.
 type hands struct{ board *HeldBoard }
 
-// Hold puts a board before the camera in place of the scripted one, from the next
-// frame on; nil takes it away. It is safe to call while Next runs.
+// Hold holds a board before the camera instead of the scripted one, from the next frame on; nil
+// removes it. It is safe to call while Next runs.
 func (s *Source) Hold(b *HeldBoard) {
 	if b != nil {
 		own := *b
@@ -419,16 +417,15 @@ func (s *Source) Hold(b *HeldBoard) {
 	s.hands.Store(&hands{b})
 }
 
-// Lay lays the strips of a check card on the mat from the next frame on, with the
-// ships, rocks and hands put away; without strips it takes them up again and the game
-// continues. It is safe to call while Next runs.
+// Lay lays the strips of a check card on the mat from the next frame on, without ships, rocks and
+// hands; without strips the game continues. It is safe to call while Next runs.
 func (s *Source) Lay(strips ...LaidStrip) {
 	own := append([]LaidStrip(nil), strips...)
 	s.laid.Store(&own)
 }
 
-// layCard puts the strips on the table that Lay was given, or in a frame of a source with a card
-// the card where the script has it.
+// layCard adds to the table the strips given to Lay, or those of the script in a frame of a source
+// with a card.
 func (s *Source) layCard(t *Table, seq uint64) {
 	t.Strips = nil
 	if strips := s.laid.Load(); strips != nil {
@@ -441,7 +438,7 @@ func (s *Source) layCard(t *Table, seq uint64) {
 	}
 }
 
-// holdBoard puts the board of a frame on the table: the one of Hold, or the script's.
+// holdBoard adds to the table the board of a frame: the one of Hold, or the script's.
 func (s *Source) holdBoard(t *Table, seq uint64) error {
 	if h := s.hands.Load(); h != nil {
 		t.Board = h.board
@@ -460,7 +457,7 @@ func (s *Source) holdBoard(t *Table, seq uint64) error {
 	return err
 }
 
-// wait holds the frame rate. A source that has fallen behind does not catch up.
+// wait keeps the frame rate. A source that is late does not catch up.
 func (s *Source) wait(ctx context.Context) error {
 	if s.o.FPS > 0 {
 		now := s.o.Now()
@@ -517,8 +514,7 @@ func (s *Source) String() string {
 	return name
 }
 
-// Lens returns the simulated camera's lens, so that the program can start on the
-// simulated table without a calibration of it.
+// Lens returns the simulated camera's lens, with which a program can start without a calibration.
 func (s *Source) Lens() calibration.Intrinsics { return s.table.Camera.Intrinsics }
 
 // Camera returns the true camera.
@@ -527,9 +523,8 @@ func (s *Source) Camera() calibration.Camera { return s.table.Camera }
 // Layout returns the true mat and markers.
 func (s *Source) Layout() calibration.Layout { return s.table.Layout }
 
-// TruthAt returns what the frame with this number shows; frames count from 1. It
-// is safe to call while Next runs. What was put there by Hold and Lay is taken to
-// have been there in every frame.
+// TruthAt returns the truth about the frame with this number; frames count from 1. It is safe to
+// call while Next runs. It treats objects from Hold and Lay as present in every frame.
 func (s *Source) TruthAt(seq uint64) (Truth, error) {
 	if seq == 0 {
 		return Truth{}, fmt.Errorf("source %s: frames count from 1", s)

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// A base out of the publisher's box (WearStock): a frame of plastic, and in it, deeper than the frame and with play round it,
-// a card with a printed line along its border. The ship whose card it is (Table.Cards) decides what is printed on it; the ship that carries
-// it decides how it lies in the frame.
+// A base out of the publisher's box (WearStock): a frame of plastic and, deeper than the frame and
+// with play, a card with a printed line along its border. The ship whose card it is (Table.Cards)
+// determines its print; the ship that carries it determines how it lies in the frame.
 
 const (
 	stockFrame  = 1.4 // mm: width of the frame
@@ -20,7 +20,7 @@ const (
 	stockTop = 2 // the mark of the frame's top
 )
 
-// stockCard is how one ship's card looks and lies in its frame.
+// stockCard is the appearance of a ship's card and its place in the frame.
 type stockCard struct {
 	frame           // in the base's own
 	hx, hy  float64 // half its width and length
@@ -32,7 +32,7 @@ type stockCard struct {
 	shine   float64 // by how many times the frame's top is lighter than black plastic's walls
 }
 
-// newStockCard returns the card of one ship as it lies in the frame of one.
+// newStockCard returns the card of one ship in the frame of another.
 func newStockCard(hx, hy float64, lies, printed uint64) *stockCard {
 	n := uint64(0)
 	u := func(seed uint64) float64 { // -1…1
@@ -46,7 +46,8 @@ func newStockCard(hx, hy float64, lies, printed uint64) *stockCard {
 	return k
 }
 
-// ink returns the ink at a place of the base's frame, at the card's height: the card's, or that of the gap round it.
+// ink returns the ink at a place of the base's frame, at the card's height: that of the card, or of
+// the gap around it.
 func (k *stockCard) ink(x, y float64) color.RGBA {
 	x, y = k.local(x, y)
 	deep := min(k.hx-math.Abs(x), k.hy-math.Abs(y))
@@ -65,7 +66,7 @@ func (k *stockCard) ink(x, y float64) color.RGBA {
 	return color.RGBA{g, g, g, 255}
 }
 
-// meetsStock fills in where a ray that meets the top's plane inside its outline meets a stock base.
+// meetsStock sets where a ray that meets the top's plane inside its outline hits a stock base.
 func (b *base) meetsStock(r ray, x, y float64, h *hit) bool {
 	if b.top <= h.z {
 		return false

@@ -12,31 +12,30 @@ import (
 	"sightline/vision/token"
 )
 
-// Table is everything that a picture shows. Ships carry the token of their id
-// ("A1"…"B18", token.CodeOfID). A Table is a plain value: change what you like
-// between renders. Render is safe for use by several goroutines while the table
-// is not changed.
+// Table is everything that a picture shows. Ships carry the token of their id ("A1"…"B18",
+// token.CodeOfID). A Table is a plain value that may be changed between renders. Render is safe for
+// concurrent use while the table does not change.
 type Table struct {
 	Camera calibration.Camera
 	Layout calibration.Layout // the mat's size and its markers
 	Scene  engine.Scene       // ships and obstacles; covariances are ignored
 
-	Minis   map[string]Mini        // miniatures by ship id; a ship without one stands bare
+	Minis   map[string]Mini        // miniatures by ship id; a ship may have none
 	Heights map[string]geom.Length // by ship id: how much higher than token.BaseTop its top really is
 	Worn    map[string]Wear        // by ship id: tokens whose code cannot be read
-	Prints  map[string]Print       // by ship id: how its token's print came out of true; without one it is true
-	Cards   map[string]string      // by ship id: which ship's card it carries, under WearStock; a ship without one its own
+	Prints  map[string]Print       // by ship id: distortions of its token's print; none by default
+	Cards   map[string]string      // by ship id: the ship whose card it carries, under WearStock; its own by default
 	Spares  []Spare                // tokens that lie on the mat without a base
 	Clutter []Clutter              // what else lies about
 	Strips  []LaidStrip            // of the check card
-	Jig     *LaidJig               // on which ships' cards are shown; nil: none lies there
+	Jig     *LaidJig               // the sheet on which ships' cards are shown; nil: none
 	Hands   []Hand
-	Board   *HeldBoard // held in the air before the camera; nil: none
+	Board   *HeldBoard // held before the camera; nil: none
 
 	Projector *Projector // over the mat; nil: none
 
 	Look    Look
-	Model   *CameraModel // what makes a picture of the light; nil: a plain camera with Look's blur and noise
+	Model   *CameraModel // the camera model; nil: a plain camera with Look's blur and noise
 	Seed    uint64       // of the mat's pattern and the noise
 	Workers int          // goroutines to render with; 0: one for each processor
 }
@@ -62,11 +61,11 @@ type Mini struct {
 	Color         color.RGBA // sRGB
 }
 
-// Print is how a printer drew a token out of true: larger than it is by shares of its width and length, and each row moved to the
-// right by a share of its distance ahead of the middle.
+// Print is the distortion of a printed token: the relative enlargement of its width and length, and
+// the shift of each row to the right as a share of its distance ahead of the middle.
 type Print struct{ Wider, Longer, Sheared float64 }
 
-// drawn returns the place of the token that was printed at a place of its base's top.
+// drawn returns the place of the token's artwork that was printed at a place of its base's top.
 func (p Print) drawn(x, y float64) geom.Point {
 	y /= 1 + p.Longer
 	return geom.Point{X: x/(1+p.Wider) - p.Sheared*y, Y: y}
@@ -79,10 +78,10 @@ type Spare struct {
 	Pose geom.Pose
 }
 
-// Wear is what has become of a token's rim.
+// Wear is a state of a token's rim.
 type Wear int
 
-// The states of a rim.
+// The states.
 const (
 	WearNone   Wear = iota
 	WearCells       // the white cells are worn off, the keyline is there
@@ -91,7 +90,7 @@ const (
 	WearStock       // not our token: a card that lies in the plastic's frame, as a base comes out of the publisher's box
 )
 
-// ink returns the ink at a place of a token's top, so many mm from its edge.
+// ink returns the ink at a place of a token's top, a number of mm from its edge.
 func (w Wear) ink(c color.RGBA, deep float64) color.RGBA {
 	switch {
 	case w == WearPanel:
@@ -106,7 +105,7 @@ func (w Wear) ink(c color.RGBA, deep float64) color.RGBA {
 	return c
 }
 
-// Clutter is a flat thing: a template, a card, a die; with corners, a token or a dial.
+// Clutter is a flat object: a template, a card, a die; with Corners, a token or a dial.
 type Clutter struct {
 	Pose          geom.Pose   // of its centre
 	Width, Length geom.Length // across and along the heading
@@ -115,7 +114,7 @@ type Clutter struct {
 	Corners       int        // of the regular polygon, stretched into Width and Length; below 3: a rectangle
 }
 
-// outline lists the corners in the thing's own frame.
+// outline returns the corners in the object's own frame.
 func (c Clutter) outline() (out []geom.Point) {
 	w, l := float64(c.Width)/2, float64(c.Length)/2
 	if c.Corners < 3 {
@@ -162,13 +161,13 @@ type Look struct {
 	Mat     MatStyle
 	Plastic Plastic
 
-	Light   float64    // level: what share of full scale a perfectly white surface reaches
+	Light   float64    // level of a perfectly white surface, as a share of full scale
 	Slope   geom.Point // shadows move this many mm for each mm of height
 	Shadow  float64    // 0…1, how deep shadows are
 	Spread  float64    // penumbra: mm for each mm of height
 	Falloff float64    // 0…1, share of light missing in the picture's corners (vignetting)
 
-	Blur      float64 // sigma of the optical blur, px; the pixel's own area comes on top
+	Blur      float64 // sigma of the optical blur, px, without the pixel's own area
 	FullWell  float64 // electrons at full scale (shot noise); 0: none
 	ReadNoise float64 // sigma as a share of full scale; 0: none
 

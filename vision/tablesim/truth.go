@@ -7,7 +7,7 @@ import (
 	"sightline/vision/token"
 )
 
-// Truth is what a frame shows, exactly.
+// Truth is the exact content of a frame.
 type Truth struct {
 	Camera  calibration.Camera
 	Scene   engine.Scene
@@ -43,7 +43,7 @@ func (s ShipTruth) WholeSide() bool {
 	return false
 }
 
-// MarkerTruth is a mat marker as it truly appears.
+// MarkerTruth is where a mat marker truly appears.
 type MarkerTruth struct {
 	ID      int
 	Corners [4]geom.Pixel // of the black square: top left, top right, bottom right, bottom left of the print
@@ -59,7 +59,7 @@ func (t Truth) Ship(id string) (ShipTruth, bool) {
 	return ShipTruth{}, false
 }
 
-// witness knows what can be seen: a lens, and what stands before it.
+// witness determines what is visible: a lens, and the objects before it.
 type witness struct {
 	lens   *cameraModel
 	solids []solid
@@ -85,7 +85,7 @@ func (r witness) truth(t *Table) Truth {
 	return out
 }
 
-// pixel is where a point of a frame appears.
+// pixel returns the pixel of a point of a frame.
 func (r witness) pixel(f *frame, x, y, z float64) geom.Pixel {
 	x, y = f.table(x, y)
 	u, v, _ := r.lens.project(x, y, z)
@@ -99,7 +99,7 @@ func (r witness) shipTruth(s engine.Ship, top float64) ShipTruth {
 	for i, c := range [4][2]float64{{-hx, hy}, {hx, hy}, {hx, -hy}, {-hx, -hy}} {
 		out.Corners[i] = r.pixel(&f, c[0], c[1], top)
 	}
-	// What can hide the top is whatever stands higher.
+	// Only higher objects can hide the top.
 	const step, in = 0.5, 0.1
 	var seen, all float64
 	for k := range 4 {
@@ -128,8 +128,8 @@ func (r witness) shipTruth(s engine.Ship, top float64) ShipTruth {
 	return out
 }
 
-// visible reports whether a place of a ship's top, given along a side (clockwise
-// from its middle) and out from the centre, reaches the camera.
+// visible reports whether a place of a ship's top, given along a side (clockwise from its middle)
+// and outwards from the centre, is visible to the camera.
 func (r witness) visible(f *frame, side int, along, out, z float64) bool {
 	var x, y float64
 	switch token.Side(side) {

@@ -8,15 +8,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// The words of calibration.Guide's advice that say what to do with the board.
+// The phrases of calibration.Guide's advice that say what to do with the board.
 var (
 	adviceSide  = regexp.MustCompile(`(left|right|top|bottom) side (?:tilted )?towards the camera`)
 	advicePlace = regexp.MustCompile(`to the ((?:top |bottom )?(?:left |right )?(?:corner|edge)|middle) of the picture`)
 )
 
-// Obey returns how somebody who reads the advice of a guided capture
-// (calibration.Guide) and does what it says holds the board for the n-th time. No two
-// attempts are quite alike, as with people.
+// Obey returns how a person who follows the advice of a guided capture (calibration.Guide) holds
+// the board for the n-th time. Attempts vary, as people's do.
 func Obey(advice string, n int) Grip {
 	vary := func(of int, from, to float64) float64 {
 		_, part := math.Modf(float64(n*of+of) * math.Phi)
