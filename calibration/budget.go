@@ -181,8 +181,8 @@ func (b *Budget) usedMarkers() []correspondence {
 	return out
 }
 
-// sensitivity is the derivative of a table point, read from the picture at a height, by
-// what the calibration may have wrong: mm in x and y for each unit of a parameter.
+// sensitivity is the derivative of a table point, read from the picture at a height, by the
+// possible errors of the calibration: mm in x and y for each unit of a parameter.
 type sensitivity struct {
 	pose  [2][6]float64
 	lens  [2][LensTerms]float64 // with the compensating change of the pose

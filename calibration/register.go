@@ -180,7 +180,8 @@ func (t *Table) noise() noiseModel {
 func (t *Table) withOthers(all []MarkerResidual, used, out []correspondence) []MarkerResidual {
 	s := solution{pose: t.Extrinsics, noise: noiseModel{t.CornerSigma, t.Layout.placement()}}
 	for _, c := range out {
-		// Of a marker that joins the used ones, leaving one out is the used ones' word.
+		// A marker that contradicts the used ones is added to them: leaving it out again shows where they
+		// put it.
 		if analysis, ok := s.leaveOneOut(t.Intrinsics, t.Layout, append(slices.Clone(used), c)); ok {
 			m := analysis.markers[len(used)]
 			m.Used = false

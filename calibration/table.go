@@ -21,8 +21,8 @@ type Table struct {
 	RegistrationCovariance []float64
 	CornerSigma            float64 // of a marker's corner, px; 0 in older files
 	PlacementFactor        float64 // variance of the placement over the layout's, from the residuals
-	// FocalDoubt is the relative sigma added to the focal length of the lens file because
-	// the markers suspect it.
+	// FocalDoubt is the relative sigma added to the focal length of the lens file because the markers
+	// disagree with it.
 	FocalDoubt float64
 	// FocalSigmas is the distance, in sigmas, of the focal length that the markers ask for
 	// from the lens file's: up to 2 is chance; 0 in a table read from a file.

@@ -20,8 +20,8 @@ func ParseArc(s string) (Arc, error) {
 	return 0, fmt.Errorf("arc: unknown arc %q, expected one of %s", s, strings.Join(arcNames[1:], ", "))
 }
 
-// arcsOf lists the arcs that a ship has in an edition: the standard ones and what
-// its token prints beyond them (G47, G50, G55, G60, G61, G63).
+// arcsOf lists the arcs of a ship in an edition: the standard ones and those on its token beyond
+// them (G47, G50, G55, G60, G61, G63).
 func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 	if r == Rules1e {
 		buf = append(buf, ArcFront)
@@ -130,8 +130,7 @@ func opposite(a Arc) Arc {
 	return ArcLeft
 }
 
-// inArc decides whether any part of the target's base is in the closed arc, from
-// the signed gap between the two.
+// inArc decides whether any part of the target's base is in the closed arc, from their signed gap.
 func inArc(s geom.Interval) Outcome {
 	switch {
 	case s.Lo == s.Hi && s.Val <= geom.Tie, s.Hi < 0:
@@ -152,7 +151,7 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 	}
 	r.area.Lever = m.reach
 	gap, nearest := m.Separation(&r.area, m.to), geom.Point{}
-	if gap.Val > 0 { // else some part is in the arc, wherever it is
+	if gap.Val > 0 { // otherwise some part is in the arc
 		d, near := m.Shortest(&r.area, m.to, math.Inf(1))
 		if gap = m.Apart(d, gap); inArc(gap) != No {
 			lines, _ := uncertain.LinesOf(near, d.Val)
@@ -172,9 +171,9 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 	return v
 }
 
-// allRound measures a weapon that no arc limits: always from the closest point to
-// the closest point, whether or not the target is in an arc (G7, G8). Nothing on
-// the table would change that the target can be aimed at.
+// allRound measures a weapon without a limiting arc: always between the closest points, whether or
+// not the target is in an arc (G7, G8). Nothing on the table could change that the target can be
+// attacked.
 func (m *pairMeasure) allRound(arc Arc) ArcVerdict {
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{RangeVerdict: m.span, DistanceArcStart: geom.Length(max(0, m.direct.Val))})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]

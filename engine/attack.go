@@ -16,8 +16,8 @@ type aim struct {
 	move    [uncertain.MaxPlanes]float64 // the direction in which each moves: 1 inward, -1 outward
 }
 
-// strip reports whether the arc is a strip, whose two long edges move to the same side
-// when the ship does. It is narrow: were both moved inward, nothing might be left of it.
+// strip reports whether the arc is a strip, whose two long edges move to the same side with the
+// ship. It is so narrow that nothing might be left if both were moved inward.
 func (a *aim) strip() bool { return len(a.planes) == uncertain.MaxPlanes }
 
 // attack measures the range inside an arc: from the attacker's base to the part
@@ -30,7 +30,7 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 	if m.aim.strip() {
 		m.aim.move = [uncertain.MaxPlanes]float64{0, 1, -1}
 	}
-	// Mostly a bound of where the arc's edges may be shows that they do not matter.
+	// Usually a bound on the places of the arc's edges shows that they do not matter.
 	ends, starts := m.directInArc(m.edgeBound())
 	if !m.Exact && (!ends || m.rules == Rules1e && !starts) {
 		for i, h := range r.planes {
@@ -38,7 +38,7 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 		}
 		ends, starts = m.directInArc(m.aim.sd)
 	}
-	if ends && starts { // in every such arc it is the same attack
+	if ends && starts { // the attack is the same in all such arcs
 		if m.plain == nil {
 			m.plain = m.attackVerdict(&m.direct, m.direct.Val)
 		}
@@ -55,15 +55,15 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 		return m.attackVerdict(&inArc, inArc.Val)
 	}
 	exact := m.Exact
-	m.Exact = true // this distance is only stated and decides nothing
+	m.Exact = true // this distance decides nothing
 	m.cut([uncertain.MaxPlanes]float64{})
 	inArc := m.meetDistance(&m.start, &m.part)
 	m.Exact = exact
 	return m.attackVerdict(whole, inArc)
 }
 
-// attackVerdict makes the verdict from the distance in an arc, and from inArc, the distance when
-// the line must also start in the arc.
+// attackVerdict returns the verdict for the distance in an arc, and for inArc, the distance if the
+// line must also start in the arc.
 func (m *pairMeasure) attackVerdict(measured *uncertain.ClosestPair, inArc float64) *AttackVerdict {
 	touch, contact := m.attackContact(measured.Interval)
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{DistanceArcStart: geom.Length(max(0, inArc))})
@@ -80,9 +80,9 @@ func (m *pairMeasure) attackVerdict(measured *uncertain.ClosestPair, inArc float
 	return v
 }
 
-// directInArc reports whether the closest points of the two bases are surely in
-// the arc: those on the target, whichever of them are the closest, and then also
-// those on the attacker. The attack range is then the range itself.
+// directInArc reports whether the closest points of the two bases are surely in the arc: those on
+// the target, whichever are the closest, and for the second result also those on the attacker. The
+// attack range is then the range itself.
 func (m *pairMeasure) directInArc(sd [uncertain.MaxPlanes]float64) (ends, starts bool) {
 	if m.contact != No {
 		return false, false
@@ -97,16 +97,15 @@ func (m *pairMeasure) directInArc(sd [uncertain.MaxPlanes]float64) (ends, starts
 	return ends, starts
 }
 
-// inArcDistance measures from a start (the attacker's base or a part of it) to the
-// part of the target inside an arc.
+// inArcDistance measures from a start (the attacker's base or a part of it) to the part of the
+// target inside an arc.
 //
-// The arc's edge is uncertain too, and where it crosses the target it decides
-// which point is the closest. First order fails there: the closest point runs
-// along the target's side as the arc's edge moves, and jumps to another side at
-// a corner. So the target is cut by the arc grown and by the arc shrunk, or by the
-// strip moved to the one side and to the other, in a few steps up to k standard
-// deviations of the edge's place, and each step is combined with as much error along
-// the line as still lies within k standard deviations of both together.
+// The arc's edges are uncertain too, and where an edge crosses the target it determines the closest
+// point. First order fails there: as the edge moves, the closest point runs along the target's
+// side, and jumps to another side at a corner. So the target is cut by the arc grown and shrunk, or
+// by the strip moved to either side, in a few steps up to k standard deviations of the edge's
+// place. Each step is combined with as much error along the line as keeps both together within k
+// standard deviations.
 func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPair {
 	base := m.cutDistance(start, 0)
 	if m.Exact {
@@ -114,7 +113,7 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	}
 	grown := m.cutDistance(start, -m.k)
 	shrunk := m.cutDistance(start, m.k)
-	inside := m.aim.gap.Hi < 0 // whatever the truth, some part is in the arc
+	inside := m.aim.gap.Hi < 0 // some part is surely in the arc
 	if inside && math.Abs(grown.Val-base.Val) <= geom.Tie && math.Abs(shrunk.Val-base.Val) <= geom.Tie {
 		return base
 	}
@@ -124,11 +123,11 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	out := base
 	m.widen(&out, m.newCuts(start, base.Interval, grown.Interval, -m.k), -1)
 	m.widen(&out, m.newCuts(start, base.Interval, shrunk.Interval, m.k), 1)
-	// Whichever of these cuts is the true one gives the measuring line.
+	// Each of these cuts may be the true one and determine the measuring line.
 	may, n := [7][]geom.Line{base.Alternatives, grown.Alternatives, shrunk.Alternatives}, 3
 	if !inside {
-		// If it is in the arc at all, then perhaps by one corner only, and when a side
-		// of the target lies along the arc's edge it may be either corner of that side.
+		// The target may be in the arc by one corner only, and if one of its sides lies along the arc's
+		// edge it may be either corner of that side.
 		last := m.deepest()
 		for _, c := range m.cornerDepths() {
 			if !m.mayBeDeepest(&c, &last) {
@@ -142,7 +141,7 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	}
 	out.Alternatives = m.Distinct(may[:n]...)
 	if out.Even = inside && base.Even; out.Even {
-		sure := shrunk // surely in the arc is what is in the smallest cut
+		sure := shrunk // the smallest cut is surely in the arc
 		if m.aim.strip() {
 			sure = m.cutBy(start, [uncertain.MaxPlanes]float64{0, m.k * m.aim.sd[1], m.k * m.aim.sd[2]})
 		}
@@ -151,8 +150,8 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	return out
 }
 
-// widen extends an interval by what the cuts to one side leave possible: side is -1 for
-// a growing arc, 1 for a shrinking one.
+// widen extends an interval by the cuts to one side: side is -1 for a growing arc, 1 for a
+// shrinking one.
 func (m *pairMeasure) widen(out *uncertain.ClosestPair, c cuts, side float64) {
 	with := side * math.Asin(m.edgeCorrelation(out))
 	for i := 1; i < len(steps); i++ {
@@ -177,12 +176,12 @@ var (
 	}()
 )
 
-// cuts gives the distances to the target cut by an arc whose edges move from their measured
+// cuts computes the distances to the target cut by an arc whose edges move from their measured
 // place to the furthest one.
 //
-// The distance to what a moving edge leaves of a convex shape is a convex function of
-// the edge's movement. Where it does not change over the whole movement, or changes by half
-// over half of it, it is linear between.
+// The distance to the part of a convex shape that a moving edge leaves is a convex function of the
+// movement. If it does not change over the whole movement, or changes by half over half of it, it
+// is linear between.
 type cuts struct {
 	m             *pairMeasure
 	start         *uncertain.Shape
@@ -191,7 +190,7 @@ type cuts struct {
 	straight      bool
 }
 
-// straight is how much of an interval may curve and still count as straight.
+// straight is the share of an interval that counts as straight although it curves.
 const straight = 0.01
 
 func (m *pairMeasure) newCuts(start *uncertain.Shape, from, to geom.Interval, k float64) cuts {
@@ -203,7 +202,7 @@ func (m *pairMeasure) newCuts(start *uncertain.Shape, from, to geom.Interval, k 
 	return c
 }
 
-// at returns the distance at the fraction f of the way, one of those that are asked for.
+// at returns the distance at the fraction f of the movement, one of the evaluated ones.
 func (c *cuts) at(f float64) geom.Interval {
 	switch {
 	case f == 1:
@@ -217,10 +216,10 @@ func (c *cuts) at(f float64) geom.Interval {
 	return c.m.cutDistance(c.start, f*c.k).Interval
 }
 
-// alongEdge is the plain case of an arc's edge that crosses the target: the closest
-// point is where the two lines cross, and runs along the target's side as steadily as
-// the edge moves. Then first order holds: the distance changes as that to a fixed point
-// of the target does, and by the way that the edge shifts this point.
+// alongEdge handles an arc's edge that crosses the target in the middle of a side: the closest
+// point is the intersection, and moves steadily along the target's side with the edge. First order
+// then holds: the distance changes like that to a fixed point of the target, and by the motion of
+// this point with the edge.
 func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (uncertain.ClosestPair, bool) {
 	if len(base.Alternatives)+len(grown.Alternatives)+len(shrunk.Alternatives) > 3 {
 		return uncertain.ClosestPair{}, false
@@ -258,10 +257,9 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (unc
 	return out, true
 }
 
-// cutDistance measures from start to the target cut by the arc, whose edges are
-// moved inward by f of their standard deviations. Where nothing of the target is
-// left, the point that would be the last (or first) in the arc takes its place: the answer
-// is the one for a target that is in the arc at all.
+// cutDistance measures from start to the target cut by the arc, whose edges are moved inward by f
+// of their standard deviations. If nothing of the target is left, it measures to the point that
+// would be last (or first) in the arc: the answer assumes a target in the arc.
 func (m *pairMeasure) cutDistance(start *uncertain.Shape, f float64) uncertain.ClosestPair {
 	var shrink [uncertain.MaxPlanes]float64
 	for i := range shrink {
@@ -329,8 +327,8 @@ func (m *pairMeasure) cornerDepths() [4]cornerDepth {
 	return all
 }
 
-// deepest returns the corner of the target that is deepest in the arc, or nearest
-// to it when it is outside.
+// deepest returns the corner of the target that is deepest in the arc or, if it is outside, nearest
+// to it.
 func (m *pairMeasure) deepest() cornerDepth {
 	all := m.cornerDepths()
 	best := all[0]
@@ -342,7 +340,7 @@ func (m *pairMeasure) deepest() cornerDepth {
 	return best
 }
 
-// mayBeDeepest reports whether c may in truth be deeper than the corner that seems deepest.
+// mayBeDeepest reports whether c may really be deeper than the apparently deepest corner.
 func (m *pairMeasure) mayBeDeepest(c, seems *cornerDepth) bool {
 	w := c.slope.Plus(&seems.slope, -1)
 	return seems.depth-c.depth <= m.k*math.Sqrt(m.Variance(&w))
@@ -393,9 +391,9 @@ func (m *pairMeasure) edgeCorrelation(d *uncertain.ClosestPair) float64 {
 	return min(1, rho)
 }
 
-// slackWithin returns the largest standardised error of a quantity whose
-// correlation with another is the sine of at, while that other is between the sines of lo and
-// hi and both together are on the unit circle.
+// slackWithin returns the largest standardised error of a quantity whose correlation with another
+// is the sine of at, while the other is between the sines of lo and hi and both together lie on the
+// unit circle.
 func slackWithin(lo, hi, at float64) float64 {
 	if lo <= at && at <= hi {
 		return 1

@@ -9,17 +9,15 @@ import (
 	"sightline/engine/internal/uncertain"
 )
 
-// This file says when things touch and when they overlap, for every question that
-// asks: measuring, moving, what a ship may not do where it stands. Both are asked of
-// outlines with guides (G117, G118; rules/dimensions, section 0): two ships touch
-// when their outlines meet, at whatever distance the bases are then. Range, arcs,
-// obstruction and fleeing leave the guides out.
+// This file decides when things touch and when they overlap, for measuring, moving and
+// restrictions. Both use outlines with guides (G117, G118; rules/dimensions, section 0): two ships
+// touch if their outlines meet, whatever the distance of their bases. Range, arcs, obstruction and
+// fleeing ignore the guides.
 //
-// A guide is a rectangle as far as the dimensions say, and an exact scene takes it as one.
-// Plastic ones narrow towards the tip, and sources differ by how much. Of a measured
-// table therefore nothing meets but what meets with slender guides too, which narrow
-// evenly to the least width that a source knows, and nothing is apart but what is with
-// rectangles.
+// The dimensions describe a guide as a rectangle, and an exact scene uses it as such. Plastic
+// guides narrow towards the tip, and sources differ by how much. So on a measured table things meet
+// only if they also meet with slender guides, which narrow evenly to the least width in any source,
+// and are apart only if they are also apart with rectangles.
 
 // Dimensions of the guides, the pairs of pegs at the front and the rear of a base
 // between which a template lies (rules/dimensions 1.1).
@@ -28,7 +26,7 @@ const (
 	GuideOuter = pieces.GuideOuter // half the distance between the outer sides of a pair
 )
 
-// GuideReach returns how far the guides stand out in front of and behind a base.
+// GuideReach returns how far the guides extend in front of and behind a base.
 func GuideReach(b Base) geom.Length {
 	switch b {
 	case Small:
@@ -39,8 +37,7 @@ func GuideReach(b Base) geom.Length {
 	return 1.8 * geom.Millimeter
 }
 
-// reach returns how far a base's guides stand out, in mm; 0 where the profile leaves
-// them out.
+// reach returns how far a base's guides extend, in mm; 0 if the profile leaves them out.
 func (p *Profile) reach(b Base) float64 {
 	if !p.Guides {
 		return 0
@@ -48,8 +45,8 @@ func (p *Profile) reach(b Base) float64 {
 	return float64(GuideReach(b))
 }
 
-// guides returns the four guides of a base, as the function guides does; none where the
-// profile leaves them out.
+// guides returns the four guides of a base, like the function guides; none if the profile leaves
+// them out.
 func (p *Profile) guides(b Base) (g [4]pieces.Rect, n int) {
 	reach := p.reach(b)
 	if reach == 0 {
@@ -59,8 +56,8 @@ func (p *Profile) guides(b Base) (g [4]pieces.Rect, n int) {
 	return pieces.Guides(float64(l/2), reach), 4
 }
 
-// contactOutcome decides whether two outlines meet, from their signed gap. Where
-// nothing is uncertain touching counts as meeting.
+// contactOutcome decides whether two outlines meet, from their signed gap. Without uncertainty,
+// touching counts as meeting.
 func contactOutcome(s geom.Interval) Outcome {
 	switch {
 	case s.Lo > pieces.ContactTie:
@@ -83,9 +80,8 @@ func overlapOutcome(s geom.Interval) Outcome {
 	return contactOutcome(s)
 }
 
-// ContactWords says for people how two things touch whose bases are so far apart: "in
-// contact", or "touching by the guides; bases 3.2 mm apart" where their bases do not
-// meet.
+// ContactWords describes how two things touch whose bases are some distance apart: "in contact", or
+// "touching by the guides; bases 3.2 mm apart".
 func ContactWords(distance geom.Length) string {
 	if distance < 0.05 {
 		return "in contact"
@@ -93,10 +89,9 @@ func ContactWords(distance geom.Length) string {
 	return fmt.Sprintf("touching by the guides; bases %.1f mm apart", distance.Millimeters())
 }
 
-// touching measures the signed gap between two ships' outlines with guides, given the
-// gap between their bases: the least gap of any two of their parts. The propagator is set for
-// the two. Where no guide can matter it may be less than the gap, by what the guides
-// stand out at most.
+// touching measures the signed gap between two ships' outlines with guides, the least gap of any
+// two of their parts, given the gap between their bases. The propagator must be set for the two. If
+// the guides cannot matter, the result may be less than the gap, by at most the guides' length.
 func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval {
 	reach := t.profile.reach(a.ship.Base) + t.profile.reach(b.ship.Base)
 	if s, ok := t.withoutGuides(bases, reach); ok {
@@ -112,8 +107,8 @@ func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval 
 	})
 }
 
-// ofGuides measures a gap between outlines with guides. Where rectangles meet for sure,
-// it reaches as far as slender guides leave it open.
+// ofGuides measures a gap between outlines with guides. If rectangles surely meet, the interval is
+// extended as far as slender guides leave it open.
 func (m *pairMeasure) ofGuides(gap func(slender bool) geom.Interval) geom.Interval {
 	s := gap(false)
 	if !m.Exact && s.Hi < 0 {
@@ -122,8 +117,8 @@ func (m *pairMeasure) ofGuides(gap func(slender bool) geom.Interval) geom.Interv
 	return s
 }
 
-// touchingOutline measures the signed gap between a ship's outline with guides and the
-// outline of something else, given the gap between it and the base, as touching does.
+// touchingOutline measures the signed gap between a ship's outline with guides and another outline,
+// given the gap between that and the base, like touching.
 func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.Interval) geom.Interval {
 	reach := t.profile.reach(o.ship.Base)
 	if s, ok := t.withoutGuides(base, reach); ok {
@@ -147,10 +142,9 @@ func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.I
 	})
 }
 
-// withoutGuides returns the gap between two outlines whose guides stand out by reach in
-// all, from the gap of their bases, where the guides decide nothing: there are none,
-// the bases overlap for sure, or they are surely too far apart and another band is
-// nearer than contact.
+// withoutGuides returns the gap between two outlines whose guides extend by reach in all, from the
+// gap of their bases, if the guides cannot matter: there are none, the bases surely overlap, or
+// they are surely too far apart and another band is nearer than contact.
 func (t *table) withoutGuides(bases geom.Interval, reach float64) (geom.Interval, bool) {
 	switch {
 	case reach == 0 || overlapOutcome(bases) == Yes:
@@ -161,9 +155,8 @@ func (t *table) withoutGuides(bases geom.Interval, reach float64) (geom.Interval
 	return geom.Interval{}, false
 }
 
-// eachTurn asks about a ship's guides for each way in which they may stand: of a
-// square base whose heading is known to a quarter turn only, on either pair of
-// sides. What is decided must be so both ways.
+// eachTurn calls ask for each possible orientation of a ship's guides: for a square base whose
+// heading is known only to a quarter turn, on either pair of sides. A decision must hold for all.
 func eachTurn(s *Ship, ask func(geom.Angle) geom.Interval) geom.Interval {
 	out := ask(0)
 	if s.Quarters && !s.Base.Huge() {
@@ -173,8 +166,8 @@ func eachTurn(s *Ship, ask func(geom.Angle) geom.Interval) geom.Interval {
 	return out
 }
 
-// parts is a base with its guides on the table. The guides' shapes are made when one
-// asks for them: most are too far away to matter.
+// parts is a base with its guides on the table. The guides' shapes are made on demand, because most
+// are too far away to matter.
 type parts struct {
 	base    *uncertain.Shape
 	n       int // guides
@@ -187,8 +180,8 @@ type parts struct {
 	made    [4]bool
 }
 
-// parts places a ship's guides, turned from where its nose points; of a section of a
-// huge ship those at its own end. The room, 0 or 1, is where their shapes are kept.
+// parts places a ship's guides, turned relative to its nose; for a section of a huge ship only
+// those at its own end. room, 0 or 1, selects where their shapes are stored.
 func (t *table) parts(room int, o *measuredShip, base *uncertain.Shape, turn geom.Angle, slender bool) parts {
 	pose := o.ship.Pose
 	pose.Heading += turn
@@ -220,8 +213,8 @@ func (p *parts) guide(i int) *uncertain.Shape {
 	return s
 }
 
-// stretch returns by how much the longest lever to a guide exceeds that to the base's
-// corners, as a factor of at least 1.
+// stretch returns the ratio, at least 1, of the longest lever to a guide to that of the base's
+// corners.
 func (p *parts) stretch() float64 {
 	most := p.base.Lever
 	for _, g := range p.boxes[:p.n] {
@@ -230,7 +223,7 @@ func (p *parts) stretch() float64 {
 	return most / p.base.Lever
 }
 
-// carries reports whether a piece of a base reaches the edge that a guide stands on.
+// carries reports whether a piece of a base reaches the edge at a guide.
 func carries(piece []geom.Point, g pieces.Rect) bool {
 	for _, q := range piece {
 		if g.Y0 > 0 && q.Y >= g.Y0-geom.Tie || g.Y1 < 0 && q.Y <= g.Y1+geom.Tie {
@@ -240,12 +233,11 @@ func carries(piece []geom.Point, g pieces.Rect) bool {
 	return false
 }
 
-// partsGap measures the least gap between two outlines whose guides stand out by reach
-// in all; bases is the gap of their bases. Parts that are too far apart to be the
-// nearest are passed over.
+// partsGap measures the least gap between two outlines whose guides extend by reach in all; bases
+// is the gap of their bases. It skips parts that are too far apart to be the nearest.
 func (m *pairMeasure) partsGap(a, b *parts, reach float64, bases geom.Interval) geom.Interval {
 	out, loose := bases, geom.Tie
-	if bases.Lo <= reach+pieces.ContactTie { // else they do not touch, and the nearest two parts are enough
+	if bases.Lo <= reach+pieces.ContactTie { // otherwise they do not touch, and the nearest two parts are enough
 		loose = m.partsSlack(a, b)
 	}
 	near := func(least float64) bool { return least <= out.Val+loose }
@@ -253,8 +245,8 @@ func (m *pairMeasure) partsGap(a, b *parts, reach float64, bases geom.Interval) 
 	return out
 }
 
-// partsSlack bounds the width of the interval of the gap between any part of one
-// outline and any of the other, as slack does.
+// partsSlack returns an upper bound of the width of the interval of the gap between any parts of
+// the two outlines, like slack.
 func (m *pairMeasure) partsSlack(a, b *parts) float64 {
 	if m.Exact {
 		return geom.Tie
@@ -262,9 +254,8 @@ func (m *pairMeasure) partsSlack(a, b *parts) float64 {
 	return max(a.stretch(), b.stretch()) * m.IntervalBound(a.base, b.base)
 }
 
-// eachNear calls visit with each pair of parts of the two outlines in which at least
-// one is a guide and which are near by a lower bound of how far apart they
-// are.
+// eachNear calls visit for each pair of parts of the two outlines, at least one of them a guide,
+// that are near by a lower bound of their distance.
 func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *uncertain.Shape)) {
 	for i := range a.n {
 		if near(b.base.Far(a.centre[i]) - a.radius) {
@@ -283,10 +274,10 @@ func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *uncer
 	}
 }
 
-// attackContact decides whether an attack in the arc is one at range 0: whether the
-// attacker touches what of the target is in the arc. d is what was measured between
-// their bases, which alone decide what is in an arc. The interval is the gap, or less than
-// it where the two surely do not touch there.
+// attackContact decides whether an attack in the arc is at range 0: whether the attacker touches
+// the part of the target in the arc. d is the measurement between their bases, which alone
+// determine what is in an arc. The interval is the gap, or a smaller value if the two surely do not
+// touch there.
 func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 	reach := m.profile.reach(m.from.Base) + m.profile.reach(m.target.Base)
 	switch {
@@ -307,19 +298,19 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 		out.Lo, out.Hi = min(out.Lo, grown.Lo), max(out.Hi, shrunk.Hi)
 	}
 	if m.known && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+pieces.ContactTie {
-		return geom.Interval{}, Yes // they touch, and where they do is in the arc
+		return geom.Interval{}, Yes // they touch, and in the arc
 	}
 	return out, contactOutcome(out)
 }
 
-// cutTouch measures the gap between the attacker and the target cut by the arc, whose
-// edges are moved inward by f of their standard deviations, both with guides; it is d
-// where nothing is left of the target.
+// cutTouch measures the gap, with guides, between the attacker and the target cut by the arc, whose
+// edges are moved inward by f of their standard deviations. It returns d if nothing of the target
+// is left.
 func (m *pairMeasure) cutTouch(d geom.Interval, f float64, slender bool) geom.Interval {
 	return eachTurn(m.target, func(turn geom.Angle) geom.Interval { return m.cutTouchTurned(d, f, turn, slender) })
 }
 
-// cutTouchTurned is cutTouch with the target's guides turned from where its nose points.
+// cutTouchTurned is cutTouch with the target's guides turned relative to its nose.
 func (m *pairMeasure) cutTouchTurned(d geom.Interval, f float64, turn geom.Angle, slender bool) geom.Interval {
 	a, b := m.parts(0, m.attacker, m.base, 0, slender), m.parts(1, m.aimedAt, m.to, turn, slender)
 	var shrink [uncertain.MaxPlanes]float64

@@ -21,8 +21,8 @@ func (m lineFamily) at(t float64) geom.Line {
 	return geom.Line{m.a[0].Lerp(m.b[0], t), m.a[1].Lerp(m.b[1], t)}
 }
 
-// corridor is the convex hull of some lines on the table. The box around it quickly excludes
-// what is far away.
+// corridor is the convex hull of some lines on the table. Its bounding box quickly excludes distant
+// objects.
 type corridor struct {
 	geom.Polygon
 	lo, hi geom.Point
@@ -43,8 +43,8 @@ func (s *corridor) set(lines ...geom.Line) {
 	}
 }
 
-// within returns whether anything of a circle may be within limit of the corridor,
-// and a lower bound of its distance.
+// within reports whether any part of a circle may be within limit of the corridor, and returns a
+// lower bound of its distance.
 func (s *corridor) within(limit float64, centre geom.Point, radius float64) (float64, bool) {
 	dx := max(0, max(s.lo.X-centre.X, centre.X-s.hi.X))
 	dy := max(0, max(s.lo.Y-centre.Y, centre.Y-s.hi.Y))
@@ -173,7 +173,8 @@ func (s *Scene) AnyDoubtful(meets func(geom.Polygon) bool) bool {
 		slices.ContainsFunc(s.Blind, func(b BlindArea) bool { return meets(b.Outline) })
 }
 
-// blocks reports whether something may obstruct the pair's attacks: the two themselves do not.
+// blocks reports whether something may obstruct the pair's attacks; the two ships themselves do
+// not.
 func (m *pairMeasure) blocks(b *blocker) bool {
 	return b.ship == nil || b.ship != m.from && b.ship != m.target
 }
@@ -224,7 +225,7 @@ func (m *pairMeasure) exactObstruction(b lineFamily) ObstructionVerdict {
 		v.Margin = geom.Length(l.least(shallowest))
 	default:
 		v.Verdict = "may"
-		// It ends when the deepest passage has become clear, or the widest gap shut.
+		// The verdict changes when the deepest passage has become clear, or the widest gap closed.
 		v.Margin = geom.Length(min(-l.least(deepestPassage), -l.least(widestGap)))
 	}
 	return v
@@ -241,13 +242,13 @@ type lineSearch struct {
 	budget int
 }
 
-// goal is what a search seeks the least of.
+// goal is a quantity that a search minimises.
 type goal int
 
 const (
 	shallowest     goal = iota // how deep a line passes through outlines
-	deepestPassage             // the same with its sign changed
-	widestGap                  // how free a line is, with its sign changed
+	deepestPassage             // the same, negated
+	widestGap                  // how clear a line is, negated
 )
 
 // depth returns how deep the line at t passes through an outline, 0 when it meets none.
@@ -511,7 +512,7 @@ func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, ev
 	return verdictOf(by, false, closest, passage{})
 }
 
-// sideBySide sorts lines, beginning with one of the two outermost.
+// sideBySide sorts lines across their direction, starting with one of the two outermost.
 func (m *pairMeasure) sideBySide(lines []geom.Line) {
 	m.sorted = append(m.sorted[:0], lines...)
 	if len(lines) == 2 {

@@ -45,8 +45,8 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 	return p.Commit()
 }
 
-// WriteNew creates a file, and fails with fs.ErrExist if it exists. Of several programs
-// that create it at once, one succeeds; on a file system without links, the last.
+// WriteNew creates a file, and fails with fs.ErrExist if it exists. If several programs create it
+// at once, one succeeds: on a file system without links, the last one.
 func WriteNew(path string, content []byte, mode fs.FileMode) error {
 	return WriteNewOn(OS{}, path, content, mode)
 }
@@ -84,8 +84,8 @@ type Pending struct {
 	path, temporary string
 }
 
-// Prepare writes the new content of a file under a temporary name, to which Commit gives
-// its own. The caller must call Commit or Discard. A failed Prepare leaves nothing behind.
+// Prepare writes the new content of a file under a temporary name; Commit renames it. The caller
+// must call Commit or Discard. A failed Prepare leaves nothing behind.
 func Prepare(d Disk, path string, content []byte, mode fs.FileMode) (*Pending, error) {
 	at := path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -217,7 +217,7 @@ func (OS) SyncDir(path string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: this file system has no such thing
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: the file system cannot sync folders
 		return err
 	}
 	return nil

@@ -27,9 +27,9 @@ func CholeskySolve(l Factor, b []float64) {
 	lapack64.Potrs(l, blas64.General{Rows: l.N, Cols: 1, Stride: 1, Data: b})
 }
 
-// SolveSPD solves a x = b for a symmetric positive definite n×n matrix a (row-major,
-// the lower triangle is read) and returns x. It does not change a and b, and reports
-// false when a is not positive definite to working precision.
+// SolveSPD solves a x = b for a symmetric positive definite n×n matrix a (row-major; it reads the
+// lower triangle) and returns x. It does not change a and b, and reports false if a is not positive
+// definite to working precision.
 func SolveSPD(a, b []float64) ([]float64, bool) {
 	x := append([]float64(nil), b...)
 	l, ok := Cholesky(append([]float64(nil), a...), len(b))

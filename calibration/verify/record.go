@@ -113,9 +113,8 @@ func parseRecord(raw []byte) (Record, error) {
 		Places: f.Places, Covered: f.Covered, Calibration: f.Calibration}, nil
 }
 
-// Stale says why a verification no longer applies to a calibration; "" when it does. file
-// is the table in the file, now the one in use, which may have been registered again
-// since.
+// Stale says why a verification no longer applies to a calibration; "" if it does. file is the
+// table in the file, now the one in use, which may have been registered again since.
 func (r Record) Stale(file, now *calibration.Table) string {
 	if r.Calibration != file.Hash {
 		return "it was made with another calibration file"

@@ -54,8 +54,8 @@ type Options struct {
 	// the exposure would spoil. It returns the state of the exposure. Nil: nothing controls it.
 	Exposure func(l exposure.Light, busy bool) exposure.State
 
-	// Dial returns the maneuvers of a ship's dial, which help to tell ships that look alike
-	// apart; nil, or no maneuvers: any maneuver.
+	// Dial returns the maneuvers of a ship's dial, which help to distinguish ships that look alike;
+	// nil or no maneuvers mean any maneuver.
 	Dial func(ship string) []move.Maneuver
 	// Names stores the names of ships without our tokens while the program does not run; nil: they are lost.
 	Names *naming.Memory

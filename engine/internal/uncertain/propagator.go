@@ -6,15 +6,15 @@ import (
 	"sightline/engine/geom"
 )
 
-// Propagator measures between two bodies whose places are uncertain, and carries their
-// uncertainty to what it measures.
+// Propagator measures between two bodies with uncertain poses and propagates their uncertainty to
+// the results.
 type Propagator struct {
 	RelativeError
 	Scale float64 // relative error of scale
 	Exact bool    // nothing is uncertain
 
-	turned float64                                 // what turn returned, 0 when it has not been asked
-	width  struct{ lever0, lever1, bound float64 } // what IntervalBound returned, and for which levers
+	turned float64                                 // result of turn; 0 before its first call
+	width  struct{ lever0, lever1, bound float64 } // result of IntervalBound, with its levers
 
 	gaps  []edgeGap // room for measuring
 	near  []candidate
@@ -30,7 +30,7 @@ func leversOf(a, b *Shape) (lever0, lever1 float64) {
 	return b.Lever, a.Lever
 }
 
-// Set makes the propagator one between two other bodies.
+// Set sets the two bodies of the propagator.
 func (g *Propagator) Set(from, to Body, scale, k float64) {
 	g.RelativeError = RelativeError{K: k, Bodies: [2]Body{from, to}, Scaled: to.At.Sub(from.At).Mul(scale)}
 	g.lines = g.lines[:0]
@@ -49,12 +49,11 @@ func (g *Propagator) DistanceInterval(val float64, u geom.Point, a, b int, p, q 
 	return e.interval(g.K, val, g.Scale*scaled)
 }
 
-// Separation measures how far two convex shapes are apart along the best
-// separating direction: the largest, over the edges of both, of the gap in front
-// of the edge. Negative means that they overlap, by at least that depth whichever
-// way they are pulled apart. The shapes meet exactly when it is not positive;
-// apart, it never exceeds the distance. Each gap is linear in the positions, so
-// that this is the measure on which contact is decided.
+// Separation measures how far two convex shapes are apart in the best separating direction: the
+// largest gap in front of any edge of either shape. If it is negative, they overlap by at least
+// that depth in any direction. The shapes meet exactly if it is not positive; if they are apart, it
+// never exceeds the distance. Each gap is linear in the positions, so contact is decided on this
+// measure.
 func (g *Propagator) Separation(a, b *Shape) geom.Interval {
 	g.gaps = g.gaps[:0]
 	best, firm := math.Inf(-1), math.Inf(-1)
@@ -88,7 +87,7 @@ func (g *Propagator) Separation(a, b *Shape) geom.Interval {
 	if g.Exact {
 		return geom.Exactly(best)
 	}
-	// What differs by more than two intervals can have cannot count.
+	// A difference larger than two intervals cannot count.
 	loose := g.IntervalBound(a, b)
 	s := geom.Exactly(math.Inf(-1))
 	for i := range g.gaps {
@@ -103,16 +102,15 @@ func (g *Propagator) Separation(a, b *Shape) geom.Interval {
 	return s
 }
 
-// edgeGap is how far the one shape keeps in front of an edge of the other, which is
-// the first of the two (side 0) or the second.
+// edgeGap is the distance of one shape in front of an edge of the other, the first of the two (side
+// 0) or the second.
 type edgeGap struct {
 	least      float64
 	edge, side int
-	firm       bool // also when the bodies turn as far as they may
+	firm       bool // also if the bodies turn as far as they may
 }
 
-// turn returns the sine of the angle by which the two bodies may be turned against each
-// other.
+// turn returns the sine of the angle by which the two bodies may be turned relative to each other.
 func (g *Propagator) turn() float64 {
 	if g.turned == 0 {
 		g.turned = math.Sin(min(math.Pi/2, g.K*math.Sqrt(g.Bodies[0].Cov.HeadingVariance()+g.Bodies[1].Cov.HeadingVariance())))
@@ -130,14 +128,14 @@ func (g *Propagator) gapBefore(a, b *Shape, f *edgeGap, loose float64) geom.Inte
 			best = best.Min(g.DistanceInterval(gap, out, a.Body, b.Body, q, q, scaled))
 		}
 	}
-	if !f.firm { // turned a little, an arc along this edge crosses it far away
+	if !f.firm { // slightly turned, an arc along this edge crosses it far away
 		best.Lo = math.Inf(-1)
 	}
 	return best
 }
 
-// IntervalBound bounds the width of the interval of any gap between the two shapes: twice
-// k standard deviations and the second order, at the longest lever that either body has
+// IntervalBound returns an upper bound of the width of the interval of any gap between the two
+// shapes: twice k standard deviations and the second order, with the longest lever of either body
 // to a corner of either.
 func (g *Propagator) IntervalBound(a, b *Shape) float64 {
 	own0, own1 := leversOf(a, b)
@@ -154,20 +152,20 @@ func (g *Propagator) IntervalBound(a, b *Shape) float64 {
 	return w.bound
 }
 
-// ClosestPair is a distance with the lines that realise it.
+// ClosestPair is a distance with the lines of that length.
 type ClosestPair struct {
 	geom.Interval
-	Lines        [2]geom.Line // the two extreme closest lines; equal when there is one only
+	Lines        [2]geom.Line // the two extreme closest lines; equal if there is only one
 	Band         bool         // several lines are equally short
 	Slope        Gradient
-	Alternatives []geom.Line  // those that may be the closest, within the uncertainty; valid until the propagator is set again
-	Choice       [2]geom.Line // the extremes of those between which the attacker surely has the choice
-	Even         bool         // there are such: no one can see which is the shortest
+	Alternatives []geom.Line  // lines that may be the closest, within the uncertainty; valid until the next Set
+	Choice       [2]geom.Line // the extremes of the lines among which the attacker surely may choose
+	Even         bool         // Choice is set: the shortest cannot be seen
 }
 
 // perceptible is the standard deviation of the difference of two lengths, in mm, below which
-// no player can see which is shorter: half the width of a ruler's line and of the hand that
-// lays it.
+// players cannot see which is shorter: half the width of a ruler's line and the precision of the
+// hand that lays it.
 const perceptible = 0.5
 
 // candidate is a closest pair of a point of one shape and a point of the other.
@@ -178,8 +176,8 @@ type candidate struct {
 	foot bool // the line is square to a side
 }
 
-// Distance measures the shortest distance between two shapes that do not
-// overlap, with the lines that may truly be the shortest. most is as in shortest.
+// Distance measures the shortest distance between two shapes that do not overlap, with the lines
+// that may be the shortest. For most see Shortest.
 func (g *Propagator) Distance(a, b *Shape, most float64) (m ClosestPair) {
 	var near []candidate
 	m.Interval, near = g.Shortest(a, b, most)
@@ -198,10 +196,9 @@ func (g *Propagator) Distance(a, b *Shape, most float64) (m ClosestPair) {
 	return m
 }
 
-// Shortest measures the shortest distance between two shapes that do not
-// overlap. Only a vertex of one and a vertex or a side of the other can be
-// closest, and the distance is the least of all those pairs. That the shapes are no
-// further apart than most saves looking at what is. It also returns the pairs that count.
+// Shortest measures the shortest distance between two shapes that do not overlap: the least
+// distance of a vertex of one and a vertex or side of the other. If the shapes are known to be no
+// further apart than most, it can skip more distant pairs. It also returns the pairs that count.
 func (g *Propagator) Shortest(a, b *Shape, most float64) (geom.Interval, []candidate) {
 	loose := 0.0
 	if !g.Exact {
@@ -228,7 +225,7 @@ func (g *Propagator) Shortest(a, b *Shape, most float64) (geom.Interval, []candi
 	return d, near
 }
 
-// LinesOf returns the two that lie furthest apart of the lines that are as short as the shortest, and
+// LinesOf returns, of the lines as short as the shortest, the two that are furthest apart, and
 // whether they differ.
 func LinesOf(near []candidate, shortest float64) ([2]geom.Line, bool) {
 	lines := extremes{}
@@ -240,7 +237,7 @@ func LinesOf(near []candidate, shortest float64) ([2]geom.Line, bool) {
 	return lines.pair()
 }
 
-// addAlternatives finds the lines that may truly be the shortest.
+// addAlternatives finds the lines that may be the shortest.
 func (g *Propagator) addAlternatives(m *ClosestPair, near []candidate, a, b int) {
 	if len(near) == 1 {
 		m.Alternatives = g.Distinct(m.Lines[:])
@@ -265,7 +262,7 @@ func (g *Propagator) addAlternatives(m *ClosestPair, near []candidate, a, b int)
 	m.Even = m.Even && most <= geom.Sq(perceptible)
 }
 
-// Distinct returns all of some lines, once those that differ by no more than rounding.
+// Distinct returns the lines of some lists without duplicates, up to rounding.
 func (g *Propagator) Distinct(lists ...[]geom.Line) []geom.Line {
 	first := len(g.lines)
 	for _, lines := range lists {
@@ -286,10 +283,9 @@ func (g *Propagator) addDistinct(first int, l geom.Line) {
 	g.lines = append(g.lines, l)
 }
 
-// Farthest measures how far the point of b is that is furthest from a: what
-// "within" a range asks. The distance from a convex shape is convex, so that the
-// furthest point is a corner; the most of the corners' distances decides, each
-// with its own interval. corner is room for one of them.
+// Farthest measures the distance of b's point that is furthest from a, which "within" a range asks
+// for. The distance from a convex shape is convex, so the furthest point is a corner; the result is
+// the maximum over the corners, each with its own interval. corner is scratch space.
 func (g *Propagator) Farthest(a, b, corner *Shape) ClosestPair {
 	var d [12]float64
 	most := 0.0
@@ -342,10 +338,9 @@ func (s *Shape) Far(q geom.Point) float64 {
 	return math.Sqrt(best)
 }
 
-// sideways returns the largest distance between two points that both wander, k
-// standard deviations away: near contact a pair slips past each other and parts
-// sideways, which first order along u does not see. along2 is the variance along u, and
-// most an upper bound of the variances both ways.
+// sideways returns the largest distance, k standard deviations away, between two points that are
+// both uncertain. Near contact a pair may slip sideways, which first order along u neglects. along2
+// is the variance along u, and most an upper bound of the variances in both directions.
 func (g *Propagator) sideways(c *candidate, a, b int, along2, most float64) float64 {
 	along := math.Sqrt(along2)
 	if c.d*along >= g.K*(most-along2) {
@@ -366,7 +361,7 @@ func (g *Propagator) sideways(c *candidate, a, b int, along2, most float64) floa
 	return math.Sqrt(geom.Sq(c.d+x*along) + across2*(geom.Sq(g.K)-geom.Sq(x)))
 }
 
-// relevance bounds how much further than the nearest a pair may be and still widen the
+// relevance returns by how much a pair may be further apart than the nearest and still widen the
 // interval: twice k times the largest standard deviation of any point.
 func (g *Propagator) relevance(a, b *Shape) float64 {
 	lever0, lever1 := leversOf(a, b)
@@ -417,7 +412,7 @@ func (g *Propagator) nearest(a, b *Shape, behind, most, loose float64) []candida
 	return g.near[:kept]
 }
 
-// reach is how far a pair of points may be apart and still count.
+// reach is how far apart a pair of points may be and still count.
 type reach struct{ best, loose, most, behind float64 }
 
 // lower records a pair d apart, and returns d.
@@ -481,7 +476,7 @@ func (g *Propagator) addFeet(a, b *Shape, r *reach, swapped bool) {
 // Negative returns 1 for a negative number, else 0.
 func Negative(x float64) uint64 { return math.Float64bits(x) >> 63 }
 
-// extremes collects lines and keeps the two that lie furthest apart.
+// extremes collects lines and keeps the two that are furthest apart.
 type extremes struct {
 	n   int
 	l   [2]geom.Line
@@ -529,8 +524,8 @@ func (g *Propagator) Gap(a, b *Shape) ClosestPair {
 	return g.overlap(a, b, sep)
 }
 
-// overlap measures two convex shapes that overlap: any common point is the measuring line.
-// If they may be apart after all, that line may be anywhere along their nearest sides.
+// overlap measures two convex shapes that overlap, with any common point as the measuring line. If
+// they may be apart after all, that line may be anywhere along their nearest sides.
 func (g *Propagator) overlap(a, b *Shape, sep geom.Interval) ClosestPair {
 	m := ClosestPair{Interval: sep}
 	c := commonPoint(a, b)
@@ -552,7 +547,7 @@ func (g *Propagator) overlap(a, b *Shape, sep geom.Interval) ClosestPair {
 }
 
 // Apart makes the distance of two convex shapes that do not meet agree with their separation, which
-// decides about contact and may widen the interval.
+// decides contact and may widen the interval.
 func (g *Propagator) Apart(d, sep geom.Interval) geom.Interval {
 	if g.Exact {
 		return d
@@ -566,7 +561,7 @@ func (g *Propagator) Apart(d, sep geom.Interval) geom.Interval {
 	return d
 }
 
-// commonPoint returns a point of both of two overlapping convex shapes.
+// commonPoint returns a common point of two overlapping convex shapes.
 func commonPoint(a, b *Shape) geom.Point {
 	for range 2 {
 		for _, p := range a.V {

@@ -13,22 +13,22 @@ const (
 	To
 )
 
-// Shape is a polygon that belongs to a body and moves with it: a base, the part
-// of a base inside an arc, an arc's area or an obstacle. It runs counter-clockwise
-// and, except for obstacles, is convex. One or two vertices make a point or a
-// segment. What measuring asks again and again is worked out once, when it is made.
+// Shape is a polygon that belongs to a body and moves with it: a base, the part of a base inside an
+// arc, an arc's area or an obstacle. It runs counter-clockwise and, except for obstacles, is
+// convex. One or two vertices make a point or a segment. Derived values are computed once, when the
+// shape is made.
 //
-// An arc's area has no end: its outer sides have only one vertex, or none, and rays
-// are the directions in which it has no end.
+// An arc's area is unbounded: its outer sides have one vertex or none, and rays are its unbounded
+// directions.
 type Shape struct {
 	V     []geom.Point
 	Edges []Edge
 	rays  []geom.Point
 	Body  int
-	Lever float64 // no point that is ever measured is further from the body's centre
-	round Circle  // all of it is inside; of an arc's area there is no such circle
+	Lever float64 // no measured point is further from the body's centre
+	round Circle  // contains the shape; none for an arc's area
 
-	buf     [12]geom.Point // backs v, so that measuring does not allocate
+	buf     [12]geom.Point // backs v, to avoid allocations
 	edgeBuf [12]Edge
 	rayBuf  [3]geom.Point
 }
@@ -57,7 +57,7 @@ func (s *Shape) Next(i int) geom.Point {
 	return s.V[i]
 }
 
-// Set makes the shape of vertices, in the memory that it had before.
+// Set sets the shape's vertices, reusing its memory.
 func (s *Shape) Set(body int, lever float64, v ...geom.Point) {
 	s.Body, s.Lever = body, lever
 	s.V = append(s.buf[:0], v...)
@@ -96,7 +96,7 @@ func (s *Shape) setEdges() {
 	}
 }
 
-// SetOpen makes the area of an arc.
+// SetOpen sets the area of an arc.
 func (s *Shape) SetOpen(v []geom.Point, edges []Edge, rays ...geom.Point) {
 	s.Body = From
 	s.round.Radius = math.Inf(1)
@@ -105,10 +105,9 @@ func (s *Shape) SetOpen(v []geom.Point, edges []Edge, rays ...geom.Point) {
 	s.rays = append(s.rayBuf[:0], rays...)
 }
 
-// ahead returns the sine of the least angle by which a direction in which a shape has no end
-// leads away from a side, in front of it as its outward normal out says. Where it is below
-// that of an angle, the shape turned by the angle has no end in the side's back. It is infinite
-// where no direction is without end.
+// ahead returns the sine of the least angle by which an unbounded direction of the shape leads away
+// from a side with the outward normal out. If it is below the sine of an angle, the shape turned by
+// that angle reaches infinitely far behind the side. It is infinite if no direction is unbounded.
 func (s *Shape) ahead(out geom.Point) float64 {
 	least := math.Inf(1)
 	for _, r := range s.rays {
@@ -117,9 +116,9 @@ func (s *Shape) ahead(out geom.Point) float64 {
 	return least
 }
 
-// deepest returns the point of the segment from p to q that is deepest in a convex
-// shape, and its depth, negative outside. The depth is the least of what the point is
-// behind each side, which are linear: it is greatest at an end or where two are equal.
+// deepest returns the point of the segment from p to q that is deepest in a convex shape, and its
+// depth, negative outside. The depth is the least of the linear depths behind each side, so it is
+// greatest at an end or where two of them are equal.
 func (s *Shape) deepest(p, q geom.Point) (geom.Point, float64) {
 	var from, to [12]float64
 	for i := range s.Edges {
@@ -150,36 +149,36 @@ func (s *Shape) deepest(p, q geom.Point) (geom.Point, float64) {
 	return p.Lerp(q, at), best
 }
 
-// Rectangle makes the shape of x0…x1 by y0…y1 in a pose's own frame.
+// Rectangle sets the shape to x0…x1 by y0…y1 in a pose's own frame.
 func (s *Shape) Rectangle(p geom.Pose, body int, x0, x1, y0, y1 float64) {
 	f := FrameOf(p)
 	s.RectangleIn(&f, body, x0, x1, y0, y1)
 }
 
-// RectangleIn is rectangle in a pose whose axes are worked out.
+// RectangleIn is Rectangle for a pose with computed axes.
 func (s *Shape) RectangleIn(f *Frame, body int, x0, x1, y0, y1 float64) {
 	s.Set(body, math.Hypot(max(-x0, x1), max(-y0, y1)),
 		f.Table(geom.Point{X: x1, Y: y1}), f.Table(geom.Point{X: x0, Y: y1}),
 		f.Table(geom.Point{X: x0, Y: y0}), f.Table(geom.Point{X: x1, Y: y0}))
 }
 
-// Frame is a pose with its axes worked out.
+// Frame is a pose with its axes.
 type Frame struct{ At, Right, Forward geom.Point }
 
-// FrameOf works out a pose's axes.
+// FrameOf computes a pose's axes.
 func FrameOf(p geom.Pose) Frame {
 	sin, cos := math.Sincos(float64(p.Heading))
 	return Frame{p.Point, geom.Point{X: cos, Y: -sin}, geom.Point{X: sin, Y: cos}}
 }
 
-// Table takes a point of the frame to the table, as [geom.Pose.Transform] does.
+// Table transforms a point of the frame to the table, like [geom.Pose.Transform].
 func (f *Frame) Table(p geom.Point) geom.Point {
 	return geom.Point{X: f.At.X + f.Right.X*p.X + f.Forward.X*p.Y, Y: f.At.Y + f.Right.Y*p.X + f.Forward.Y*p.Y}
 }
 
-// Clip makes the part of src on the inner side of the half planes: n·x ≥ c, each
-// moved inward by shrink[i] mm. A part that is only an edge or a corner stays, as
-// a segment or a point, because arcs are closed.
+// Clip sets the shape to the part of src on the inner side of the half planes n·x ≥ c, each moved
+// inward by shrink[i] mm. A part that is only an edge or a corner remains, as a segment or a point,
+// because arcs are closed.
 func (s *Shape) Clip(src *Shape, planes []HalfPlane, shrink *[MaxPlanes]float64) {
 	s.Body, s.Lever, s.round = src.Body, src.Lever, src.round
 	var room [2][12]geom.Point
@@ -192,8 +191,8 @@ func (s *Shape) Clip(src *Shape, planes []HalfPlane, shrink *[MaxPlanes]float64)
 	s.setEdges()
 }
 
-// cut appends to out the part of a convex polygon that is on the inner side of the half
-// plane moved inward by shrink.
+// cut appends to out the part of a convex polygon on the inner side of the half plane moved inward
+// by shrink.
 func (h *HalfPlane) cut(v []geom.Point, shrink float64, out []geom.Point) []geom.Point {
 	if len(v) == 0 {
 		return v
@@ -216,8 +215,8 @@ func (h *HalfPlane) cut(v []geom.Point, shrink float64, out []geom.Point) []geom
 	return out
 }
 
-// addVertex appends a vertex that differs from the one before, within the room
-// that a rectangle cut by three planes needs.
+// addVertex appends a vertex that differs from the previous one, within the capacity that a
+// rectangle cut by three planes needs.
 func addVertex(v []geom.Point, p geom.Point) []geom.Point {
 	if n := len(v); n > 0 && v[n-1] == p || n == cap(v) {
 		return v
@@ -231,5 +230,5 @@ type HalfPlane struct {
 	C float64
 }
 
-// MaxPlanes is the most half planes that a shape is cut by at once.
+// MaxPlanes is the largest number of half planes that cut a shape at once.
 const MaxPlanes = 3
