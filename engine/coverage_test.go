@@ -71,7 +71,7 @@ func TestIntervalsOfDistancesCoverTheTruth(t *testing.T) {
 // An ideal rule knows how the truth is spread about what was measured: it decides
 // when at most Φ(-3) of the possible truths would answer otherwise. This one learns
 // that spread by drawing truths.
-func TestTooCloseIsSaidHardlyMoreOftenThanAnIdealRuleWould(t *testing.T) {
+func TestTooCloseIsAlmostAsRareAsWithAnIdealRule(t *testing.T) {
 	const k, draws = 3, 3000
 	ideal := math.Erfc(k/math.Sqrt2) / 2
 	r := rand.New(rand.NewPCG(115, 3))

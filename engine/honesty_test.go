@@ -337,7 +337,7 @@ func TestDecidedObjectsAreRight(t *testing.T) {
 // An arc along a side of its target crosses that side far away once it turns:
 // what the target's own side says of the gap holds for no other heading. The margins are
 // within three sigmas of the lever alone.
-func TestAnArcThatTurnsReachesASideThatItRunsBeside(t *testing.T) {
+func TestATurnedArcReachesAParallelSide(t *testing.T) {
 	for _, c := range []struct {
 		name, scene string
 		turn        float64 // the sigma of A's heading in degrees
@@ -378,7 +378,7 @@ func TestAnArcThatTurnsReachesASideThatItRunsBeside(t *testing.T) {
 
 // Where more than two lines may be the shortest, those between which the answer is sought
 // hold them all: the two that lie furthest apart may cross, and leave others out.
-func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
+func TestAllPossiblyShortestLinesAreExamined(t *testing.T) {
 	for _, c := range []struct {
 		name, scene string
 		a, b        geom.Cov3 // headings in degrees
@@ -418,7 +418,7 @@ func TestLinesThatMayBeTheShortestAreAllLookedAt(t *testing.T) {
 
 // A line may be the deepest in an obstacle elsewhere than beside its middle, all the more
 // where the line begins in it.
-func TestAnObstacleThatEveryLineIsDeepInIsDecided(t *testing.T) {
+func TestAnObstacleDeepOnEveryLineIsDecided(t *testing.T) {
 	s := enginetest.Scene(t, "2.0; A small 430 410 180; B small 402 260 180; rock square 422.71 388.09 80.79 40")
 	s.Obstacles[0].Outline = []geom.Point{{X: 24.6, Y: 3}, {X: 18.2, Y: 16.3}, {X: 2.2, Y: 20.7}, {X: -4.9, Y: 13.4}, {X: -25.1, Y: 9.3},
 		{X: -24.1, Y: 0}, {X: -11.1, Y: -11.3}, {X: -3.3, Y: -15}, {X: 16.4, Y: -20.3}, {X: 13.5, Y: -8.7}}

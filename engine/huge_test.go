@@ -67,7 +67,7 @@ func TestAHugeShipDoesNotObstructItsOwnAttacksNorThoseAtIt(t *testing.T) {
 	}
 }
 
-func TestTheDoubtOfAHugeShipsPoseIsThatOfObstruction(t *testing.T) {
+func TestAHugeShipsPoseUncertaintyAffectsObstruction(t *testing.T) {
 	for _, c := range []struct {
 		x       float64 // of its centre, 97.5 mm from its end, which the line is to pass
 		verdict string
@@ -79,7 +79,7 @@ func TestTheDoubtOfAHugeShipsPoseIsThatOfObstruction(t *testing.T) {
 	}
 }
 
-func TestAHugeShipObstructsWhetherOrNotObstaclesWereLookedFor(t *testing.T) {
+func TestAHugeShipObstructsEvenIfObstaclesAreUnseen(t *testing.T) {
 	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 400 45; H huge-195 0 200 90")
 	s.ObstaclesUnseen = true
 	assert.Equal(t, "must", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
@@ -87,7 +87,7 @@ func TestAHugeShipObstructsWhetherOrNotObstaclesWereLookedFor(t *testing.T) {
 	assert.Equal(t, "no_view", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 }
 
-func TestWhatTheFirstEditionDoesNotHaveIsNamed(t *testing.T) {
+func TestPartsUnknownToTheFirstEditionAreReported(t *testing.T) {
 	for rules, want := range map[string][]engine.Problem{
 		"1e":  {{ID: "B", Problem: "the first edition has no medium base"}, {ID: "r", Problem: "the first edition has no gas cloud"}},
 		"2.0": nil, "2.5": nil,

@@ -463,7 +463,7 @@ func TestGrowingUncertaintyNeverDecidesMore(t *testing.T) {
 	}
 }
 
-func TestNothingThatCannotBeMeasuredGetsThrough(t *testing.T) {
+func TestUnmeasurableScenesAreRefused(t *testing.T) {
 	good := func() engine.Scene {
 		return enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0; r square 0 50 0 10")
 	}
@@ -500,7 +500,7 @@ func TestNothingThatCannotBeMeasuredGetsThrough(t *testing.T) {
 	assert.ErrorIs(t, err, engine.ErrNoShip)
 }
 
-func TestNoVerdictIsNotANumber(t *testing.T) {
+func TestNoVerdictHasNaN(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	finite := func(v engine.RangeVerdict, s engine.Scene) {
 		for _, x := range []geom.Length{v.Distance, v.Sigma, v.Margin} {

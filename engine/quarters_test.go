@@ -46,7 +46,7 @@ func TestAShipSeenByItsEdgesHasRangesAndNoArcs(t *testing.T) {
 	}
 }
 
-func TestMeasuringAgainSeesThatTheNoseIsKnownNow(t *testing.T) {
+func TestMeasuringAgainUsesANewlyKnownNose(t *testing.T) {
 	s := unknownScene(800, 800)
 	s.Ships[0].Quarters = true
 	var m engine.Measurer
@@ -108,7 +108,7 @@ func TestAHugeShipOfUnknownNoseMayBeTurnedHalfRound(t *testing.T) {
 
 // Its guides may stand on any two of its sides: a move that passes by less than they
 // stand out is not called clear.
-func TestAMovePastAShipOfUnknownNoseReckonsWithItsGuides(t *testing.T) {
+func TestAMovePastAShipOfUnknownNoseCountsItsGuides(t *testing.T) {
 	straight, err := move.ParseManeuver("straight 2")
 	require.NoError(t, err)
 	for _, c := range []struct {

@@ -162,7 +162,7 @@ func TestTheRuleBookOnObstruction(t *testing.T) {
 // no one could tell from parallel ones, one end is surely clear of the rock and one surely
 // behind it. Where only the measurement cannot tell which end is the nearer, and a
 // player could, it is too close to call.
-func TestTheRuleBookOnLinesThatCannotBeTold(t *testing.T) {
+func TestTheRuleBookOnIndistinguishableLines(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		rock     int

@@ -110,7 +110,7 @@ func TestBlindAreasSurviveTheWireForm(t *testing.T) {
 
 // What no one can tell from an obstacle, or would have noticed as one, may keep a ship
 // that stands against it from attacking: G175, G177, G178; and from locks: G179.
-func TestWhatMayBeAnObstacleAgainstABaseIsNotPassedOver(t *testing.T) {
+func TestAPossibleObstacleAtABaseIsNotIgnored(t *testing.T) {
 	for _, c := range []struct {
 		rules engine.Rules
 		x     float64 // of the place, whose left end is 10 mm further left; A1's right side is at 420

@@ -11,9 +11,9 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// TestWhatNobodyLookedForIsNotSaidToBeAbsent: a scene from a camera that lists no
+// TestUnseenObstaclesAreNotCalledAbsent: a scene from a camera that lists no
 // obstacles has not looked for them; one with an empty list has, and found none.
-func TestWhatNobodyLookedForIsNotSaidToBeAbsent(t *testing.T) {
+func TestUnseenObstaclesAreNotCalledAbsent(t *testing.T) {
 	const ships = `"ships":[{"id":"A1","base":"small","x_mm":400,"y_mm":100,"heading_deg":0%s},{"id":"B1","base":"small",
  "x_mm":400,"y_mm":300,"heading_deg":180}]`
 	verdict := func(doc string) string {

@@ -44,7 +44,7 @@ func settings(config string) (out []string) {
 	return out
 }
 
-func TestTheFragmentIsAddedOnceAndWhatIsThereStays(t *testing.T) {
+func TestTheFragmentIsAddedOnceAndKeepsTheRest(t *testing.T) {
 	for _, name := range firmwareconfig.Models() {
 		fragment, err := firmwareconfig.BootFragment(name)
 		require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestTheFragmentIsAddedOnceAndWhatIsThereStays(t *testing.T) {
 }
 
 // A card for every board has all fragments, each under its model's filter.
-func TestTheFragmentsOfAllBoardsStandTogether(t *testing.T) {
+func TestTheFragmentsOfAllBoardsCoexist(t *testing.T) {
 	config := "[all]\ngpu_mem=64\n"
 	for _, name := range firmwareconfig.Models() {
 		fragment, err := firmwareconfig.BootFragment(name)

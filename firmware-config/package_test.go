@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheShellTakesThePackagesScripts(t *testing.T) {
+func TestTheShellAcceptsThePackagesScripts(t *testing.T) {
 	for shell, pattern := range map[string]string{"sh": "package/scripts/*", "bash": "package/[bertv]*"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestTheAnnouncedPortIsThePages(t *testing.T) {
 
 // What firmware-config/install lays down outside /etc/sightline hides the package's files:
 // preinst puts all of it aside.
-func TestAHandMadeInstallIsPutAsideWhole(t *testing.T) {
+func TestAManualInstallationIsSetAsideComplete(t *testing.T) {
 	tool(t, "install")
 	root := t.TempDir()
 	binary := filepath.Join(t.TempDir(), "sightline")

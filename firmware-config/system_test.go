@@ -84,7 +84,7 @@ func TestTheServiceIsWatchedBoundedAndWithoutRoot(t *testing.T) {
 }
 
 // systemd itself reads the unit. The program is not installed where tests run.
-func TestSystemdTakesTheService(t *testing.T) {
+func TestSystemdAcceptsTheService(t *testing.T) {
 	analyze := tool(t, "systemd-analyze")
 	raw, err := os.ReadFile(service)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestSystemdTakesTheService(t *testing.T) {
 // 10 may do everything. A service without any of this has 9.6.
 const mostExposed = 2.0
 
-func TestTheServiceIsShutIn(t *testing.T) {
+func TestTheServiceIsSandboxed(t *testing.T) {
 	analyze := tool(t, "systemd-analyze")
 	path, err := filepath.Abs(service)
 	require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestGroupsAgreeBetweenServiceUsersAndRules(t *testing.T) {
 	}
 }
 
-func TestUdevTakesTheRules(t *testing.T) {
+func TestUdevAcceptsTheRules(t *testing.T) {
 	udevadm := tool(t, "udevadm")
 	out, err := exec.Command(udevadm, "verify", "udev/70-sightline.rules").CombinedOutput()
 	if err != nil && bytes.Contains(out, []byte("Unknown command")) {

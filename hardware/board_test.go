@@ -265,7 +265,7 @@ func TestPictureIsSentAgainAfterAnError(t *testing.T) {
 	assert.NotContains(t, r.board.String(), "no such device")
 }
 
-func TestDisplayIsTriedAgainMoreAndMoreSeldom(t *testing.T) {
+func TestTheDisplayIsRetriedLessAndLessOften(t *testing.T) {
 	r := newRig()
 	r.bus.fail(errors.New("nobody there"))
 	told := 0
@@ -296,7 +296,7 @@ func TestUnpluggedDisplayIsNoticedWithoutANewPicture(t *testing.T) {
 
 // A display that loses its power for a moment answers the next question as if nothing
 // had been.
-func TestADisplayThatWasUnpluggedBetweenTwoQuestionsComesBack(t *testing.T) {
+func TestADisplayUnpluggedBetweenTwoProbesComesBack(t *testing.T) {
 	r := newRig()
 	require.NoError(t, r.show(pair(nil)))
 	r.bus.glass.unplug()
@@ -307,7 +307,7 @@ func TestADisplayThatWasUnpluggedBetweenTwoQuestionsComesBack(t *testing.T) {
 	assert.True(t, r.bus.glass.shows(pair(nil)))
 }
 
-func TestLampsDoNotWaitForABusThatHangs(t *testing.T) {
+func TestLampsDoNotWaitForAHangingBus(t *testing.T) {
 	r := newRig()
 	r.bus.hang = make(chan struct{})
 	require.NoError(t, r.board.Show(pair(nil)))
@@ -319,7 +319,7 @@ func TestLampsDoNotWaitForABusThatHangs(t *testing.T) {
 	assert.True(t, r.bus.glass.shows(pair(func(s *hardware.State) { s.Band = 1 })), "the newest picture, not the oldest")
 }
 
-func TestHaltDoesNotWaitLongForABusThatHangs(t *testing.T) {
+func TestHaltDoesNotWaitLongForAHangingBus(t *testing.T) {
 	r := newRig()
 	require.NoError(t, r.show(pair(nil)))
 	r.bus.hang = make(chan struct{})
@@ -353,7 +353,7 @@ func TestHaltBlanksADisplayThatHadFailed(t *testing.T) {
 	assert.False(t, r.bus.glass.on)
 }
 
-func TestABoardThatWasHaltedCanShowAgain(t *testing.T) {
+func TestAHaltedBoardCanShowAgain(t *testing.T) {
 	r := newRig()
 	require.NoError(t, r.show(pair(nil)))
 	require.NoError(t, r.board.Halt())
@@ -363,7 +363,7 @@ func TestABoardThatWasHaltedCanShowAgain(t *testing.T) {
 	assert.True(t, r.pins[hardware.LampRange2].lit)
 }
 
-func TestABrokenLampDoesNotStopTheOthersAndWorksAgainWhenItsLineComesBack(t *testing.T) {
+func TestABrokenLampDoesNotAffectOthersAndRecovers(t *testing.T) {
 	r := newRig()
 	r.pins[hardware.LampRange2].err = errors.New("device or resource busy")
 	s := pair(func(s *hardware.State) { s.InArc = engine.Yes })
@@ -378,7 +378,7 @@ func TestABrokenLampDoesNotStopTheOthersAndWorksAgainWhenItsLineComesBack(t *tes
 	assert.Contains(t, r.board.String(), "8 of 8 lamps")
 }
 
-func TestALampThatStaysAwayIsTriedOnceASecond(t *testing.T) {
+func TestAMissingLampIsRetriedOnceASecond(t *testing.T) {
 	r := newRig()
 	p := r.pins[hardware.LampRange2]
 	p.err = errors.New("busy")
@@ -396,7 +396,7 @@ func TestALampThatStaysAwayIsTriedOnceASecond(t *testing.T) {
 }
 
 // A chip that was unplugged forgets its levels; only a write tells.
-func TestALampWhoseChipForgotIsLitAgain(t *testing.T) {
+func TestALampWhoseChipLostItsStateIsLitAgain(t *testing.T) {
 	r := newRig()
 	require.NoError(t, r.show(pair(nil)))
 	r.pins[hardware.LampRange2].lit = false
@@ -404,7 +404,7 @@ func TestALampWhoseChipForgotIsLitAgain(t *testing.T) {
 	assert.True(t, r.pins[hardware.LampRange2].lit)
 }
 
-func TestBoardWithoutPartsGoesOn(t *testing.T) {
+func TestABoardWithoutPartsWorks(t *testing.T) {
 	b := hardware.NewBoard(hardware.Parts{Name: "bare"})
 	require.NoError(t, b.Show(pair(nil)))
 	require.NoError(t, b.Halt())

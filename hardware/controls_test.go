@@ -137,7 +137,7 @@ func TestDebouncingAgreesWithSampling(t *testing.T) {
 	}
 }
 
-func TestASparkIsNoPress(t *testing.T) {
+func TestAnInterferencePulseIsNotAPress(t *testing.T) {
 	assert.Empty(t, pushes([]edge{{10 * ms, true}, {12 * ms, false}}, ms))
 	assert.Empty(t, pushes([]edge{{10 * ms, false}, {40 * ms, false}}, ms), "a release without a press")
 }
@@ -201,7 +201,7 @@ func TestAStepThatIsTakenBackDoesNotCount(t *testing.T) {
 
 // Whatever the kernel has to drop, no one is moved in a direction in which no one
 // turned, and what comes after the next detent counts again.
-func TestLostEdgesLoseStepsButNeverTurnThemRound(t *testing.T) {
+func TestLostEdgesNeverReverseAStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	lost := 0
 	for round := range 3000 {
@@ -315,7 +315,7 @@ func (p *player) nothing(within time.Duration) {
 	}
 }
 
-func TestControlsTellWhatPeopleDo(t *testing.T) { synctest.Test(t, controlsTellWhatPeopleDo) }
+func TestControlsDeliverInputs(t *testing.T) { synctest.Test(t, controlsTellWhatPeopleDo) }
 
 func controlsTellWhatPeopleDo(t *testing.T) {
 	p := newPlayer(t)
@@ -336,7 +336,7 @@ func controlsTellWhatPeopleDo(t *testing.T) {
 	p.nothing(100 * ms)
 }
 
-func TestWhatQueuedUpWhileBusyIsDroppedWhenItIsOld(t *testing.T) {
+func TestOldQueuedInputsAreDropped(t *testing.T) {
 	synctest.Test(t, whatQueuedUpWhileBusyIsDroppedWhenItIsOld)
 }
 
@@ -359,7 +359,7 @@ func whatQueuedUpWhileBusyIsDroppedWhenItIsOld(t *testing.T) {
 	assert.Equal(t, hardware.TurnRight, p.next().Input, "and it goes on")
 }
 
-func TestEdgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay(t *testing.T) {
+func TestAnOverflowDropsTheStepInProgress(t *testing.T) {
 	synctest.Test(t, edgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay)
 }
 
@@ -382,7 +382,7 @@ func edgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay(t *testing.T) {
 }
 
 // The kernel makes one edge of several that come faster than its handler runs.
-func TestAGapInTheNumbersIsNoLossWhileTheQueueIsNotFull(t *testing.T) {
+func TestAGapWithoutAFullQueueIsNotALoss(t *testing.T) {
 	synctest.Test(t, aGapInTheNumbersIsNoLossWhileTheQueueIsNotFull)
 }
 
@@ -397,7 +397,7 @@ func aGapInTheNumbersIsNoLossWhileTheQueueIsNotFull(t *testing.T) {
 	assert.Equal(t, hardware.TurnRight, p.next().Input)
 }
 
-func TestAControlThatFailsComesBack(t *testing.T) { synctest.Test(t, aControlThatFailsComesBack) }
+func TestAFailedControlRecovers(t *testing.T) { synctest.Test(t, aControlThatFailsComesBack) }
 
 func aControlThatFailsComesBack(t *testing.T) {
 	p := newPlayer(t)
@@ -407,7 +407,7 @@ func aControlThatFailsComesBack(t *testing.T) {
 	require.Eventually(t, func() bool { return p.c.String() == "4 of 4 controls" }, 5*time.Second, 5*ms)
 }
 
-func TestControlsThatAreNotFittedAreNotSpokenOf(t *testing.T) {
+func TestControlsThatAreNotFittedAreNotMentioned(t *testing.T) {
 	c := hardware.OpenControls([hardware.NumControls]hardware.ControlLines{}, discard())
 	assert.Empty(t, c.String())
 	ctx, stop := context.WithTimeout(t.Context(), 20*ms)

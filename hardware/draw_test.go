@@ -39,7 +39,7 @@ var goldens = map[string]hardware.State{
 	"choose":            {Reason: "click attacker, then target on the page"},
 }
 
-func TestDisplayLooksAsAgreed(t *testing.T) {
+func TestTheDisplayMatchesItsPictures(t *testing.T) {
 	for name, state := range goldens {
 		t.Run(name, func(t *testing.T) {
 			got := hardware.Draw(state)

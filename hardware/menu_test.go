@@ -116,7 +116,7 @@ func TestMenu(t *testing.T) {
 	}
 }
 
-func TestTheMenuIsLeftAlone(t *testing.T) {
+func TestTheMenuClosesWhenIdle(t *testing.T) {
 	w := world()
 	m, _ := keys(w, "p")
 	assert.Equal(t, hardware.ScreenList, m.Screen(w, start.Add(hardware.MenuIdle-1)).Kind)
@@ -129,7 +129,7 @@ func TestTheMenuIsLeftAlone(t *testing.T) {
 
 // A ship that goes out of sight while it is selected is never mistaken for the one
 // that takes its place in the list.
-func TestASelectedShipThatGoesIsNotTakenForAnother(t *testing.T) {
+func TestADisappearedSelectionIsNotTakenForAnother(t *testing.T) {
 	w := world()
 	m, _ := keys(w, "cp") // target of A1: B1
 	w.Ships = append(w.Ships[:2:2], w.Ships[3])
@@ -140,7 +140,7 @@ func TestASelectedShipThatGoesIsNotTakenForAnother(t *testing.T) {
 	assert.Equal(t, []hardware.Command{{Kind: hardware.CommandChoose, From: "A1", To: "B2", Arc: "front"}}, commands)
 }
 
-func TestAShipThatComesDoesNotMoveTheSelection(t *testing.T) {
+func TestANewShipDoesNotMoveTheSelection(t *testing.T) {
 	w := world()
 	m, _ := keys(w, "cr")
 	require.Equal(t, "Attacker? A2", seen(m, w))
@@ -150,7 +150,7 @@ func TestAShipThatComesDoesNotMoveTheSelection(t *testing.T) {
 
 // Whatever is pressed in whatever world: a screen that can be drawn, only commands
 // that the world offers, and never a ship against itself.
-func TestAnythingMayBePressed(t *testing.T) {
+func TestAnySequenceOfInputsIsAccepted(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	now, chosen := start, 0
 	var m hardware.Menu

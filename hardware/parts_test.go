@@ -39,12 +39,12 @@ func TestBusesHaveTheKernelsNames(t *testing.T) {
 // nowhere is a wiring whose parts are on no machine.
 var nowhere = hardware.Wiring{Lines: [hardware.NumLamps]string{"no-such-line"}, Bus: "I2C99", StripPort: "SPI9.9", StripKind: "ws2812"}
 
-func TestWhatIsNotThereIsDarkAlready(t *testing.T) {
+func TestPuttingOutMissingPartsSucceeds(t *testing.T) {
 	assert.NoError(t, hardware.PutOut(nowhere))
 	assert.NoError(t, hardware.PutOut(hardware.Wiring{}))
 }
 
-func TestPartsThatAreNotThereSaySo(t *testing.T) {
+func TestMissingPartsAreReported(t *testing.T) {
 	_, err := nowhere.TryDisplay()
 	assert.ErrorContains(t, err, "display")
 	_, err = nowhere.TryStrip()
@@ -60,7 +60,7 @@ func TestPartsThatAreNotThereSaySo(t *testing.T) {
 // What a killed program left is put out, against a real kernel. (The simulated chip
 // gives a line that is let go its pull's level, so that the lamps' own level after the
 // end says nothing here; docs/hardware.md has the line for a real board.)
-func TestVMWhatAKilledProgramLeftIsPutOut(t *testing.T) {
+func TestVMLightsOfAKilledProgramArePutOut(t *testing.T) {
 	inVM(t)
 	w := hardware.Wiring{Bus: "I2C1", Display: hardware.DisplayOptions{Address: 0x3c}}
 	w.Lines[0], w.Lines[1], w.ActiveLow[1] = "GPIO17", "GPIO27", true

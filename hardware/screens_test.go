@@ -185,7 +185,7 @@ func TestAPhoneReadsTheAddressFromThePanelsPicture(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsTooLongForACodeStandsThereAsText(t *testing.T) {
+func TestAnAddressTooLongForACodeIsShownAsText(t *testing.T) {
 	long := hardware.Screen{Kind: hardware.ScreenAddress,
 		Address: "http://a-very-long-name-of-a-machine.example.org:8080/And/A/Path/In/Small/letters"}
 	img := hardware.Draw(hardware.State{Screen: long})
@@ -200,7 +200,7 @@ func TestAnAddressThatIsTooLongForACodeStandsThereAsText(t *testing.T) {
 	assert.Greater(t, ink, 100)
 }
 
-func TestOnlyWhatMeansTheSameIsPutInCapitals(t *testing.T) {
+func TestOnlyCaseInsensitivePartsAreCapitalised(t *testing.T) {
 	assert.Equal(t, "HTTP://HOST.LOCAL:80/", hardware.PhoneAddress("http://host.local:80/", ""))
 	assert.Equal(t, "HTTP://HOST/PAIR/AB12", hardware.PhoneAddress("http://host/", "AB12"))
 	assert.Equal(t, "http://host/page", hardware.PhoneAddress("http://host/page", ""), "a path's case matters")

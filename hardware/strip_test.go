@@ -48,7 +48,7 @@ func TestLightsPointAtPlaces(t *testing.T) {
 
 // The lights that point at a place are exactly those next to it, by the plain way:
 // where every light lies.
-func TestLightsAreThoseBesideThePlace(t *testing.T) {
+func TestTheLightsNextToThePlaceAreLit(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for range 3000 {
 		l := strip(10+r.IntN(300), []hardware.Side{hardware.Near, hardware.Right, hardware.Far, hardware.Left}[:1+r.IntN(4)]...)

@@ -320,7 +320,7 @@ func TestVMADisplayThatIsUnpluggedComesBackWithTheRightPicture(t *testing.T) {
 	require.ErrorContains(t, b.Halt(), "blank the display", "a display that may still show an old answer is not passed over")
 }
 
-func TestVMABusThatHangsHoldsNothingUp(t *testing.T) {
+func TestVMAHangingBusBlocksNothing(t *testing.T) {
 	inVM(t)
 	b := hardware.Open(vmWiring(), discard())
 	require.NoError(t, b.Show(pair(nil)))
@@ -398,7 +398,7 @@ func TestVMAStripOnSPI(t *testing.T) {
 	require.NoError(t, b.Halt())
 }
 
-func TestVMALineThatAnotherHoldsWorksWhenItIsLetGo(t *testing.T) {
+func TestVMALineInUseWorksOnceReleased(t *testing.T) {
 	inVM(t)
 	other, err := hardware.OpenOutput("GPIO27", false)
 	require.NoError(t, err)
@@ -653,7 +653,7 @@ func TestVMWhatHappensWhileBusyDoesNotFireLate(t *testing.T) {
 }
 
 // A flood that the kernel's queue cannot hold: some steps are lost and none turns round.
-func TestVMAFloodOfEdgesNeverTurnsAStepRound(t *testing.T) {
+func TestVMAFloodOfEdgesNeverReversesAStep(t *testing.T) {
 	inVM(t)
 	r := rand.New(rand.NewPCG(29, 30))
 	var once sync.Once
@@ -788,8 +788,8 @@ func TestVMAThousandFaults(t *testing.T) {
 	require.NoError(t, b.Halt())
 }
 
-// TestVMACrashLeavesNoLampLying: a program that is killed lets its lines go.
-func TestVMACrashLeavesNoLampLying(t *testing.T) {
+// TestVMACrashLeavesNoWrongLampLit: a program that is killed lets its lines go.
+func TestVMACrashLeavesNoWrongLampLit(t *testing.T) {
 	if os.Getenv("SIGHTLINE_CRASH") != "" {
 		b := hardware.Open(vmWiring(), discard())
 		require.NoError(t, b.Show(pair(nil)))
@@ -797,7 +797,7 @@ func TestVMACrashLeavesNoLampLying(t *testing.T) {
 		time.Sleep(time.Minute)
 	}
 	inVM(t)
-	child := exec.Command(os.Args[0], "-test.run=TestVMACrashLeavesNoLampLying")
+	child := exec.Command(os.Args[0], "-test.run=TestVMACrashLeavesNoWrongLampLit")
 	child.Env = append(os.Environ(), "SIGHTLINE_CRASH=1")
 	out, err := child.StdoutPipe()
 	require.NoError(t, err)

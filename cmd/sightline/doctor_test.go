@@ -68,7 +68,7 @@ func TestDoctorThatIsStoppedSaysSo(t *testing.T) {
 	assert.ErrorContains(t, (&doctorCheckCmd{}).examine(ctx, broken(), doctor.Setup{}, &out), "stopped")
 }
 
-func TestAnAnswerIsAskedForUntilItIsOne(t *testing.T) {
+func TestInvalidAnswersAreAskedAgain(t *testing.T) {
 	for input, want := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "what?\n\nno\n": false, "maybe\ny\n": true, "": false} {
 		var out bytes.Buffer
 		var box doctor.Box
@@ -78,7 +78,7 @@ func TestAnAnswerIsAskedForUntilItIsOne(t *testing.T) {
 	}
 }
 
-func TestPuttingOutDoesNotWaitForABusThatHangs(t *testing.T) {
+func TestPuttingOutGivesUpOnAHangingBus(t *testing.T) {
 	assert.NoError(t, putOut(func() error { return nil }, time.Minute))
 	err := putOut(func() error { return errors.New("lamp range1: busy") }, time.Minute)
 	assert.ErrorAs(t, err, new(terminal.Unanswered))

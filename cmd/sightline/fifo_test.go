@@ -156,7 +156,7 @@ var noFiles = []string{
 	"corners", "quick", "model", "strip", "print", "every", "count", "note", "code", "shell", "restart",
 }
 
-func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {
+func TestEveryFileArgumentIsTested(t *testing.T) {
 	parser, err := kong.New(&cli{})
 	require.NoError(t, err)
 	seen := map[string]bool{}
@@ -219,7 +219,7 @@ func files(t *testing.T) *strings.Replacer {
 		"MAT", at("mat.png"), "RULINGS", at("rulings"), "OUT", at("out"))
 }
 
-func TestAPipeInPlaceOfAFileIsNamedAtOnce(t *testing.T) {
+func TestANamedPipeIsRefusedAtOnce(t *testing.T) {
 	replace := files(t)
 	for key, lines := range fileLines {
 		for _, line := range lines {
@@ -240,7 +240,7 @@ func TestAPipeInPlaceOfAFileIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAPipeThatTheConfigurationNamesIsNamedAtOnce(t *testing.T) {
+func TestANamedPipeInTheConfigurationIsRefusedAtOnce(t *testing.T) {
 	replace := files(t)
 	config := filepath.Join(t.TempDir(), "sightline.toml")
 	for key, text := range map[string]string{

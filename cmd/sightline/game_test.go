@@ -226,7 +226,7 @@ func TestNamesOfASceneAreOnlyNames(t *testing.T) {
 }
 
 // What could not be written was not answered.
-func TestAnAnswerThatFindsNoRoomIsAnError(t *testing.T) {
+func TestAFailedWriteOfAnAnswerIsAnError(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("no device that is always full: " + err.Error())

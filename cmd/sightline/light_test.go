@@ -17,7 +17,7 @@ import (
 )
 
 // What is wrong with a picture's light is said with what is told of it, for its own reason.
-func TestTheCommandsSayWhatIsWrongWithTheLight(t *testing.T) {
+func TestCommandsReportBadLight(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	exposed := func(name string, gain float64) {

@@ -38,7 +38,7 @@ func TestShipsArePlacedOnTheCommandLine(t *testing.T) {
 }
 
 // Whoever says that a ship stands on another base, or elsewhere, has another ship in mind.
-func TestACodeThatIsReadAndContradictsAtIsTold(t *testing.T) {
+func TestACodeThatContradictsAtIsReported(t *testing.T) {
 	read := engine.Ship{ID: "B1", Base: engine.Huge195, Pose: geom.Pose{Point: geom.Point{X: 500, Y: 600}}}
 	said := func(base engine.Base, x float64) live.PlacedShip {
 		return live.PlacedShip{ID: "B1", Player: 2, Base: base, Pose: geom.Pose{Point: geom.Point{X: x, Y: 600}}}

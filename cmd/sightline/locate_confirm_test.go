@@ -60,7 +60,7 @@ func (s *shown) corners() string {
 }
 
 // A picture is located only where it confirms the camera's place, and no ship is farther from its place than its sigma allows.
-func TestNothingIsLocatedThroughACameraThatNothingConfirms(t *testing.T) {
+func TestNothingIsLocatedWithAnUnconfirmedCamera(t *testing.T) {
 	table := tablesim.RandomTable(4, 1280, 720)
 	table.Hands = nil
 	s := &shown{t: t, table: table}

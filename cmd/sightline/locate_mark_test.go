@@ -52,7 +52,7 @@ func TestFrontEdgesAreMarkedOnTheCommandLine(t *testing.T) {
 
 // A ship that a person marked stands in the scene where the mark says, as exactly as it says; what the picture
 // says against it is told.
-func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
+func TestAMarkedShipIsAcceptedUnlessContradicted(t *testing.T) {
 	cam := tablesim.DefaultCamera(1920, 1080)
 	table := calibration.Table{Camera: cam, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
 	l, err := locate.New(table, locate.Options{})
@@ -120,7 +120,7 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 
 // The order of two corners decides which way a ship points, and nothing in the picture contradicts the other
 // one: the answer says what was understood.
-func TestWhichWayAMarkedShipPointsIsSaid(t *testing.T) {
+func TestTheDirectionOfAMarkedShipIsReported(t *testing.T) {
 	px := func(x, y float64) geom.Pixel { return geom.Pixel{X: x, Y: y} }
 	for want, corners := range map[string][4]geom.Pixel{
 		"up":             {px(10, 10), px(20, 10), px(20, 20), px(10, 20)},
@@ -135,7 +135,7 @@ func TestWhichWayAMarkedShipPointsIsSaid(t *testing.T) {
 }
 
 // A table for people says what is known of a base without a certain name, and asks only for what is not.
-func TestATableSaysWhoAShipMayBe(t *testing.T) {
+func TestTheTableListsPossibleShips(t *testing.T) {
 	card := engine.Ship{ID: "?1", Base: engine.Small, Seen: "look", Look: "x", NameDoubt: []string{"A1", "A2"}}
 	edges := engine.Ship{ID: "?2", Base: engine.Small, Seen: "edges", Quarters: true}
 	mark := engine.Ship{ID: "B1", Base: engine.Small, Seen: "mark"}

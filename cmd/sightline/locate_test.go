@@ -94,7 +94,7 @@ func TestFromAPictureToAnAnswer(t *testing.T) {
 	assert.Contains(t, people.String(), "verified 2026-11-21 10:30 UTC: pass, largest error 0.21 mm")
 }
 
-func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
+func TestAMovedCameraIsRegisteredAgain(t *testing.T) {
 	dir := t.TempDir()
 	table := tablesim.RandomTable(4, 1920, 1080)
 	picture, lensFile, _ := photographed(t, table, dir)

@@ -28,7 +28,7 @@ func stderrOf(t *testing.T, args ...string) (int, string) {
 	return code, string(said)
 }
 
-func TestWrongUsageIsSaidInOneClearLine(t *testing.T) {
+func TestWrongUsageIsReportedInOneLine(t *testing.T) {
 	good := sceneFile(t, measureScene)
 	for _, c := range []struct {
 		args []string
@@ -46,7 +46,7 @@ func TestWrongUsageIsSaidInOneClearLine(t *testing.T) {
 	}
 }
 
-func TestAWordThatIsNoCommandIsAnsweredWithThoseThatAre(t *testing.T) {
+func TestAnUnknownCommandIsAnsweredWithTheCommands(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string
@@ -64,7 +64,7 @@ func TestAWordThatIsNoCommandIsAnsweredWithThoseThatAre(t *testing.T) {
 	}
 }
 
-func TestANameInSmallLettersIsAnsweredWithTheOneThatIsThere(t *testing.T) {
+func TestANameInTheWrongCaseSuggestsTheRightOne(t *testing.T) {
 	scene := sceneFile(t, measureScene)
 	for _, args := range [][]string{
 		{"measure", scene, "--from", "a1"}, {"measure", scene, "--from", "B1", "--to", "a1"}, {"move", scene, "--ship", "a1", "--maneuver",

@@ -214,7 +214,7 @@ func TestTheKeyIsPrintedAndChecked(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAskedOfRulings(t *testing.T) {
+func TestInvalidQuestionsAboutRulings(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("STATE_DIRECTORY", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "rulings")
@@ -241,7 +241,7 @@ func TestWhatCannotBeAskedOfRulings(t *testing.T) {
 	assert.NoDirExists(t, "rulings")
 }
 
-func TestAReplayOfNoEntryIsNoDifference(t *testing.T) {
+func TestAReplayOfAMissingEntryIsNotADifference(t *testing.T) {
 	dir := ruled(t, 3)
 	var c replayCmd
 	c.Entry = 9

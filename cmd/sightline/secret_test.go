@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheJudgesSecretIsSaidToWhoMayReadIt(t *testing.T) {
+func TestTheJudgesSecretIsPrintedToThoseWhoMayReadIt(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("STATE_DIRECTORY", filepath.Join(dir, "state"))

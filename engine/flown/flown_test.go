@@ -43,7 +43,7 @@ func asked(t *testing.T, before, after engine.Scene, c flown.Candidates) flown.V
 
 // Every maneuver that is executed in full on an empty table is told from all others, in each
 // edition and with each base, a millimetre and a degree off.
-func TestEveryManeuverIsToldFromAllOthers(t *testing.T) {
+func TestEveryManeuverIsDistinguishedFromAllOthers(t *testing.T) {
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
 		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
 			s := alone(rules, base)
@@ -167,7 +167,7 @@ func TestATallonRollMayBeStoppedAtOneOfItsPlaces(t *testing.T) {
 
 // A bump that cannot be excluded counts: a ship that could have passed the corner of another,
 // had the template been laid half a millimetre further, is found wherever it stopped.
-func TestABumpThatHangsOnAHairIsFoundEitherWay(t *testing.T) {
+func TestABorderlineBumpIsFoundEitherWay(t *testing.T) {
 	s := alone(engine.Rules20, engine.Small)
 	s.Ships[0].Pose = at(450, 300, 0)
 	s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(490.2, 450, 0)}) // 0.2 mm to the right of the end
@@ -181,7 +181,7 @@ func TestABumpThatHangsOnAHairIsFoundEitherWay(t *testing.T) {
 	assert.True(t, v.Best.Partial)
 }
 
-func TestWhatFitsNothingIsSaidWithTheNearest(t *testing.T) {
+func TestWithoutAFitTheNearestIsReported(t *testing.T) {
 	s := alone(engine.Rules25, engine.Small)
 	r, err := move.Execute(&s, "A1", move.Maneuver{Bearing: move.BankTurn, Speed: 2, Left: true}, engine.Options{})
 	require.NoError(t, err)
@@ -213,7 +213,7 @@ func TestWhatFitsNothingIsSaidWithTheNearest(t *testing.T) {
 
 // The old pose's uncertainty is carried along: a heading that is 1.5° unsure makes the end of a
 // straight 5 unsure by 6 mm to the sides, and by nothing along it.
-func TestTheOldPosesUncertaintyIsCarriedAlong(t *testing.T) {
+func TestTheOldPosesUncertaintyIsPropagated(t *testing.T) {
 	s := alone(engine.Rules25, engine.Small)
 	s.Ships[0].Pose = at(450, 100, 0)
 	straight, err := flown.ParseDial("5F")

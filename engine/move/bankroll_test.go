@@ -123,7 +123,7 @@ func TestWhatForbidsABankRoll(t *testing.T) {
 
 // G92 G89: in the first edition a roll is looked for over the whole area that both
 // slides reach, also where only some place of the template leaves room.
-func TestABankRollIsLookedForOverTheWholeArea(t *testing.T) {
+func TestABankRollIsSearchedOverTheWholeArea(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 92))
 	found, none, narrow := 0, 0, 0
 	for i := range moveScenes(enginetest.Shorter(60, 15)) {

@@ -462,7 +462,7 @@ func TestAnExactSceneHasNoSigma(t *testing.T) {
 }
 
 // What a huge ship touches at the middle of its side does not hang on where its far ends are.
-func TestContactIsAsSureAsTheBaseIsThere(t *testing.T) {
+func TestContactRespectsTheBasesUncertainty(t *testing.T) {
 	square := []geom.Point{{X: -10, Y: -10}, {X: 10, Y: -10}, {X: 10, Y: 10}, {X: -10, Y: 10}}
 	for _, c := range []struct {
 		gap, along float64

@@ -253,7 +253,7 @@ func reportMoves(t *testing.T, all map[string]*moveTally) moveTally {
 // The ideal rule knows how the truth is spread about what was measured: it decides
 // when at most Φ(-3) of the possible truths would answer otherwise. Deciding what
 // ten times as many would is what must not happen.
-func TestMovesAreHardlyMoreOftenTooCloseThanAnIdealRuleWouldSay(t *testing.T) {
+func TestTooCloseMovesAreAlmostAsRareAsWithAnIdealRule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("2000 truths of each scene")
 	}

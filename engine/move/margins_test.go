@@ -202,7 +202,7 @@ func TestTouchingIsDecidedOnlyWhereOneShipMayStopTheMove(t *testing.T) {
 	})
 }
 
-func TestAMoveWhereNobodyLookedForObstacles(t *testing.T) {
+func TestAMoveWithUnseenObstacles(t *testing.T) {
 	for _, rules := range []string{"1e", "2.5"} {
 		s := enginetest.Scene(t, rules+"; A small 0 0 0; B large 0 110 0")
 		s.ObstaclesUnseen = true
@@ -305,7 +305,7 @@ func TestDecidedAnswersAboutMovesAreRight(t *testing.T) {
 	assert.Less(t, float64(doubtful), 0.25*float64(asked))
 }
 
-func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
+func TestMovesOfUnusualScenesAreValid(t *testing.T) {
 	check := func(r move.Result, err error) {
 		require.NoError(t, err)
 		doc, err := scenefile.MarshalMove(r)

@@ -60,7 +60,7 @@ func signedArea(p []geom.Point) (a float64) {
 
 func named(name string) string { return strings.Replace(rockFile, `"rock"`, `"`+name+`"`, 1) }
 
-func TestNamesThatAreLikeAShipsAndAreNone(t *testing.T) {
+func TestNamesThatOnlyLookLikeShips(t *testing.T) {
 	for _, name := range []string{"A19", "A0", "A01", "a1", "C3", "A1-rock", "rock?", "Felsen Süd"} {
 		c, err := catalogue.Parse(strings.NewReader(named(name)))
 		require.NoError(t, err, name)

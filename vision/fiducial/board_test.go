@@ -46,7 +46,7 @@ func turnedChessboard() (*image.Gray, []geom.Pixel) {
 	return g, px
 }
 
-func TestCornersOfAChessboardAreMovedToWhereThePictureHasThem(t *testing.T) {
+func TestChessboardCornersAreRefinedToThePicture(t *testing.T) {
 	g, want := turnedChessboard()
 	px := append([]geom.Pixel(nil), want...)
 	for i := range px {

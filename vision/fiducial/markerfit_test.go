@@ -108,7 +108,7 @@ func TestAMarkerInAPartOfAPictureKeepsItsPixels(t *testing.T) {
 	assert.Equal(t, whole, part)
 }
 
-func TestWhatIsNoMarkerIsLeftAlone(t *testing.T) {
+func TestOtherPatternsAreLeftUnchanged(t *testing.T) {
 	c := [4]geom.Pixel{{X: 22, Y: 19}, {X: 62, Y: 21}, {X: 60, Y: 60}, {X: 20, Y: 58}}
 	tag := drawTag(t, 4, 84, 80, c, tones["straight"])
 	flat := image.NewGray(image.Rect(0, 0, 84, 80))

@@ -34,7 +34,7 @@ func (d brightLeft) DetectMarkers(g *image.Gray) ([]vision.Detection, error) {
 	return nil, d.err
 }
 
-func TestAMirroredPictureIsToldByItsMarkers(t *testing.T) {
+func TestAMirroredPictureIsDetectedByItsMarkers(t *testing.T) {
 	wide := image.NewGray(image.Rect(0, 0, 40, 20))
 	upright := wide.SubImage(image.Rect(0, 0, 31, 20)).(*image.Gray) // its rows are longer than it is wide
 	for y := range 20 {

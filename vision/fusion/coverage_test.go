@@ -102,7 +102,7 @@ func TestACameraThatSeesTheEmptyMatContradicts(t *testing.T) {
 	}
 }
 
-func TestWhatACameraSawBeforeIsNotAnsweredAbout(t *testing.T) {
+func TestPastObstaclesAreUnknown(t *testing.T) {
 	saw := func() vision.Located {
 		return past(seeing(watching([]vision.ObstacleView{rockAt("rock", 300)}, vision.UnknownObject{Outline: squareAt(600), Area: 1600}),
 			onSquare(300, vision.CellCovered)))
@@ -133,7 +133,7 @@ func TestWhatACameraSawBeforeIsNotAnsweredAbout(t *testing.T) {
 	assert.Equal(t, vision.UnseenLooking, alone.Obstacles.Unseen)
 }
 
-func TestAThingThatGoesBeyondAnObstacleHoldsMore(t *testing.T) {
+func TestAnUnknownObjectLargerThanAnObstacleIsMore(t *testing.T) {
 	wide := []geom.Point{{X: 280, Y: 480}, {X: 334, Y: 495}, {X: 334, Y: 505}, {X: 280, Y: 520}} // 14 mm beyond, of much the same area
 	got := fuse(t, Options{}, watching([]vision.ObstacleView{rockAt("rock", 300)}), watching(nil, vision.UnknownObject{Outline: wide,
 		Area: 1700}))

@@ -215,7 +215,7 @@ func TestAHeadingButForQuarterTurnsIsNotFused(t *testing.T) {
 	assert.Contains(t, []engine.Ship{a.Scene.Ships[0], b.Scene.Ships[0]}, got.Scene.Ships[0])
 }
 
-func TestDisagreementIsToldAndNotAveraged(t *testing.T) {
+func TestDisagreementIsReportedAndNotAveraged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 5))
 	truth, shared := map[string]geom.Pose{"A1": {Point: geom.Point{X: 100, Y: 100}}, "B1": {Point: geom.Point{X: 500, Y: 100}}},
 		geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 4e-6}
@@ -246,7 +246,7 @@ func TestDisagreementIsToldAndNotAveraged(t *testing.T) {
 	}
 }
 
-func TestTwoShipsInOnePlaceAreNone(t *testing.T) {
+func TestTwoShipsInOnePlaceAreDropped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 5))
 	shared := randomCov(rng, 0.2)
 	a := cameraView(rng, map[string]geom.Pose{"A1": {Point: geom.Point{X: 100, Y: 100}}}, shared)
@@ -383,7 +383,7 @@ func TestObstaclesOfSeveralCameras(t *testing.T) {
 	}
 }
 
-func TestWhatIsBlindToAllCamerasStaysBlind(t *testing.T) {
+func TestAreasBlindToAllCamerasStayBlind(t *testing.T) {
 	blindAt := func(x float64) vision.Located {
 		l := watching(nil)
 		l.Obstacles.Blind = []engine.BlindArea{{Outline: geom.Polygon{{X: x, Y: 0}, {X: x + 20, Y: 0}, {X: x + 20, Y: 8}, {X: x, Y: 8}},

@@ -152,7 +152,7 @@ func TestTagWhiteIsTheLibrarysPicture(t *testing.T) {
 	}
 }
 
-func TestAPictureOfAnyShapeAndStrideIsTaken(t *testing.T) {
+func TestPicturesOfAnyShapeAndStrideAreAccepted(t *testing.T) {
 	d := newDetector(t, MarkerOptions{})
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {1, 500}, {500, 1}, {3, 3}, {15, 15}, {16, 16}, {17, 31}} {
 		found, err := d.DetectMarkers(image.NewGray(image.Rect(0, 0, size[0], size[1])))

@@ -184,7 +184,7 @@ func TestACoveredCharucoBoardShowsWhatIsLeft(t *testing.T) {
 	assert.Contains(t, got.Reason, "show more of it")
 }
 
-func TestABoardThatIsNotTheRightOneIsToldApart(t *testing.T) {
+func TestAnotherBoardIsDistinguished(t *testing.T) {
 	upright := shotPose(charucoBoard, 0.2, 0.2, 0.1, 0, 0, 380)
 	other := func(change func(*calibration.Board)) calibration.Board {
 		b := charucoBoard

@@ -204,7 +204,7 @@ func TestAnHTTPStreamGivesItsPicturesAndItsEndIsAFailure(t *testing.T) {
 	assert.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, got)
 }
 
-func TestAStreamThatFallsSilentIsGivenUpAfterTheReadTimeout(t *testing.T) {
+func TestASilentStreamFailsAfterTheReadTimeout(t *testing.T) {
 	srv := mjpegServer(t, 12, func(r *http.Request) { <-r.Context().Done() })
 	read := 0
 	for timeout := 3 * time.Second; read < 11; timeout *= 4 { // a busy machine may need longer for the first ones
@@ -219,7 +219,7 @@ func TestAStreamThatFallsSilentIsGivenUpAfterTheReadTimeout(t *testing.T) {
 	}
 }
 
-func TestAStreamThatNeverBeginsIsGivenUpAfterTheOpenTimeout(t *testing.T) {
+func TestAStreamWithoutPicturesFailsAfterTheOpenTimeout(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
 	require.NoError(t, err)
 	defer l.Close()
@@ -249,7 +249,7 @@ func TestAGStreamerPipelineIsASource(t *testing.T) {
 	assert.GreaterOrEqual(t, n, 1)
 }
 
-func TestAnOpeningThatHangsIsGivenUpButNotMoreThanTwice(t *testing.T) {
+func TestAHangingOpeningIsAbandonedAtMostTwice(t *testing.T) {
 	if s, err := Open(t.Context(), "gst:videotestsrc num-buffers=3", OpenOptions{}); err != nil {
 		t.Skip("needs GStreamer: ", err)
 	} else {

@@ -179,7 +179,7 @@ func TestAJPEGThatADecoderWouldShiftIsDamaged(t *testing.T) {
 	}
 }
 
-func TestWholeJPEGsOfEveryKindAreTaken(t *testing.T) {
+func TestCompleteJPEGsOfEveryKindAreAccepted(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {8, 8}, {17, 9}, {33, 70}, {640, 41}} {
 		g := detailed(size[0], size[1])
 		grey, err := matFromGray(g)

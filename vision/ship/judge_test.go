@@ -74,7 +74,7 @@ func readAs(print, as token.Token, at geom.Point, turn int, seen func(geom.Point
 
 // No base is believed where another of the same ship lies, whatever it shares with it: a corner, a
 // side, or twelve cells of a long one, and whatever a miniature hides.
-func TestNoBaseIsBelievedWhereAnotherLies(t *testing.T) {
+func TestNoBaseIsAcceptedWhereAnotherLies(t *testing.T) {
 	everything := func(geom.Point) bool { return true }
 	for code := range token.ShipCode(token.Ships) {
 		if testing.Short() && code%36 != 4 {
@@ -118,7 +118,7 @@ func sharedPlaces(print, as token.Token) (out []geom.Point) {
 }
 
 // A huge ship is not believed where it would stand whole words further along.
-func TestAHugeShipIsNotBelievedWordsFurtherAlong(t *testing.T) {
+func TestAHugeShipIsNotAcceptedShiftedByWords(t *testing.T) {
 	for code := range token.ShipCode(token.Ships) {
 		if testing.Short() && code%9 != 4 {
 			continue
@@ -138,7 +138,7 @@ func TestAHugeShipIsNotBelievedWordsFurtherAlong(t *testing.T) {
 }
 
 // Every ship is believed in full view, from one whole side, and from half of its outline.
-func TestEveryShipIsBelievedByWhatIsSeenOfIt(t *testing.T) {
+func TestEveryShipIsAcceptedByItsVisibleCells(t *testing.T) {
 	views := map[string]func(p geom.Point) bool{
 		"all":        func(geom.Point) bool { return true },
 		"front half": func(p geom.Point) bool { return p.Y > -2 },

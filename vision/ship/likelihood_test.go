@@ -94,7 +94,7 @@ func TestAShipIsReadThroughBlurAndClipping(t *testing.T) {
 	}
 }
 
-func TestWhatIsRecordedIsUndone(t *testing.T) {
+func TestTheCamerasResponseIsInverted(t *testing.T) {
 	for light := 0.0; light < 2; light += 0.01 {
 		v, slope := recorded(light)
 		assert.InDelta(t, light, unrecorded(v), 1e-9)
@@ -128,7 +128,7 @@ func TestTheLikelihoodOfAShip(t *testing.T) {
 }
 
 // A rim that fits best with much blur may be the texture of a rock: it must be likelier than one that fits sharply.
-func TestMoreIsAskedOfASoftFit(t *testing.T) {
+func TestABlurredFitNeedsMoreEvidence(t *testing.T) {
 	a := token.Token{Code: 0, Base: engine.Small}
 	f := readAs(a, a, geom.Point{}, 0, func(geom.Point) bool { return true })
 	for s := range f.shown {

@@ -107,7 +107,7 @@ func TestOneWholeSideIsEnough(t *testing.T) {
 	}
 }
 
-func TestLessThanASideNamesNobody(t *testing.T) {
+func TestLessThanASideIdentifiesNoShip(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
 	pose := visiontest.Pose(100, 100, 28)
 	tok := visiontest.Token(t, "B3", engine.Small)
@@ -117,7 +117,7 @@ func TestLessThanASideNamesNobody(t *testing.T) {
 	assert.Empty(t, located(t, table, g).Scene.Ships)
 }
 
-func TestSidesThatDisagreeNameNobody(t *testing.T) {
+func TestDisagreeingSidesIdentifyNoShip(t *testing.T) {
 	// A token pasted together from two ships: the front and the right side of one,
 	// the rear and the left side of another.
 	table := visiontest.Table(visiontest.Scale)
@@ -181,7 +181,7 @@ func TestShipsThatTouchInARowAreFound(t *testing.T) {
 	}
 }
 
-func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
+func TestTheSameCodeTwiceIdentifiesNoShip(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
 	tok := visiontest.Token(t, "A2", engine.Small)
 	got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: visiontest.Pose(50, 100, 10)},
@@ -195,7 +195,7 @@ func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
 }
 
 // A huge base shows more cells than a large one because it has more, and is no surer for it.
-func TestTheSameCodeOnBasesOfTwoSizesNamesNobody(t *testing.T) {
+func TestTheSameCodeOnTwoBaseSizesIdentifiesNoShip(t *testing.T) {
 	table := visiontest.TableOf(visiontest.Scale, 300)
 	for _, small := range []engine.Base{engine.Small, engine.Large} {
 		got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A1", engine.Huge225),
@@ -234,7 +234,7 @@ func TestTheTwinThatShowsTwiceAsMuchOfItsBaseCounts(t *testing.T) {
 	}
 }
 
-func TestAMirroredTokenNamesNobody(t *testing.T) {
+func TestAMirroredTokenIdentifiesNoShip(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
 	g := visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A4", engine.Small), Pose: visiontest.Pose(100, 100, 20)}},
 		0.004)
@@ -276,7 +276,7 @@ func TestAShadowAcrossASideChangesLittle(t *testing.T) {
 	assert.InDelta(t, 0, float64(a.Scene.Ships[0].Pose.Distance(b.Scene.Ships[0].Pose.Point)), 0.15)
 }
 
-func TestNoiseNamesNobody(t *testing.T) {
+func TestNoiseIdentifiesNoShip(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range shorter(30, 3) {

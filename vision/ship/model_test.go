@@ -13,7 +13,7 @@ import (
 
 // The model's derivatives against differences, all along every side of the shortest and of the longest base. Φ is on a
 // table: its differences are steps of 1/64 σ, and 3e-5 where the table ends.
-func TestTheModelKnowsItsSlopes(t *testing.T) {
+func TestTheModelsDerivativesAreRight(t *testing.T) {
 	levels := [3]float64{0.2, 0.9, 0.05}
 	const sigma, by = 0.6, 0.01
 	for _, base := range [...]engine.Base{engine.Small, engine.Huge225} {

@@ -126,7 +126,7 @@ func TestAHeldBoardHidesWhatIsUnderIt(t *testing.T) {
 	assert.GreaterOrEqual(t, hidden, 3)
 }
 
-func TestBoardsThatCannotBeHeld(t *testing.T) {
+func TestInvalidHeldBoards(t *testing.T) {
 	lens := DefaultCamera(960, 540).Intrinsics
 	_, err := Grip{U: 0.5, V: 0.5}.Hold(lens, board(t, "9x6:25mm"))
 	assert.ErrorContains(t, err, "share of the picture: expected more than 0")

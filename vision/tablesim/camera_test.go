@@ -203,7 +203,7 @@ func TestCompression(t *testing.T) {
 	assert.Equal(t, 90, d.quality)
 }
 
-func TestCameraModelsThatCannotBe(t *testing.T) {
+func TestInvalidCameraModels(t *testing.T) {
 	for field, m := range map[string]CameraModel{
 		"gain":         {Gain: -1},
 		"blur":         {Blur: math.NaN()},

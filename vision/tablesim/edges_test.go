@@ -244,7 +244,7 @@ func TestEdgesKnowTheSize(t *testing.T) {
 	}
 }
 
-func TestEdgesRefuseWhatIsNoHint(t *testing.T) {
+func TestInvalidEdgeHintsAreRefused(t *testing.T) {
 	l, f, _ := edgesOf(t, wornTable(30000, tablesim.WearCells))
 	at := geom.Pose{Point: geom.Point{X: 400, Y: 400}}
 	for name, h := range map[string]vision.EdgeHint{

@@ -114,7 +114,7 @@ func TestWhatBadLightDoes(t *testing.T) {
 	}
 }
 
-func TestGlareMotionAndFlickerAreTold(t *testing.T) {
+func TestGlareMotionAndFlickerAreReported(t *testing.T) {
 	lamp := gauge(t, nil, func(g *image.Gray) {
 		for y := 350; y < 460; y++ {
 			for x := 480; x < 590; x++ {
@@ -171,7 +171,7 @@ func TestGlareMotionAndFlickerAreTold(t *testing.T) {
 }
 
 // An overexposed marker is no other lens's, and is not said to be.
-func TestMarkersThatAreBurntOutAreToldAsThat(t *testing.T) {
+func TestOverexposedMarkersAreReported(t *testing.T) {
 	table := tablesim.RandomTable(5, 1280, 720)
 	m, err := tablesim.CameraNamed("render")
 	require.NoError(t, err)
@@ -219,7 +219,7 @@ func TestAdviceComesBeforeWhiteIsBurntOut(t *testing.T) {
 	}
 }
 
-func TestGaugesTakeWhatever(t *testing.T) {
+func TestGaugesAcceptAnyPicture(t *testing.T) {
 	var g exposure.Gauges
 	assert.Empty(t, (&exposure.Light{}).Advice())
 	tiny := image.NewGray(image.Rect(0, 0, 3, 3))

@@ -72,7 +72,7 @@ func TestAMarkedFrontEdgeGivesThePoseAsSurelyAsStated(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMarkOfThatBaseIsRefused(t *testing.T) {
+func TestMarksOfAnotherBaseAreRefused(t *testing.T) {
 	table := tablesim.RandomTable(32000, 1920, 1080)
 	l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 	require.NoError(t, err)

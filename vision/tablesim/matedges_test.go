@@ -12,7 +12,7 @@ import (
 )
 
 // Without markers the mat's edges tell whether the camera stands where it was calibrated.
-func TestTheMatsEdgesTellWhereTheCameraStands(t *testing.T) {
+func TestTheMatsEdgesConfirmTheCamera(t *testing.T) {
 	confirmed, pictures, cameras := 0, 0, 0
 	for seed := range uint64(16) {
 		if testing.Short() && seed >= 2 {

@@ -213,7 +213,7 @@ func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
 
 // A search in the background keeps no one waiting: until it ends, and after every change, nothing is
 // said of the obstacles; what it found then is of the picture that it searched.
-func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
+func TestObstaclesAreSearchedInTheBackground(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws and searches many pictures: run without -short")
 	}
@@ -319,7 +319,7 @@ func TestAPushedRockIsNotAnsweredAtItsOldPlace(t *testing.T) {
 	assert.GreaterOrEqual(t, answered, 11, "of 12, one of them half covered")
 }
 
-func TestWhatTheCatalogueDoesNotKnowIsUnknown(t *testing.T) {
+func TestObjectsOutsideTheCatalogueAreUnknown(t *testing.T) {
 	table, catalogue := obstacleTable(t)
 	catalogue.Entries = catalogue.Entries[:2]
 	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
@@ -372,7 +372,7 @@ func TestAFaintThingIsUnknownAsFarAsItReaches(t *testing.T) {
 
 // A hand lays down what is as light as the mat on the mean: the picture after it is like the one
 // before it, as far as blocks' means go, and must be searched all the same.
-func TestWhatAHandLeftIsSearchedForThoughThePictureLooksAsBefore(t *testing.T) {
+func TestAnObjectLeftByAHandIsSearched(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws and searches many pictures: run without -short")
 	}

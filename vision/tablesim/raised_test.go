@@ -16,7 +16,7 @@ import (
 
 // A token that is held above the mat is refused with a reason, or its sigma covers where it seems to stand; and nothing else is
 // read in its place.
-func TestATokenThatIsHeldUpIsNotBelievedToStand(t *testing.T) {
+func TestAHeldTokenIsNotAccepted(t *testing.T) {
 	heights := []geom.Length{5, 8, 11, 14}
 	if testing.Short() {
 		heights = []geom.Length{5, 14}
@@ -67,7 +67,7 @@ func TestATokenThatIsHeldUpIsNotBelievedToStand(t *testing.T) {
 }
 
 // Tokens whose prints are out of true, as a printer makes them that feeds the paper unevenly, are where they seem to be.
-func TestTokensThatArePrintedOutOfTrueAreInTheirPlaces(t *testing.T) {
+func TestDistortedPrintsAreLocatedRight(t *testing.T) {
 	prints, tables := []Print{{Sheared: 0.01}, {Wider: 0.01}, {Longer: -0.01}, {Wider: -0.01, Longer: -0.01}, {Sheared: 0.005}}, 2
 	if testing.Short() {
 		prints, tables = prints[:1], 1
@@ -103,7 +103,7 @@ func TestTokensThatArePrintedOutOfTrueAreInTheirPlaces(t *testing.T) {
 }
 
 // Tokens that are all as much too large were printed so, and that is said once.
-func TestTokensThatArePrintedTooLargeAreToldTogether(t *testing.T) {
+func TestOversizedPrintsAreReportedTogether(t *testing.T) {
 	all := []vision.RaisedToken{
 		{ID: "A1", At: geom.Point{X: 100, Y: 200}, Larger: 0.0155, Sigma: 0.0005, Up: 19},
 		{ID: "A2", At: geom.Point{X: 500, Y: 200}, Larger: 0.0163, Sigma: 0.0008, Up: 20},

@@ -39,7 +39,7 @@ func tokenAt(x, y float64, outline []geom.Point) engine.Obstacle {
 	return engine.Obstacle{ID: "t", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: x, Y: y}}, Outline: outline}
 }
 
-func TestWhatCannotBeTracedIsToldWithTheReason(t *testing.T) {
+func TestUntraceableTokensAreReportedWithTheReason(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws and searches whole pictures: run without -short")
 	}

@@ -154,7 +154,7 @@ func TestFramesShowTheirTruthAndTheGameLoops(t *testing.T) {
 	assert.Len(t, s.Layout().Markers, 8)
 }
 
-func TestTheGameIsLegalWheneverNobodyMoves(t *testing.T) {
+func TestTheGameIsLegalAtRest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
 	}
@@ -258,7 +258,7 @@ func TestTruthMayBeAskedWhileFramesAreMade(t *testing.T) {
 	<-done
 }
 
-func TestTheCheckCardIsLaidAndTheGameGoesOnAfterIt(t *testing.T) {
+func TestTheGameContinuesAfterTheCheckCard(t *testing.T) {
 	c := &clock{}
 	o := c.options(5)
 	o.Width, o.Height = 320, 180

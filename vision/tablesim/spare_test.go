@@ -45,7 +45,7 @@ func sigmasOff(got, want engine.Ship) float64 {
 
 // A token that lies on the mat without a base is said to lie there, or the sigma of the ship that it may be covers where it lies. No
 // ship on a base is taken for one.
-func TestATokenThatLiesFlatIsNoShip(t *testing.T) {
+func TestATokenOnTheMatIsNotAShip(t *testing.T) {
 	sizes, tables := [][2]int{{1920, 1080}, {3840, 2160}}, 6
 	if testing.Short() {
 		sizes, tables = sizes[:1], 2
@@ -86,7 +86,7 @@ func TestATokenThatLiesFlatIsNoShip(t *testing.T) {
 }
 
 // A spare token does not make another of a ship that stands on the table.
-func TestASpareTokenOfAShipOnTheTableIsNoTwin(t *testing.T) {
+func TestASpareTokenIsNotADuplicate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("renders a picture at 4K")
 	}
@@ -109,7 +109,7 @@ func TestASpareTokenOfAShipOnTheTableIsNoTwin(t *testing.T) {
 }
 
 // Tokens that were printed too small are said to be, and those that are read are where they seem to be.
-func TestTokensThatArePrintedTooSmallAreTold(t *testing.T) {
+func TestUndersizedPrintsAreReported(t *testing.T) {
 	scales := []float64{0.97, 0.98, 0.997, 1}
 	if testing.Short() {
 		scales = []float64{0.97}
@@ -141,7 +141,7 @@ func TestTokensThatArePrintedTooSmallAreTold(t *testing.T) {
 }
 
 // What is said of tokens that were printed too small.
-func TestPrintsThatAreTooSmallAreToldTogether(t *testing.T) {
+func TestUndersizedPrintsAreReportedTogether(t *testing.T) {
 	all := []vision.SmallToken{{ID: "A1", Smaller: 0.031, Sigma: 0.002}, {ID: "B2", Smaller: 0.029, Sigma: 0.001}}
 	assert.Equal(t, []string{"Tokens printed at 97.0 % of their size: A1, B2. Ships with such tokens are sometimes missed: " +
 		"print them at 100 % (docs/printing.md says how)"}, vision.DescribeSmall(all))

@@ -106,7 +106,7 @@ func (s *still) settle() {
 
 // The camera's noise, light that drifts, lamps that flicker under a rolling shutter and
 // compression are no change.
-func TestWhatIsNoChangeOfTheTable(t *testing.T) {
+func TestChangesThatAreNotOfTheTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it renders many pictures")
 	}
@@ -303,7 +303,7 @@ func TestHandsRocksAndAMovedCameraAreNoticed(t *testing.T) {
 }
 
 // What is steady costs no memory, so that a day's pictures cost none.
-func TestALookAtAStillTableAllocatesNothing(t *testing.T) {
+func TestComparingAStillTableAllocatesNothing(t *testing.T) {
 	s := newStill(t, 1280, 720, 0.003)
 	s.settle()
 	g := s.picture()

@@ -74,7 +74,7 @@ func TestARockUnderAShipIsNotItsMiniature(t *testing.T) {
 }
 
 // Miniatures of many shapes, in the places of the scripted game, are no things on the mat.
-func TestMiniaturesAreNoThingsUnderShips(t *testing.T) {
+func TestMiniaturesAreNotObjectsUnderShips(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it searches whole pictures for obstacles: run without -short")
 	}

@@ -29,7 +29,7 @@ func near(t *testing.T, g Grip) lens.Side {
 	return best
 }
 
-func TestWhoeverObeysDoesWhatTheAdviceSays(t *testing.T) {
+func TestObeyFollowsTheAdvice(t *testing.T) {
 	for n := range 12 {
 		for side, name := range []string{"left", "right", "top", "bottom"} {
 			g := Obey("tilt the board's "+name+" side towards the camera, by about 30 degrees", n)

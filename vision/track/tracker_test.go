@@ -361,7 +361,7 @@ func TestDroppedPicturesChangeOnlyWhen(t *testing.T) {
 	}
 }
 
-func TestPicturesThatSayNothingNew(t *testing.T) {
+func TestPicturesThatAreNotNewer(t *testing.T) {
 	r := newReel(TrackerOptions{})
 	first := r.show(5, poses{"A1": visiontest.Pose(300, 200, 0)})
 	same := r.Update(first.Located, nil, nil)
@@ -371,7 +371,7 @@ func TestPicturesThatSayNothingNew(t *testing.T) {
 	assert.Equal(t, first.Tracks, older.Tracks, "one that is older")
 }
 
-func TestTwoShipsOfOneNameAreNone(t *testing.T) {
+func TestDuplicateNamesAreDropped(t *testing.T) {
 	r := newReel(TrackerOptions{})
 	r.show(5, poses{"A1": visiontest.Pose(300, 200, 0)})
 	r.now = r.now.Add(200 * time.Millisecond)
@@ -393,7 +393,7 @@ func TestSightingsWithoutACovariance(t *testing.T) {
 	assert.Equal(t, "A1 hidden", states(tr.Update(l, nil, nil)), "a pose that is none was not read")
 }
 
-func TestADoubtfulPictureMovesNothing(t *testing.T) {
+func TestADoubtfulPictureMovesNoShip(t *testing.T) {
 	r := newReel(TrackerOptions{})
 	here, there := visiontest.Pose(300, 200, 10), visiontest.Pose(340, 220, 60)
 	doubtful := func(ships poses) string {
@@ -501,7 +501,8 @@ func TestRestingTracks(t *testing.T) {
 	assert.Equal(t, rested.Captured, k.Rest(at, 3).Captured, "a picture that is not newer says nothing new")
 
 	// Not read from now on: the time for which its pose stands runs from the last look.
-	unread := k.Update(vision.Located{Captured: later.Add(2 * time.Second), Seq: 4}, func(string) vision.Place { return vision.PlaceUnchanged }, nil)
+	unread := k.Update(vision.Located{Captured: later.Add(2 * time.Second), Seq: 4},
+		func(string) vision.Place { return vision.PlaceUnchanged }, nil)
 	require.Len(t, unread.Tracks, 1)
 	assert.Equal(t, vision.Unread, unread.Tracks[0].State)
 }

@@ -291,9 +291,9 @@ func TestOtherProcessorsGiveTheSameAnswers(t *testing.T) {
 // The smallest stated uncertainty of an answer is a hundred times as much as what is allowed.
 var packagesWithin = map[string]float64{"table": 5e-3, "located": 1e-3, "measured": 1e-3}
 
-// TestPackagesAnswerTheSame compares the scenes and the answers of two packages on the same
+// TestPackagesGiveTheSameAnswers compares the scenes and the answers of two packages on the same
 // pictures.
-func TestPackagesAnswerTheSame(t *testing.T) {
+func TestPackagesGiveTheSameAnswers(t *testing.T) {
 	dir := os.Getenv("SIGHTLINE_ARCH_COMPARE")
 	if dir == "" {
 		t.Skip("compares two packages: make test-packages")

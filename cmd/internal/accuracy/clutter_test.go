@@ -105,9 +105,9 @@ func learntFrom(t *testing.T, table calibration.Table, f vision.Frame) *obstacle
 	return mat
 }
 
-// TestClutterIsNoShipAndNoObstacle: among dials, templates, tokens, dice, cards and hands
+// TestClutterIsNeitherShipNorObstacle: among dials, templates, tokens, dice, cards and hands
 // there is nothing to measure. What lies on the mat may be unknown.
-func TestClutterIsNoShipAndNoObstacle(t *testing.T) {
+func TestClutterIsNeitherShipNorObstacle(t *testing.T) {
 	notShort(t)
 	var n invented
 	seeds := []uint64{9} // a plain card's end was read as a side of A3

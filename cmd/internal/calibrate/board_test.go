@@ -24,7 +24,7 @@ import (
 
 // Of the corners of a board, all are the board and a part is not, whichever side of it
 // is missing.
-func TestAPartOfAChessboardIsToldFromTheWhole(t *testing.T) {
+func TestAPartOfAChessboardIsDistinguishedFromTheWhole(t *testing.T) {
 	g := drawBoard(t, 0.3, 0.2, 0, 0, 330)
 	px, found, err := opencv.FindChessboard(vision.Frame{Gray: g}, 9, 6)
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestAPartOfAChessboardIsToldFromTheWhole(t *testing.T) {
 	assert.False(t, fiducial.ChessboardContinues(g, px[:3], 9, 6))
 }
 
-func TestABoardThatIsLargerThanSaidIsRefused(t *testing.T) {
+func TestABoardLargerThanStatedIsRefused(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(sharedMaterial(t, "real", "opencv_chess_9x6"), "left0[2-8].jpg"))
 	require.NoError(t, err)
 	out := filepath.Join(t.TempDir(), "lens.json")
@@ -56,7 +56,7 @@ func TestABoardThatIsLargerThanSaidIsRefused(t *testing.T) {
 
 // The box under the solution shows the views that the solution used, and no second
 // figure for what the solution says of a mat point.
-func TestTheCoverageIsThatOfTheViewsThatWereUsed(t *testing.T) {
+func TestTheCoverageIsThatOfTheUsedViews(t *testing.T) {
 	board, err := calibration.ParseBoard("9x6:25mm")
 	require.NoError(t, err)
 	c := lensCmd{Input: pictures.Input{Images: boardPictures(t, t.TempDir())}}

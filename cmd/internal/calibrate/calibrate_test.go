@@ -362,7 +362,7 @@ func TestCalibrateTableOfTheRenderedTables(t *testing.T) {
 	}
 }
 
-func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
+func TestWrongUsageOfCalibrateIsExplained(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, raw []byte) string {
 		p := filepath.Join(dir, name)

@@ -45,7 +45,7 @@ func TestEveryPictureIsAPlaceUnlessTheCardLiesAsBefore(t *testing.T) {
 	assert.Equal(t, time.Unix(5, 0), w.last)
 }
 
-func TestLiveTheCardCountsOnceItLiesStill(t *testing.T) {
+func TestLiveTheCardCountsOnceItIsAtRest(t *testing.T) {
 	w, _ := watched(true, 0, 0, 0, 0)
 	assert.Zero(t, w.settled(), "four pictures are too few")
 	var progress *bytes.Buffer

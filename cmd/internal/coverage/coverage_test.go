@@ -27,7 +27,7 @@ func TestTheCoveragePictureShowsWhatIsCovered(t *testing.T) {
 	}, Picture(s))
 }
 
-func TestWithoutATerminalOnlyNewsIsPrinted(t *testing.T) {
+func TestWithoutATerminalOnlyChangesArePrinted(t *testing.T) {
 	var out bytes.Buffer
 	r := NewReport(&out)
 	s := lens.GuideState{Views: 1, Advice: "tilt it"}
@@ -40,7 +40,7 @@ func TestWithoutATerminalOnlyNewsIsPrinted(t *testing.T) {
 	assert.Equal(t, "frame 1: no board\nframe 3: view 1 taken: it adds the first view; next: tilt it\nframe 4: no board\n", out.String())
 }
 
-func TestOnATerminalThePictureIsDrawnInItsPlace(t *testing.T) {
+func TestOnATerminalThePictureIsRedrawnInPlace(t *testing.T) {
 	var out bytes.Buffer
 	r := &Report{out: &out, place: true}
 	s := lens.GuideState{Advice: strings.Repeat("a long advice ", 12)}

@@ -75,7 +75,7 @@ func states(findings []doctor.Finding) (all []doctor.State) {
 	return all
 }
 
-func TestACalibrationThatHoldsIsWell(t *testing.T) {
+func TestAValidCalibrationIsOK(t *testing.T) {
 	c, w := newSimulatedCamera(t), newBox()
 	c.on(w)
 	loaded, err := calibration.LoadTable(c.file)
@@ -100,7 +100,7 @@ func TestACalibrationThatHoldsIsWell(t *testing.T) {
 	assert.Contains(t, w.examine(t, "calibration")["verification"][0].Says, "cannot be read")
 }
 
-func TestACalibrationThatDoesNotHoldIsToldWhy(t *testing.T) {
+func TestAnInvalidCalibrationIsExplained(t *testing.T) {
 	replace := func(t *testing.T, file, old, new string) {
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)

@@ -196,7 +196,7 @@ func (w *whole) examine(t *testing.T, only ...string) map[string][]doctor.Findin
 	return byCheck
 }
 
-func TestAWholeBoxIsWell(t *testing.T) {
+func TestAWorkingBoxIsOK(t *testing.T) {
 	w := newBox()
 	w.setup.Source, w.setup.Table = "/dev/video0", "" // no calibration: see the next tests
 	findings := doctor.Examine(t.Context(), w.box, w.setup, nil, nil)
@@ -212,7 +212,7 @@ func TestAWholeBoxIsWell(t *testing.T) {
 }
 
 // Each box is broken in one way; the named check must say so, in these words.
-func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
+func TestFaultsOfTheBoxAreExplained(t *testing.T) {
 	set := func(path, text string) func(*whole) {
 		return func(w *whole) { w.files[path] = &fstest.MapFile{Data: []byte(text)} }
 	}
@@ -413,7 +413,7 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 	}
 }
 
-func TestTheServicesOwnUserIsLookedAtToo(t *testing.T) {
+func TestTheServicesUserIsCheckedToo(t *testing.T) {
 	w := newBox()
 	w.box.User = func() (doctor.Account, error) {
 		return doctor.Account{Name: "ann", Groups: []string{"gpio", "i2c", "spi", "video"}}, nil
@@ -425,7 +425,7 @@ func TestTheServicesOwnUserIsLookedAtToo(t *testing.T) {
 	assert.Contains(t, got[1].Says, "sightline is not in the group i2c")
 }
 
-func TestControlsThatComeWrongOrNotAtAllAreNamed(t *testing.T) {
+func TestWrongAndMissingInputsAreReported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for presses that do not come: run without -short")
 	}
@@ -442,7 +442,7 @@ func TestControlsThatComeWrongOrNotAtAllAreNamed(t *testing.T) {
 	assert.Contains(t, got[1].Says, "nothing came within 10 seconds")
 }
 
-func TestWithoutAPersonLampsAreSwitchedAndThatIsSaid(t *testing.T) {
+func TestWithoutAPersonLampsAreOnlySwitched(t *testing.T) {
 	w := newBox()
 	w.box.Ask, w.box.Tell = nil, nil
 	got := w.examine(t)

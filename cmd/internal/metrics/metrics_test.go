@@ -40,7 +40,7 @@ func values(t *testing.T, text string) map[string]float64 {
 	return out
 }
 
-func TestTheMachineIsToldAsItSays(t *testing.T) {
+func TestMachineFiguresAreWritten(t *testing.T) {
 	root := fstest.MapFS{
 		"sys/class/thermal/thermal_zone0/temp":                    {Data: []byte("61250\n")},
 		"sys/class/thermal/thermal_zone1/temp":                    {Data: []byte("-274000\n")},
@@ -71,7 +71,7 @@ func TestTheMachineIsToldAsItSays(t *testing.T) {
 	assert.Empty(t, b.String(), "a machine that says nothing is not said to be cold")
 }
 
-func TestTheProcessAndItsVersionAreTold(t *testing.T) {
+func TestProcessFiguresAndVersionAreWritten(t *testing.T) {
 	var b bytes.Buffer
 	metrics.Build(&b, "a \"b\"\\c\nd")
 	assert.Contains(t, b.String(), `{version="a \"b\"\\c\nd",goversion="go`)
@@ -89,7 +89,7 @@ func TestTheProcessAndItsVersionAreTold(t *testing.T) {
 	assert.Greater(t, before["process_start_time_seconds"], 1e9)
 }
 
-func TestThrottledIsReadAsKernelAndVcgencmdWriteIt(t *testing.T) {
+func TestThrottledIsParsedFromKernelAndVcgencmd(t *testing.T) {
 	for text, want := range map[string]uint64{"0": 0, "50005": 0x50005, "0x50000\n": 0x50000, "throttled=0x4": 4} {
 		bits, ok := metrics.ParseThrottled(text)
 		assert.True(t, ok, text)

@@ -201,7 +201,7 @@ func TestACameraThatIsGoneSoonContradictsNobody(t *testing.T) {
 	assert.Empty(t, v.Located.Scene.Unknown, "what it saw there is the rock")
 }
 
-func TestObstaclesOfAnEyeAreMeasuredThoughTheMainPictureRests(t *testing.T) {
+func TestObstaclesOfASecondaryCameraAreMeasuredWhileTheMainPictureRests(t *testing.T) {
 	b, s := newBenchWithObstacles(t)
 	s.obstacles = rocksAt()
 	b.ships = []engine.Ship{ship("A1", 300, 500), ship("B1", 300, 700)}

@@ -90,7 +90,7 @@ func TestWhenAShipStandsForTwoCameras(t *testing.T) {
 	}
 }
 
-func TestContradictingCamerasAreToldOnce(t *testing.T) {
+func TestContradictingCamerasAreReportedOnce(t *testing.T) {
 	b := newTwoEyedBench(t)
 	b.ships = []engine.Ship{ship("A1", 300, 300), ship("B1", 300, 487)}
 	var v live.State
@@ -107,7 +107,7 @@ func TestContradictingCamerasAreToldOnce(t *testing.T) {
 	assert.Equal(t, 1, told, "%v", v.Notes)
 }
 
-func TestAnEyeThatIsNotWellIsLeftOutAndNamed(t *testing.T) {
+func TestAFailingSecondaryCameraIsLeftOutAndNamed(t *testing.T) {
 	b := newTwoEyedBench(t)
 	b.ships = []engine.Ship{ship("A1", 300, 300)}
 	hidden := ship("B1", 300, 487)

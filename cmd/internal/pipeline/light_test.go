@@ -12,7 +12,7 @@ import (
 	"sightline/vision/tablesim"
 )
 
-func TestTheLightIsMeasuredOnceASecondAndSaid(t *testing.T) {
+func TestTheLightIsMeasuredOnceASecondAndReported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it renders a game")
 	}

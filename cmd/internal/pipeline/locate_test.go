@@ -108,7 +108,7 @@ type blindLocator struct{}
 func (blindLocator) Locate(vision.Frame) (vision.Located, error) { return vision.Located{}, nil }
 
 // A base has one name: whoever named it wrongly takes it away, or names the ship that it is.
-func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
+func TestANamedBaseIsNotAnotherShips(t *testing.T) {
 	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}}, seen: true}
 	ask := live.PlacedShip{ID: "A3", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}, Headed: true}
 	for state, refused := range map[vision.TrackState]bool{vision.Settling: true, vision.Still: true, vision.Unread: true, vision.Frozen: true,

@@ -28,7 +28,7 @@ func scene(rng *rand.Rand, from, to int, fill func(x, y int) uint8) *image.Gray 
 	return g
 }
 
-func TestAPartThatNeverCameIsToldAtOnce(t *testing.T) {
+func TestAMissingPartIsReportedAtOnce(t *testing.T) {
 	grey := func(int, int) uint8 { return 128 }
 	smear := func(x, _ int) uint8 { return uint8(x % 200) } // the last row again and again
 	for name, c := range map[string]struct {
@@ -62,7 +62,7 @@ func TestAPartThatNeverCameIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestAPartThatStandsStillIsToldAfterHalfASecond(t *testing.T) {
+func TestAFrozenPartIsReportedAfterHalfASecond(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	old := scene(rng, 0, 0, nil)
 	stuck := func(x, y int) uint8 { return old.Pix[y*old.Stride+x] }
@@ -102,7 +102,7 @@ func marks(shift float64, below float64, without ...int) (out []calibration.Mark
 	return out
 }
 
-func TestATornPictureIsKnownByItsMarkers(t *testing.T) {
+func TestATornPictureIsDetectedByItsMarkers(t *testing.T) {
 	d := DriftMonitor{}
 	d.reset(calibration.Table{}, nil)
 	all := marks(0, 0)

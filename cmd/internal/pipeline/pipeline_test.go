@@ -218,7 +218,7 @@ func (b *bench) wait(d time.Duration) live.State {
 
 const frameTime = 200 * time.Millisecond
 
-func TestItRegistersItselfAndAnswers(t *testing.T) {
+func TestThePipelineRegistersAndAnswers(t *testing.T) {
 	b := newBench(t, nil)
 	v := b.picture(0)
 	require.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
@@ -245,7 +245,7 @@ func TestAnOldPictureGivesNoAnswer(t *testing.T) {
 	assert.NotNil(t, b.picture(0).Pair, "and it comes back by itself")
 }
 
-func TestAnUnpluggedCameraIsSaidAndComesBack(t *testing.T) {
+func TestAnUnpluggedCameraIsReportedAndComesBack(t *testing.T) {
 	b := newBench(t, nil)
 	b.picture(0)
 	b.status.State, b.status.Err = capture.FeedOpening, "no such device"
@@ -278,7 +278,7 @@ func TestWithoutALensItSaysHowToGetOne(t *testing.T) {
 	assert.Equal(t, live.OK, b.picture(time.Second).Health.Code)
 }
 
-func TestTooFewMarkersAreSaid(t *testing.T) {
+func TestTooFewMarkersAreReported(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) { b.hidden = 6 })
 	v := b.picture(0)
 	assert.Equal(t, live.NoCalibration, v.Health.Code)
@@ -292,7 +292,7 @@ func TestAProgramThatCannotSeeMarkersSaysSo(t *testing.T) {
 	assert.Contains(t, v.Health.Detail, "OpenCV")
 }
 
-func TestALensForAnotherShapeOfPictureIsSaid(t *testing.T) {
+func TestALensForAnotherShapeOfPictureIsReported(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) { b.camera.Intrinsics.Height = 960 })
 	v := b.picture(0)
 	assert.Equal(t, live.NoCalibration, v.Health.Code)
@@ -311,7 +311,7 @@ func TestACalibrationFileIsUsedAndFitsASmallerPicture(t *testing.T) {
 	assert.InDelta(t, 700, b.located.Fx, 1e-9)
 }
 
-func TestACalibrationFileForAnotherCameraIsSaid(t *testing.T) {
+func TestACalibrationFileOfAnotherCameraIsReported(t *testing.T) {
 	b := newBench(t, func(_ *bench, o *benchParts) {
 		other := overhead(0)
 		other.Height = 960
@@ -438,7 +438,7 @@ func TestHandsOverAllMarkersStopTheAnswersUntilTheyAreGone(t *testing.T) {
 	assert.Contains(t, v.Notes[0].Text, "moved by 30.0 mm", "moved while nobody saw it")
 }
 
-func TestAfterAMoveTooFewMarkersAreSaidAndTriedAgain(t *testing.T) {
+func TestAfterAMoveTooFewMarkersAreReportedAndRetried(t *testing.T) {
 	racetest.Skip(t)
 	b := newBench(t, nil)
 	b.quiet(30)
@@ -646,7 +646,7 @@ func TestWhatWasSeenThroughAnotherCalibrationIsForgotten(t *testing.T) {
 	assert.Contains(t, v.Reason, "less than half a second")
 }
 
-func TestNobodysChoiceIsOverruled(t *testing.T) {
+func TestTheChoiceIsNeverOverruled(t *testing.T) {
 	b := newBench(t, nil)
 	b.game.Choose(live.Choice{Arc: engine.ArcRear})
 	v := b.picture(0)
@@ -654,7 +654,7 @@ func TestNobodysChoiceIsOverruled(t *testing.T) {
 	assert.Contains(t, v.Reason, "click")
 }
 
-func TestWhatCannotBeLocatedIsSaid(t *testing.T) {
+func TestFailedSearchesAreReported(t *testing.T) {
 	b := newBench(t, nil)
 	b.picture(0)
 	b.locate = errors.New("the picture is 1×1, the calibration is for 1280×720")
@@ -666,7 +666,7 @@ func TestWhatCannotBeLocatedIsSaid(t *testing.T) {
 	assert.Equal(t, live.OK, b.picture(frameTime).Health.Code)
 }
 
-func TestASceneThatCannotBeMeasuredIsSaid(t *testing.T) {
+func TestAnUnmeasurableSceneIsReported(t *testing.T) {
 	b := newBench(t, nil)
 	b.ships[0].Base = engine.BaseUnknown
 	v := b.picture(0)
@@ -680,7 +680,7 @@ func TestObstaclesOfNoSceneAreNotWatched(t *testing.T) {
 	assert.Equal(t, engine.NoView, b.hub.Newest().Panel.Obstructed)
 }
 
-func TestPicturesOfAnotherSizeAreRegisteredAnew(t *testing.T) {
+func TestPicturesOfAnotherSizeAreRegisteredAgain(t *testing.T) {
 	for name, fromFile := range map[string]bool{"from the markers": false, "from a file": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(b *bench, o *benchParts) {
@@ -776,7 +776,7 @@ func TestThePicturesOfADirectoryCountThoughTheyAreNotNewer(t *testing.T) {
 	assert.Equal(t, []string{"A3"}, ids(v))
 }
 
-func TestNoAnswerRestsOnWhatCannotBeUsedAnyMore(t *testing.T) {
+func TestNoAnswerUsesStaleCalibrations(t *testing.T) {
 	racetest.Skip(t)
 	fails := false
 	b := newBench(t, func(b *bench, o *benchParts) {

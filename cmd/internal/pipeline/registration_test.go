@@ -136,7 +136,7 @@ func TestARegistrationGoesThroughItsStates(t *testing.T) {
 }
 
 // Whatever the state was, nothing of a registration that no longer holds is left.
-func TestNothingIsLeftOfAnInvalidRegistration(t *testing.T) {
+func TestAnInvalidRegistrationLeavesNothing(t *testing.T) {
 	racetest.Skip(t)
 	for name, before := range map[string]func(r *registering){
 		"trusted": func(*registering) {},
@@ -170,7 +170,7 @@ func TestNothingIsLeftOfAnInvalidRegistration(t *testing.T) {
 	}
 }
 
-func TestARegistrationThatTheLaterStagesRefuseIsNone(t *testing.T) {
+func TestARegistrationRefusedByLaterStagesIsDropped(t *testing.T) {
 	r := newRegistering(t, nil)
 	r.refuse = errors.New("out of order")
 	assert.Equal(t, Unknown, r.pass(11))

@@ -14,7 +14,7 @@ import (
 )
 
 // A ship whose code is seen twice is missing, and everyone is told why, once.
-func TestACodeSeenTwiceIsTold(t *testing.T) {
+func TestACodeSeenTwiceIsReported(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) {
 		b.ships = []engine.Ship{ship("B1", 300, 487), ship("A2", 100, 100)}
 		b.twins = []vision.DuplicateID{{ID: "A1", At: []geom.Point{{X: 300, Y: 300}, {X: 650, Y: 300}}}}
@@ -49,7 +49,7 @@ func TestACodeSeenTwiceIsTold(t *testing.T) {
 }
 
 // A token that stays above the mat is missing, and everyone is told why, once; a hand that carries a ship is no news.
-func TestATokenAboveTheMatIsTold(t *testing.T) {
+func TestATokenAboveTheMatIsReported(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) {
 		b.ships = []engine.Ship{ship("B1", 300, 487)}
 		b.raised = []vision.RaisedToken{{ID: "A1", At: geom.Point{X: 300, Y: 300}, Larger: 0.016, Sigma: 0.001, Up: 20}}
@@ -77,7 +77,7 @@ func TestATokenAboveTheMatIsTold(t *testing.T) {
 }
 
 // A spare token that lies on the mat is no ship, and a sheet that was printed too small is told: each once.
-func TestTokensThatAreNotOnBasesOrTooSmallAreTold(t *testing.T) {
+func TestSpareAndUndersizedTokensAreReported(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) {
 		b.ships = []engine.Ship{ship("B1", 300, 487)}
 		b.spare = []vision.SpareToken{{ID: "A1", At: geom.Point{X: 300, Y: 300}}}

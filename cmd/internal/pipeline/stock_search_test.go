@@ -60,7 +60,7 @@ func TestASearchFindsTheShipThatItsFirstFitMisses(t *testing.T) {
 }
 
 // A tap says where a base stands to 12 mm, and no heading: many wrong poses agree there as well.
-func TestATapFindsTheCardAmongManyGuesses(t *testing.T) {
+func TestATapFindsTheCardAmongManyHypotheses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("renders nine pictures")
 	}

@@ -125,7 +125,7 @@ func tap(id string, s look.Sight) live.PlacedShip {
 }
 
 // A ship whose look no other has is named by the search; of three alike each is unsure, until a person names two of them.
-func TestTheSearchNamesOnlyWhatOneShipMayBe(t *testing.T) {
+func TestTheSearchNamesOnlyUnambiguousBases(t *testing.T) {
 	s := newStockTable(at("B1", 500, 500, "B1"), at("A1", 200, 200, "A1", "A2", "A3"), at("A1", 300, 200, "A1", "A2", "A3"),
 		at("A1", 400, 200, "A1", "A2", "A3"))
 	all := []string{"A1", "A2", "A3"}
@@ -137,7 +137,7 @@ func TestTheSearchNamesOnlyWhatOneShipMayBe(t *testing.T) {
 }
 
 // Two ships alike that moved unseen keep their names where only one of them can have flown to each place, and else are asked about.
-func TestShipsAlikeAreToldByTheirMoves(t *testing.T) {
+func TestShipsAlikeAreDistinguishedByTheirMoves(t *testing.T) {
 	start := func() *stockTable {
 		s := newStockTable(at("A1", 200, 200, "A1", "A2"), at("A1", 260, 200, "A1", "A2"))
 		s.see(t)

@@ -11,7 +11,7 @@ import (
 	"sightline/engine"
 )
 
-func TestEveryRuleThatAVerdictNamesHasWords(t *testing.T) {
+func TestEveryRuleOfAVerdictHasAText(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/rules.md")
 	require.NoError(t, err)
 	for _, r := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {

@@ -64,7 +64,7 @@ func TestSquadsOfTheBuilders(t *testing.T) {
 }
 
 // A pilot of whom nothing is known is not lost.
-func TestWhoIsNotKnownIsAStranger(t *testing.T) {
+func TestUnknownPilotsAreStrangers(t *testing.T) {
 	r := checked(t, `{"faction":"rebelalliance","pilots":[{"id":"nobody","ship":"nothing","points":4},{"id":"noone"},{"id":"wedgeantilles"}]}`)
 	assert.Len(t, r.Ships, 1)
 	assert.Len(t, r.Strangers, 2)

@@ -98,7 +98,7 @@ func TestTheFirstEditionsPilots(t *testing.T) {
 	assert.Nil(t, r.Ships[0].Initiative, "the card has ?")
 }
 
-func TestWhatIsNotKnownIsNamed(t *testing.T) {
+func TestUnknownIDsAreReported(t *testing.T) {
 	r := checked(t, `{"version":"2.0.0","faction":"hutts","pilots":[{"id":"nobody","ship":"nothing"},{"id":"newace","ship":"t65xwing"},
 		{"id":"darthvader","ship":"t65xwing"},{"id":"nobody"}]}`)
 	assert.Equal(t, []string{"hutts", "nobody", "nothing", "newace"}, r.Unknown)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestALongCommandSaysOnATerminalHowFarItIs(t *testing.T) {
+func TestALongCommandShowsItsProgressOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen, out bytes.Buffer
 		m := &meter{terminal: &screen}

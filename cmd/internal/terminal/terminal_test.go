@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestASecondSignalInHasteDoesNotCutTheStopShort(t *testing.T) {
+func TestAQuickSecondSignalDoesNotInterruptTheStop(t *testing.T) {
 	ctx, err := Interruptible()
 	require.NoError(t, err)
 	other := make(chan os.Signal, 2) // the test itself must live on whatever happens
@@ -87,7 +87,7 @@ func TestAnErrorIsOneLineWithoutControlCharacters(t *testing.T) {
 	assert.Equal(t, "a b �[31mc�� é 台", got)
 }
 
-func TestAnErrorIsNotLongerThanAnyoneReads(t *testing.T) {
+func TestLongErrorsAreCut(t *testing.T) {
 	got := OneLine(errors.New("scene.json: rules: got " + strings.Repeat("x", 1<<20) + ", expected 2.5"))
 	assert.Less(t, len(got), 2100)
 	assert.True(t, strings.HasPrefix(got, "scene.json: rules: got xxx") && strings.HasSuffix(got, "xxx, expected 2.5"), got)

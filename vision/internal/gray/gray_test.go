@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestAPictureIsMadeSmaller(t *testing.T) {
+func TestShrinkAverages(t *testing.T) {
 	g := image.NewGray(image.Rect(0, 0, 5, 4))
 	for i := range g.Pix {
 		g.Pix[i] = uint8(10 * i)

@@ -64,7 +64,7 @@ func TestBoxMaskLooksAtSquares(t *testing.T) {
 }
 
 // Parts of random masks are told by growing each from one cell.
-func TestFloodTellsPartsOfAnyShape(t *testing.T) {
+func TestFloodSeparatesPartsOfAnyShape(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 60 {
 		w, h, least := 1+random.IntN(12), 1+random.IntN(12), random.IntN(20)
