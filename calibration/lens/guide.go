@@ -238,7 +238,7 @@ func (g *Guide) Offer(s calibration.BoardSighting) GuideStep {
 		return step
 	}
 	g.restCount = 0
-	g.take(v, pose)
+	g.take(v)
 	return GuideStep{Outcome: GuideTaken, Added: added}
 }
 
@@ -248,7 +248,7 @@ func (g *Guide) Add(s calibration.BoardSighting) GuideStep {
 	v, pose, step := g.locate(s)
 	if step.Outcome == GuideTaken {
 		step.Added = g.adds(v, pose)
-		g.take(v, pose)
+		g.take(v)
 	}
 	return step
 }
@@ -498,7 +498,7 @@ func (g *Guide) agrees(v calibration.BoardView, pose calibration.Extrinsics) (Gu
 }
 
 // take adds a view and updates the state.
-func (g *Guide) take(v calibration.BoardView, pose calibration.Extrinsics) {
+func (g *Guide) take(v calibration.BoardView) {
 	v.Pixels = append([]geom.Pixel(nil), v.Pixels...)
 	if v.Indices != nil {
 		v.Indices = append([]int(nil), v.Indices...)

@@ -11,8 +11,6 @@ type Length float64
 // Units of length.
 const (
 	Millimeter Length = 1
-	Centimeter        = 10 * Millimeter
-	Meter             = 1000 * Millimeter
 	Inch              = 25.4 * Millimeter
 )
 
@@ -30,9 +28,6 @@ const (
 	Radian Angle = 1
 	Degree       = math.Pi / 180 * Radian
 )
-
-// Radians returns the angle as a number of radians.
-func (a Angle) Radians() float64 { return float64(a) }
 
 // Degrees returns the angle as a number of degrees.
 func (a Angle) Degrees() float64 { return float64(a / Degree) }

@@ -70,15 +70,6 @@ func (k FaultKind) String() string {
 	return faultNames[k]
 }
 
-// FaultKinds lists all faults.
-func FaultKinds() []FaultKind {
-	var all []FaultKind
-	for k := FaultNone + 1; k < faultKinds; k++ {
-		all = append(all, k)
-	}
-	return all
-}
-
 // Faulty is the simulated table seen by a camera that fails on demand (Inject). It belongs to one
 // goroutine.
 type Faulty struct {
@@ -116,9 +107,6 @@ func NewFaulty(o Options, seed uint64) (*Faulty, error) {
 	f := &Faulty{Source: s, other: other, rng: rand.New(rand.NewPCG(seed, 0x6661756c74)), shown: s.Camera()}
 	return f, nil
 }
-
-// Fault returns the present fault.
-func (f *Faulty) Fault() FaultKind { return f.fault }
 
 // Inject replaces the fault from the next picture on; FaultNone ends it.
 func (f *Faulty) Inject(k FaultKind) {

@@ -332,7 +332,7 @@ func TestFaultsOfTheBoxAreExplained(t *testing.T) {
 		}, "lamps", "lamps", doctor.Skipped, "No panel: the page's is used", ""},
 		"panel off": {func(w *whole) { w.setup.Panel = false }, "lamps", "lamps", doctor.Skipped, "switched off", ""},
 		"service has the panel": {func(w *whole) { w.runs["systemctl is-active sightline.service"] = "active\n" }, "lamps", "lamps",
-			doctor.Skipped, "service has it", "systemctl stop"},
+			doctor.Skipped, "service is using it", "systemctl stop"},
 		"display unplugged": {func(w *whole) { w.box.Display = func() (func() error, error) { return nil, syscall.ENXIO } }, "display",
 			"display", doctor.Wrong, "does not answer", "0x3c"},
 		"display upside down": {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "display", "display", doctor.Wrong,
@@ -342,7 +342,7 @@ func TestFaultsOfTheBoxAreExplained(t *testing.T) {
 		}, "display", "display", doctor.Wrong, "then failed", "SDA"},
 		"strip dark": {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "strip", "strip", doctor.Wrong, "does not show",
 			"strip.kind"},
-		"nobody to press": {func(w *whole) { w.box.Tell = nil }, "controls", "controls", doctor.Skipped, "No one is there", "terminal"},
+		"nobody to press": {func(w *whole) { w.box.Tell = nil }, "controls", "controls", doctor.Skipped, "No person is present", "terminal"},
 		"camera busy": {func(w *whole) {
 			w.box.Camera = func(context.Context) (vision.Source, error) { return nil, syscall.EBUSY }
 		}, "camera", "camera", doctor.Wrong, "busy", "systemctl stop"},
@@ -447,8 +447,8 @@ func TestWithoutAPersonLampsAreOnlySwitched(t *testing.T) {
 	w.box.Ask, w.box.Tell = nil, nil
 	got := w.examine(t)
 	assert.Equal(t, doctor.OK, got["lamp range1"][0].State)
-	assert.Contains(t, got["lamp range1"][0].Says, "no one was asked")
-	assert.Contains(t, got["display"][0].Says, "no one was asked")
+	assert.Contains(t, got["lamp range1"][0].Says, "no person confirmed")
+	assert.Contains(t, got["display"][0].Says, "no person confirmed")
 	assert.Equal(t, []bool{true, false}, w.lamps["GPIO17"].levels)
 }
 
