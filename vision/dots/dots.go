@@ -1,5 +1,5 @@
-// Package dots reads the coloured dots by which ships that look alike are told: two stickers of 8 mm at the rear corners of a
-// card, each a disc of 6 mm in one of five colours with a white ring. A ship's number says which two it carries.
+// Package dots reads the coloured dots that distinguish ships with the same card: two stickers of 8 mm at the rear corners of a
+// card, each a disc of 6 mm in one of five colours with a white ring. A ship's number determines its two colours.
 package dots
 
 import (
@@ -12,7 +12,7 @@ import (
 // Colour is a dot's colour; None: no dot is read.
 type Colour int
 
-// The colours. Orange is none of them: a camera takes it for red or yellow.
+// The colours. Orange is not among them, because cameras confuse it with red or yellow.
 const (
 	None Colour = iota
 	Red
@@ -28,7 +28,7 @@ func (c Colour) String() string {
 	return [...]string{"none", "red", "green", "blue", "yellow", "magenta"}[c]
 }
 
-// The sticker's measures.
+// The dimensions of the sticker.
 const (
 	Disc = 6 * geom.Millimeter // diameter of the colour
 	Ring = 8 * geom.Millimeter // and with its white ring
@@ -37,11 +37,11 @@ const (
 	FromRear = 11 * geom.Millimeter  // and from its rear edge
 )
 
-// Numbers is how many numbers the dots can say: more than a player has ships.
+// Numbers is the number of different pairs of dots: more than a player has ships.
 const Numbers = colours * colours
 
-// OfNumber are the dots of a ship's number, 1 to Numbers, at its left and its right rear corner. The first five have the same
-// colour twice, so that one of the two says enough; each further one has two.
+// OfNumber returns the dots of a ship's number, 1 to Numbers, at its left and right rear corners. The first five numbers have the
+// same colour twice, so that one dot is enough; the others have two colours.
 func OfNumber(n int) (left, right Colour, ok bool) {
 	switch {
 	case n < 1 || n > Numbers:
@@ -54,7 +54,7 @@ func OfNumber(n int) (left, right Colour, ok bool) {
 	return Colour(1 + i), Colour(1 + (i+1+k/colours)%colours), true
 }
 
-// OfShip are the dots of a ship: "A7" has those of number 7.
+// OfShip returns the dots of a ship: "A7" has those of number 7.
 func OfShip(id string) (left, right Colour, ok bool) {
 	if len(id) < 2 || id[0] != 'A' && id[0] != 'B' {
 		return None, None, false
@@ -66,7 +66,7 @@ func OfShip(id string) (left, right Colour, ok bool) {
 	return OfNumber(n)
 }
 
-// Places are where the middles of the left and the right dot lie in a base's frame, in mm.
+// Places returns the centres of the left and the right dot in the base's frame, in mm.
 func Places(b engine.Base) [2]geom.Point {
 	w, l := b.Size()
 	x, y := float64(w/2-FromSide), float64(FromRear-l/2)
@@ -85,8 +85,8 @@ func (r Reading) Allows(id string) bool {
 	return ok && (r[0] == None || r[0] == left) && (r[1] == None || r[1] == right)
 }
 
-// Resolve says which of the ships the dots name: the only one that has all dots that are read. It says nothing where no dot is
-// read, where several have them (A1 and B1 have the same), or where none has.
+// Resolve returns the only one of the ships that has all dots that are read. It returns none if no dot is read, if several ships
+// have them (A1 and B1 have the same), or if no ship has.
 func (r Reading) Resolve(ids []string) (id string, ok bool) {
 	if r == (Reading{}) {
 		return "", false

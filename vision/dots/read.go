@@ -10,22 +10,22 @@ import (
 	"sightline/vision"
 )
 
-// A dot is read where a disc of one colour lies, with white all round. All levels are shares of the white of the mat's
-// markers, in linear light, so that lamps of any colour make the same of a dot.
+// A dot is a disc of one colour with white all around. All levels are shares of the white of the mat's markers, in linear
+// light, so that a dot looks the same under lamps of any colour.
 const (
-	innerMM    = 1.3  // the disc's part that is read: blur does not reach it at 1 px/mm
-	ringMM     = 3.5  // the white ring's middle
-	ringLeast  = 0.13 // by which the ring is whiter than the disc, in the channel that the disc lacks
-	ringWays   = 12   // directions in which that is looked at
-	ringShare  = 0.75 // of them that must be whiter: the rest may be hidden
-	satLeast   = 0.55 // of the colour: 1 less its least channel over its largest
-	evenMost   = 0.35 // by which the disc's places may differ in a channel, over its largest
+	innerMM    = 1.3  // radius of the part of the disc that is read; blur does not reach it at 1 px/mm
+	ringMM     = 3.5  // radius of the middle of the white ring
+	ringLeast  = 0.13 // by which the ring is whiter than the disc, in the disc's weakest channel
+	ringWays   = 12   // directions in which the ring is checked
+	ringShare  = 0.75 // share of them that must be whiter; the rest may be hidden
+	satLeast   = 0.55 // saturation: 1 minus the smallest channel over the largest
+	evenMost   = 0.35 // largest difference of a channel within the disc, relative to its largest channel
 	hueMost    = 20.0 // degrees from a colour's own hue: printers, lamps and cameras differ so
 	lightLeast = 0.02 // of white, of the largest channel: a shadow shows no colour
 	lift       = 0.1  // mm of the sticker over the card
 )
 
-// hues are the colours' own, in degrees, as prints in sRGB inks have them in linear light.
+// hues are the hues of the colours as printed, in degrees in linear light.
 var hues = [colours + 1]float64{Red: 0, Yellow: 54, Green: 122, Blue: 228, Magenta: 308}
 
 // rgb is linear light.
@@ -38,7 +38,7 @@ type Reader struct {
 	white rgb
 }
 
-// NewReader prepares a picture: it measures the white of the mat's markers. It reports false where the picture has no colour or
+// NewReader prepares a picture: it measures the white of the mat's markers. It reports false if the picture has no colour or
 // shows no marker.
 func NewReader(t calibration.Table, f vision.Frame) (*Reader, bool) {
 	r := &Reader{table: t, frame: f, white: rgb{1, 1, 1}}
@@ -65,7 +65,7 @@ func NewReader(t calibration.Table, f vision.Frame) (*Reader, bool) {
 		if len(all[i]) == 0 {
 			return nil, false
 		}
-		r.white[i] = max(quantile(all[i], 0.7), 1e-3) // what lies in the way is darker
+		r.white[i] = max(quantile(all[i], 0.7), 1e-3) // anything in the way is darker
 	}
 	return r, true
 }
@@ -151,7 +151,7 @@ func (r *Reader) dot(at geom.Point, z geom.Length) Colour {
 		case ok && v[weak]-least > ringLeast*max(most, ringLeast):
 			whiter++
 		case ok && 1-v.least()/v.most() >= satLeast && named(hueOf(v)) == colour:
-			return None // a print's colour goes on where a dot has its white ring
+			return None // print, whose colour extends to where a dot has its white ring
 		}
 	}
 	if float64(whiter) < ringShare*ringWays {
@@ -176,7 +176,7 @@ func hueOf(c rgb) float64 {
 	return math.Mod(h+360, 360)
 }
 
-// named is the colour of a hue; None: it lies between two.
+// named returns the colour of a hue; None: it lies between two.
 func named(hue float64) Colour {
 	for c := Red; c <= Magenta; c++ {
 		if d := math.Abs(math.Remainder(hue-hues[c], 360)); d < hueMost {

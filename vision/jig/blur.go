@@ -9,14 +9,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// blurMost is the blur, the standard deviation in px of a Gaussian that makes such edges, from which a card is not shown well:
-// tags of three pixels a cell are still found then. A sharp camera has 0.5 to 0.9.
+// blurMost is the largest blur for showing a card: the standard deviation, in px, of a Gaussian that gives such edges. Tags with
+// three pixels per cell are still found with more. A sharp camera has 0.5 to 0.9.
 const blurMost = 1.3
 
 var errBlurred = errors.New("the picture is blurred: focus the camera, and let the base rest")
 
-// blur measures how blurred a picture is by the edges of the sheet's markers, black on white: the worse of the two directions,
-// so that what moves counts as well. A card says less of it: how sharp its print is, is not known.
+// blur measures the blur of a picture at the edges of the sheet's markers, in the worse of the two directions, so that motion
+// counts as well. A card cannot show it, because the sharpness of its print is unknown.
 func blur(g *image.Gray, seen []calibration.MarkerSighting) float64 {
 	var slope, n [2]float64
 	for _, s := range seen {
@@ -47,8 +47,8 @@ func blur(g *image.Gray, seen []calibration.MarkerSighting) float64 {
 	return worst
 }
 
-// edgeSlope is the share of the step from black to white that lies in the middle pixel of an edge. cell is how many pixels the
-// black reaches inwards.
+// edgeSlope returns the share of the step from black to white that lies in the middle pixel of an edge. cell is the depth of the
+// black, in px.
 func edgeSlope(g *image.Gray, at, out geom.Pixel, cell float64) (float64, bool) {
 	level := func(d float64) (float64, bool) { return between(g, at.Add(out.Mul(d))) }
 	black, okB := level(-cell / 2)
@@ -61,7 +61,7 @@ func edgeSlope(g *image.Gray, at, out geom.Pixel, cell float64) (float64, bool) 
 	return (hi - lo) / (white - black), true
 }
 
-// between samples a picture between its pixels bilinearly; false: outside.
+// between samples a picture bilinearly; false: outside.
 func between(g *image.Gray, p geom.Pixel) (float64, bool) {
 	x, y := math.Floor(p.X), math.Floor(p.Y)
 	i, j := int(x), int(y)

@@ -11,11 +11,11 @@ import (
 	"sightline/engine/geom"
 )
 
-// What stands on the sheet is told by what is not as white as its paper. The plastic's edge, its shadow and the arms'
-// edges are left out.
+// A base on the sheet shows where the sheet is not as white as its paper. The plastic's edge, its shadow and the arms' edges
+// are left out.
 const (
-	paperLeast = 0.82 // of the white paper's level, that another place of it has
-	paperDim   = 60   // grey levels: darker white paper is no paper, or in the dark
+	paperLeast = 0.82 // share of the paper's white level from which a place is bare paper
+	paperDim   = 60   // grey levels below which the white is not paper, or too dark
 	standLeast = 0.5  // share of an area that a base covers
 	bareMost   = 0.2  // share of an area next to it that something may cover
 	sampleStep = 2.0  // mm
@@ -26,7 +26,7 @@ type band struct {
 	from, to float64
 }
 
-// bands are the areas, from and to in mm along both axes, that a base of each size covers besides those of a smaller one.
+// bands are the areas, in mm along both axes, that a base of each size covers in addition to the next smaller one.
 var bands = [...]band{{engine.Small, 3, 36}, {engine.Medium, 45, 56}, {engine.Large, 65, 76}}
 
 // sheetView is a sheet in a picture.
@@ -36,7 +36,7 @@ type sheetView struct {
 	place Place
 }
 
-// level is the picture at a point of the sheet's frame; false: it is not in the picture.
+// level returns the grey level at a point of the sheet's frame; false: it is not in the picture.
 func (v *sheetView) level(x, y float64) (uint8, bool) {
 	px, ok := v.t.PixelOf(v.place.Pose.Transform(geom.Point{X: x, Y: y}), Paper)
 	i, j := int(math.Round(px.X)), int(math.Round(px.Y))
@@ -46,7 +46,7 @@ func (v *sheetView) level(x, y float64) (uint8, bool) {
 	return v.g.GrayAt(i, j).Y, true
 }
 
-// white is the level of the bare paper beyond the largest base.
+// white returns the level of the bare paper beyond the largest base.
 func (v *sheetView) white() uint8 {
 	var all []uint8
 	for d := 0.0; d <= 80; d += sampleStep {
@@ -63,7 +63,7 @@ func (v *sheetView) white() uint8 {
 	return all[len(all)/2]
 }
 
-// covered is the share of a band that is not as white as the paper.
+// covered returns the share of a band that is not as white as the paper.
 func (v *sheetView) covered(from, to float64, white uint8) float64 {
 	dark, n := 0, 0
 	for y := 3.0; y <= to; y += sampleStep {
@@ -80,14 +80,14 @@ func (v *sheetView) covered(from, to float64, white uint8) float64 {
 	return float64(dark) / float64(n)
 }
 
-// What keeps the base from being told.
+// Why the size of the base is not known.
 var (
 	errDark  = errors.New("the sheet is too dark: give it light, and take your hand away")
 	errOther = errors.New("something else lies on the sheet: push the base into the corner, and take your hand away")
 	errNone  = errors.New("push the base into the corner")
 )
 
-// stands says which base stands in the corner. The error says, for people, why none can be told.
+// stands returns the size of the base in the corner. Its errors are shown to people.
 func (v *sheetView) stands() (base engine.Base, err error) {
 	white := v.white()
 	if white < paperDim {

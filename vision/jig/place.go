@@ -11,7 +11,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// Place is where the sheet lies on the table.
+// Place is the pose of the sheet on the table.
 type Place struct {
 	Pose  geom.Pose // of its origin
 	Scale float64   // of the print, 1 when true
@@ -20,16 +20,16 @@ type Place struct {
 
 const (
 	tagsLeast   = 3
-	scaleMost   = 0.008 // by which the sheet may differ from its size
-	offMost     = 0.7   // mm by which a marker may lie off the others
+	scaleMost   = 0.008 // relative error of the sheet's size
+	offMost     = 0.7   // mm by which a marker may be off the others
 	parallaxMin = 0.1   // mm of shift for each mm of height
 	edgeLeast   = 3     // px from the picture's edge
 )
 
-// ErrUnseen is the error of Find where the sheet is not in the picture, or too little of it.
+// ErrUnseen means that the sheet is not in the picture, or too little of it.
 var ErrUnseen = errors.New("the jig sheet is not seen")
 
-// Find finds the sheet by its markers. Its errors are for people.
+// Find finds the sheet by its markers. Its errors are shown to people.
 func Find(t *calibration.Table, seen []calibration.MarkerSighting) (Place, error) {
 	var from, to []complex128
 	markers := 0
@@ -63,8 +63,8 @@ func Find(t *calibration.Table, seen []calibration.MarkerSighting) (Place, error
 	return Place{Pose: geom.Pose{Point: geom.Point{X: real(shift), Y: imag(shift)}, Heading: heading}, Scale: scale, Seen: markers}, nil
 }
 
-// similarity lays points over others by least squares: to ≈ factor·from + shift. off is the largest distance that remains of
-// the mean of four points, which are one marker's.
+// similarity fits to ≈ factor·from + shift by least squares. off is the largest remaining distance of the mean of a marker's
+// four points.
 func similarity(from, to []complex128) (factor, shift complex128, off float64) {
 	var a, b complex128
 	n := complex(float64(len(from)), 0)
@@ -89,13 +89,13 @@ func similarity(from, to []complex128) (factor, shift complex128, off float64) {
 	return factor, shift, off
 }
 
-// Base is where a base on the sheet stands in a quarter turn.
+// Base returns the pose of a base on the sheet in a quarter turn.
 func (p Place) Base(b engine.Base, turn int) geom.Pose {
 	own := poseOf(b, turn)
 	return geom.Pose{Point: p.Pose.Transform(own.Point), Heading: (p.Pose.Heading + own.Heading).Normalized()}
 }
 
-// parallax is by how many mm what stands over a point of the mat seems to lie aside, for each mm of its height.
+// parallax returns the apparent shift of something above a point of the mat, in mm per mm of height.
 func parallax(t *calibration.Table, at geom.Point) float64 {
 	const height = 10
 	px, ok := t.PixelOf(at, height)

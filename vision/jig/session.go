@@ -14,19 +14,19 @@ import (
 // Session shows one ship's card to the camera in four quarter turns.
 type Session struct {
 	card  look.Card
-	first *look.Look // made of the first view
+	first *look.Look // learnt from the first view
 	views [Turns]*look.View
 }
 
-// Report says what a picture brought.
+// Report is the result of a picture.
 type Report struct {
 	Place Place
-	Seen  bool  // the sheet
-	Turn  int   // of the view that was taken, or of the base as it lies; -1: it is not known
-	Err   error // why no view was taken, for people; nil: one was
+	Seen  bool  // the sheet is in view
+	Turn  int   // of the view that was taken, or of the base as it lies; -1: unknown
+	Err   error // why no view was taken, for people; nil: one was taken
 }
 
-// NewSession begins with a card. Its error names what is wrong with it.
+// NewSession begins to show a card. Its error names what is wrong with the card.
 func NewSession(c look.Card) (*Session, error) {
 	if !slices.ContainsFunc(bands[:], func(b band) bool { return b.base == c.Base }) {
 		return nil, fmt.Errorf("base: expected small, medium or large, got %v", c.Base)
@@ -40,7 +40,7 @@ func NewSession(c look.Card) (*Session, error) {
 // Card returns the card that is shown.
 func (s *Session) Card() look.Card { return s.card }
 
-// Taken says which quarter turns were taken.
+// Taken returns which quarter turns were taken.
 func (s *Session) Taken() (out [Turns]bool) {
 	for i, v := range s.views {
 		out[i] = v != nil
@@ -48,7 +48,7 @@ func (s *Session) Taken() (out [Turns]bool) {
 	return out
 }
 
-// Next is the quarter turn that is wanted next; Turns: all were taken.
+// Next returns the quarter turn that is needed next, or Turns if all were taken.
 func (s *Session) Next() int {
 	i := slices.Index(s.views[:], nil)
 	if i < 0 {
@@ -57,8 +57,8 @@ func (s *Session) Next() int {
 	return i
 }
 
-// Add looks at a picture of a sheet at rest, and takes a view of a turn that was not taken yet. The first is turn 0, the
-// front to the arrow; which the others are the card itself says.
+// Add takes a view from a picture of a sheet at rest, if its turn was not taken yet. The first view is turn 0, with the front
+// to the arrow. The turns of the others are recognised from the card.
 func (s *Session) Add(t calibration.Table, f vision.Frame, seen []calibration.MarkerSighting) Report {
 	r := Report{Turn: -1}
 	if r.Place, r.Err = Find(&t, seen); r.Err != nil {
@@ -83,7 +83,7 @@ func (s *Session) Add(t calibration.Table, f vision.Frame, seen []calibration.Ma
 	return r
 }
 
-// What keeps a view from being taken, for people.
+// Why a view is not taken, for people.
 var (
 	ErrUnderCamera = errors.New("the sheet lies right under the camera, where a miniature that was left on looks the same in all four " +
 		"turns: lay it nearer to the mat's edge")
@@ -113,7 +113,7 @@ func (s *Session) take(v look.View) (turn int, err error) {
 	return turn, nil
 }
 
-// Learn makes the look, when all four turns were taken. The error says why they make none; the session begins again then.
+// Learn makes the look after all four turns were taken. If they make none, it returns the reason and the session begins again.
 func (s *Session) Learn() (*look.Look, error) {
 	if n := s.Next(); n < Turns {
 		return nil, fmt.Errorf("the quarter turns are not complete: none shows the base turned by %d°", 90*n)
@@ -131,8 +131,7 @@ func (s *Session) Learn() (*look.Look, error) {
 	return l, err
 }
 
-// Rests reports whether what stands on the sheet is the same in two pictures, which differ by noise alone. It has to be asked
-// of each picture before it is added.
+// Rests reports whether two pictures show the same on the sheet, apart from noise. Call it for each picture before Add.
 func Rests(t *calibration.Table, p Place, before, now vision.Frame) bool {
 	if before.Gray == nil || before.Gray.Rect != now.Gray.Rect {
 		return false
@@ -157,5 +156,5 @@ func Rests(t *calibration.Table, p Place, before, now vision.Frame) bool {
 
 const (
 	restLevels = 16   // grey levels by which a pixel at rest may change
-	restShare  = 0.01 // of the places
+	restShare  = 0.01 // share of the places that may change by more
 )

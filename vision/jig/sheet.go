@@ -1,6 +1,6 @@
-// Package jig is the printed sheet on which ships' cards are shown to the camera: a corner of card against which a base
-// without its miniature is pushed, in four quarter turns, and markers by which its pose is known. A [Session] takes a view
-// of each turn when it is good, says why another is not, and makes a look of the four.
+// Package jig is the printed sheet on which ships' cards are shown to the camera. A base without its miniature is pushed
+// against a corner of card, in four quarter turns; markers on the sheet give its pose. A [Session] takes a good view of each
+// turn, explains why it refuses others, and makes a look of the four.
 package jig
 
 import (
@@ -40,18 +40,18 @@ var Notches = [...][2]float64{{6, 20.3}, {26, 34}, {39.7, 54}}
 // NotchDeep is how deep the notches are, in mm.
 const NotchDeep = 3.0
 
-// How well the stop holds a base. A base is pushed against a card's edge to 0.15 mm; what is the same in all four turns, as
-// where the arms are glued, moves the four views in four directions and leaves their mean. Not so its heading: an arm of
-// 84 mm is glued along its line to 0.15 mm at either end, which is 0.15°, and two arms hold the base.
+// The uncertainty of a base's pose against the stop. A base is pushed against a card's edge to 0.15 mm. An error that all four
+// turns share, such as where the arms are glued, moves the four views in four directions and cancels in their mean. For the
+// heading it does not: an arm of 84 mm is glued along its line to 0.15 mm at each end, which is 0.15°, and two arms hold the base.
 const (
 	Sigma     = 0.10 * geom.Millimeter
 	TurnSigma = 0.15 * geom.Degree
 )
 
-// Turns is how many quarter turns a base is shown in.
+// Turns is the number of quarter turns in which a base is shown.
 const Turns = 4
 
-// Tags are the sheet's markers, in its frame.
+// Tags returns the sheet's markers, in its frame.
 func Tags() (out [4]calibration.Marker) {
 	for i, p := range [4]geom.Point{{X: tagsFrom, Y: tagsFrom}, {X: tagsTo, Y: tagsFrom}, {X: tagsTo, Y: tagsTo}, {X: tagsFrom, Y: tagsTo}} {
 		out[i] = calibration.Marker{ID: calibration.JigIDs + i, Center: p, Size: TagSize}
@@ -59,8 +59,8 @@ func Tags() (out [4]calibration.Marker) {
 	return out
 }
 
-// Arms are the outlines of the stop's two arms: one along x, its inner edge on y = 0, and one along y, its mirror image but for
-// the corner, which is the first's.
+// Arms returns the outlines of the stop's two arms: one along x with its inner edge on y = 0, and one along y, its mirror image
+// without the corner, which belongs to the first.
 func Arms() (out [2][]geom.Point) {
 	out[0] = arm(-ArmWidth)
 	for _, p := range arm(0) {
@@ -69,7 +69,7 @@ func Arms() (out [2][]geom.Point) {
 	return out
 }
 
-// arm is an arm along x that begins at a place.
+// arm returns an arm along x that begins at a place.
 func arm(from float64) []geom.Point {
 	out := []geom.Point{{X: from, Y: -ArmWidth}, {X: from}}
 	for _, n := range Notches {
@@ -78,7 +78,7 @@ func arm(from float64) []geom.Point {
 	return append(out, geom.Point{X: ArmLength}, geom.Point{X: ArmLength, Y: -ArmWidth})
 }
 
-// poseOf is where a base in a quarter turn lies in the sheet's frame: its front to the arrow in turn 0, then clockwise.
+// poseOf returns the pose of a base in the sheet's frame: its front to the arrow in turn 0, then clockwise.
 func poseOf(b engine.Base, turn int) geom.Pose {
 	w, _ := b.Size()
 	return geom.Pose{Point: geom.Point{X: float64(w) / 2, Y: float64(w) / 2}, Heading: geom.Angle(turn) * math.Pi / 2}

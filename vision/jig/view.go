@@ -10,14 +10,14 @@ import (
 	"sightline/vision"
 )
 
-// What View shows of the sheet, mm in its frame, and its resolution.
+// The part of the sheet that View shows, mm in its frame, and its resolution.
 const (
 	viewFrom = -52.0
 	viewTo   = 132.0
 	viewStep = 0.5 // mm a pixel
 )
 
-// View is the sheet as a picture shows it, seen from above, the arrow upwards.
+// View returns the sheet in a picture, rectified, with the arrow up.
 func (p Place) View(t *calibration.Table, f vision.Frame) *image.NRGBA {
 	n := int((viewTo - viewFrom) / viewStep)
 	out := image.NewNRGBA(image.Rect(0, 0, n, n))

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Renamed returns a look that other ships carry and that has another pilot's name. It is the first ship's own: its name is
-// that ship's.
+// Renamed returns a copy of the look for other ships and with another pilot's name. It becomes the first ship's own look and
+// gets that ship's id as its name.
 func (l *Look) Renamed(ships []string, pilot string) (*Look, error) {
 	out := newLook(l)
 	out.cells, out.weight = l.cells, l.weight
@@ -20,8 +20,8 @@ func (l *Look) Renamed(ships []string, pilot string) (*Look, error) {
 	return out, out.check()
 }
 
-// Turned returns the look of a card whose front is elsewhere than was said as it was shown: by so many quarter turns clockwise
-// in its picture.
+// Turned returns the look turned by a number of quarter turns, for a card whose front was elsewhere than stated: it is that many
+// quarter turns clockwise in the look's picture.
 func (l *Look) Turned(quarters int) *Look {
 	out := newLook(l)
 	out.cells, out.weight = l.cells, l.weight
@@ -38,7 +38,7 @@ func (l *Look) Turned(quarters int) *Look {
 	return out
 }
 
-// Picture is the card with its front upwards, a pixel for each cell of half a millimetre.
+// Picture returns the card with its front up, one pixel for each cell of half a millimetre.
 func (l *Look) Picture() *image.NRGBA {
 	out := image.NewNRGBA(image.Rect(0, 0, l.side, l.side))
 	for k := range l.weight {
@@ -48,7 +48,7 @@ func (l *Look) Picture() *image.NRGBA {
 	return out
 }
 
-// Version tells the look's picture from another one of the same name.
+// Version returns a text that changes with the look's picture.
 func (l *Look) Version() string {
 	h := fnv.New32a()
 	raw := make([]byte, len(l.cells))

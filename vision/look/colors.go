@@ -2,17 +2,17 @@ package look
 
 import "math"
 
-// The same drawing printed in other colours, as another faction has it, agrees with a look in many blocks: light and dark
-// lie in the same places. So the blocks that show the card are also compared by their colours alone. Of 228 cards of another
-// faction that was never shown 51 would be believed without this, 31 with it.
+// Another faction has the same drawing in other colours, which agrees with a look in many blocks, because light and dark are
+// in the same places. So the blocks that show the card are also compared by colour alone. Of 228 cards of another faction that
+// were never shown, 51 would be accepted without this, and 31 are with it.
 const (
 	colorTell   = 6.0     // grey levels by which a block's colours must vary in the look
 	colorAgrees = 0.3     // correlation from which a block shows the look's colours
 	colorDenies = -0.2    // correlation up to which it shows others
-	deniedMost  = 1.0 / 3 // of the blocks that agree, those that deny it: of 216 cards that were shown none has more
+	deniedMost  = 1.0 / 3 // ratio of contradicting to agreeing blocks: none of 216 cards that were shown has more
 )
 
-// colorSums are a block's sums of its light and of its two colour differences, each of look and picture.
+// colorSums holds a block's sums of its light and its two colour differences, for look and picture.
 type colorSums [3]struct{ n, t, i, tt, ii, ti float64 }
 
 func (s *colorSums) add(w float64, t, i [3]float64) {
@@ -38,12 +38,12 @@ func (s *colorSums) moments(from, to int) (look, picture, both float64) {
 	return look, picture, both
 }
 
-// lightAndColors are the mean of the channels, and how much more green than red and than blue there is.
+// lightAndColors returns the mean of the channels, and green minus red and green minus blue.
 func lightAndColors(v [channels]float64) [3]float64 {
 	return [3]float64{(v[0] + v[1] + v[2]) / 3, v[1] - v[2], v[1] - v[0]}
 }
 
-// colors counts the blocks whose light agrees with the look: those that have its colours, and those that have others.
+// colors counts, among the blocks whose light agrees with the look, those that have its colours and those that have others.
 func (f *fitting) colors() (agree, deny float64) {
 	sums := make([]colorSums, f.g.blocks)
 	for k, w := range f.g.weight {

@@ -7,16 +7,16 @@ import (
 	"sightline/vision/dots"
 )
 
-// Naming says which ship a base is by the dots on it.
+// Naming is what the dots on a base say about its ship.
 type Naming struct {
 	Read  dots.Reading
-	Ship  string // the only one of those that it may be which has these dots; "": they do not say
-	Other bool   // dots are read, and no ship that it may be has them
+	Ship  string // the only possible ship that has these dots; "": undecided
+	Other bool   // dots are read, and no possible ship has them
 }
 
-// byDots reads the dots of bases that were found in a picture, which may tell ships with the same card apart. A name that two of
-// them would get neither gets. One dot alone may be print of a card, or paint of a miniature: it names a ship only where two dots are
-// read on some base of the picture, so that dots are in use, and the card agrees well enough to be named by it.
+// byDots reads the dots of bases that were found, which may distinguish ships with the same card. If two bases would get the same name,
+// neither gets it. A single dot may be print on a card or paint on a miniature: it names a ship only if two dots are read on some base of
+// the picture, so that dots are in use, and if the card agrees well enough to be named.
 func (f *Finder) byDots(frame vision.Frame, sights []Sight) {
 	reader, ok := dots.NewReader(f.table, frame)
 	if !ok {

@@ -9,21 +9,21 @@ import (
 	"sightline/vision"
 )
 
-// A look is laid over a picture by least squares: the base's place and heading, a gain and an offset for each channel,
-// and a gain that changes evenly over the card, for the light is not that of the day when the look was learnt. The
-// weights are Tukey's, since a miniature hides up to two thirds of the card and its shadow darkens more; they are
-// eroded, since what lies next to a miniature's edge is blurred with it.
+// A look is fitted to a picture by least squares. The unknowns are the base's position and heading, a gain and an offset
+// for each channel, and a gain that changes linearly over the card, because the light differs from the day when the look
+// was learnt. The weights are Tukey's, because a miniature hides up to two thirds of the card and its shadow darkens more.
+// They are eroded, because pixels next to a miniature's edge are blurred with it.
 
-// scan is a part of a picture round a place, with its blurred versions.
+// scan is a part of a picture around a place, with its blurred versions.
 type scan struct {
 	view  localView
 	scale float64 // px/mm
-	color bool    // else the three channels are the same
+	color bool    // false: the three channels are the same
 	sharp planes
 	blurs map[float64]planes // by the sigma in mm
 }
 
-// newScan takes the part of a picture that shows what lies up to reach mm from a place, at a height over the mat.
+// newScan crops a picture to what lies up to reach mm from a place, at a height over the mat.
 func newScan(t *calibration.Table, f vision.Frame, at geom.Point, z geom.Length, reach float64) (*scan, bool) {
 	v, ok := newLocalView(t, at, z)
 	if !ok {
@@ -33,7 +33,7 @@ func newScan(t *calibration.Table, f vision.Frame, at geom.Point, z geom.Length,
 	return s, s.sharp.w > 8 && s.sharp.h > 8
 }
 
-// blurred returns the part blurred by a sigma in mm on the mat.
+// blurred returns the part, blurred by a sigma in mm on the mat.
 func (s *scan) blurred(sigma float64) *planes {
 	if sigma == 0 {
 		return &s.sharp
@@ -79,14 +79,14 @@ type fitting struct {
 	g      *grid
 	img    *planes
 	half   float64 // mm, of the base
-	hasty  bool    // it gives up where it is hopeless
+	hasty  bool    // gives up early if it is hopeless
 	pose   geom.Pose
 	photo  [unknowns]float64 // gains, slopes and offsets; the first three are not used
 	eroded []float32
 	weight []float32 // of the cell in the fit
 	deriv  []sample  // the picture at each cell, by x and y on the table
 	seen   []bool    // the cell lies in the picture
-	trust  []float32 // of each block: does it show the card?
+	trust  []float32 // of each block, 0…1: whether it shows the card
 	sums   []blockSums
 	sigma  float64
 	work   []float32
@@ -134,7 +134,7 @@ func (f *fitting) sample(slopes bool) {
 	}
 }
 
-// compare takes the residuals, their scale and the weights that follow.
+// compare computes the residuals, their scale and the weights.
 func (f *fitting) compare() {
 	const bins, binWidth = 256, 0.25
 	var hist [bins]int
@@ -174,20 +174,20 @@ func (f *fitting) compare() {
 	f.erode()
 }
 
-// asLook is what a channel of the picture at a place on the card, in mm, would be in the look's light.
+// asLook converts a channel of the picture, at a place on the card in mm, to the look's light.
 func (f *fitting) asLook(v float32, x, y float64, c int) float32 {
 	gain := f.photo[ofGain+c] + (f.photo[ofSlope]*x+f.photo[ofSlope+1]*y)/f.half
 	return float32((float64(v) - f.photo[ofOffset+c]) / max(gain, gainLeast))
 }
 
-// residualOf is the picture at a cell less the look in the picture's light.
+// residualOf returns the picture at a cell minus the look in the picture's light.
 func (f *fitting) residualOf(k, c int) float64 {
 	t := float64(f.g.t[channels*k+c])
 	gain := f.photo[ofGain+c] + (f.photo[ofSlope]*float64(f.g.u[k])+f.photo[ofSlope+1]*float64(f.g.v[k]))/f.half
 	return float64(f.deriv[k].v[c]) - gain*t - f.photo[ofOffset+c]
 }
 
-// erode takes weight from the cells next to those that do not fit.
+// erode reduces the weight of cells next to those that do not fit.
 func (f *fitting) erode() {
 	r := max(int(math.Round(erodeMM/f.s.scale/f.g.step)), 1)
 	n := f.g.side
@@ -220,7 +220,7 @@ func (f *fitting) erode() {
 	}
 }
 
-// solve takes one step of the fit; only the light's when the pose is held. It reports false where nothing decides it.
+// solve returns one Gauss-Newton step, of the light only if held is true. It reports false if the cells do not determine it.
 func (f *fitting) solve(held bool) (step [unknowns]float64, ok bool) {
 	var parts [channels]equations
 	first := 0
@@ -271,7 +271,7 @@ func (f *fitting) solve(held bool) (step [unknowns]float64, ok bool) {
 	return step, ok
 }
 
-// channelUnknowns is how many unknowns one channel depends on: place, heading, its gain, the gain's change and its offset.
+// channelUnknowns is the number of unknowns of one channel: position, heading, its gain, the gain's slopes and its offset.
 const channelUnknowns = 7
 
 // equations are the normal equations of one channel: the upper triangle, row by row, and the gradient.
@@ -280,7 +280,7 @@ type equations struct {
 	gradient [channelUnknowns]float64
 }
 
-// add adds a residual with a weight and its row of the Jacobian, of which what comes before first is not used.
+// add adds a residual with a weight and its row of the Jacobian, from column first on.
 func (e *equations) add(w, residual float64, row *[channelUnknowns]float64, first int) {
 	at := first * (2*channelUnknowns - first + 1) / 2
 	for a := first; a < channelUnknowns; a++ {
@@ -293,7 +293,7 @@ func (e *equations) add(w, residual float64, row *[channelUnknowns]float64, firs
 	}
 }
 
-// addTo adds them to those of all unknowns.
+// addTo adds the equations of channel c to those of all unknowns.
 func (e *equations) addTo(normal *[unknowns * unknowns]float64, gradient *[unknowns]float64, c int) {
 	used, at := [channelUnknowns]int{ofX, ofY, ofTurn, ofGain + c, ofSlope, ofSlope + 1, ofOffset + c}, 0
 	for i, a := range used {
@@ -308,7 +308,7 @@ func (e *equations) addTo(normal *[unknowns * unknowns]float64, gradient *[unkno
 	}
 }
 
-// apply takes a step and returns how far it moved the base, in mm at its rim.
+// apply applies a step and returns how far it moved the base, in mm at its rim.
 func (f *fitting) apply(step *[unknowns]float64) float64 {
 	dx := min(max(step[ofX], -placeStepMost), placeStepMost)
 	dy := min(max(step[ofY], -placeStepMost), placeStepMost)
@@ -323,8 +323,8 @@ func (f *fitting) apply(step *[unknowns]float64) float64 {
 	return max(math.Abs(dx), math.Abs(dy), math.Abs(turn)*f.half)
 }
 
-// What a block's correlation says of whether it shows the card: nothing up to trustNone, all from trustAll on. One in
-// which the look hardly varies gets trustFlat.
+// The trust in a block rises from 0 at a correlation of trustNone to 1 at trustAll. A block in which the look hardly
+// varies gets trustFlat.
 const (
 	trustNone = 0.45
 	trustAll  = 0.8
@@ -332,7 +332,7 @@ const (
 	trustFlat = 0.1
 )
 
-// correlate takes the correlations of the blocks, and how much they are trusted.
+// correlate computes the correlations of the blocks and the trust in them.
 func (f *fitting) correlate() {
 	clear(f.sums)
 	for k, w := range f.g.weight {
@@ -348,7 +348,7 @@ func (f *fitting) correlate() {
 	}
 }
 
-// light finds the gains at the first pose: by least squares over the blocks that show the card, then with the pose held.
+// light fits gains and offsets at the first pose, over the blocks that clearly show the card.
 func (f *fitting) light() bool {
 	f.sample(false)
 	f.correlate()
@@ -370,14 +370,14 @@ func (f *fitting) light() bool {
 	return true
 }
 
-// Where so much evidence is not reached in a few rounds of the blurred fit, it ends elsewhere: of 113 fits of cards that stand there none
-// had less than 3.6 then, of 679 others 482 had less than 2.
+// A blurred fit that has less evidence after a few rounds is given up. None of 113 fits of cards at their places had less than 3.6 then;
+// 482 of 679 others had less than 2.
 const (
 	hopelessRounds = 3
 	hopelessLeast  = 2.0
 )
 
-// run fits until the pose rests. It reports false where the picture decides nothing, or a blurred fit is hopeless.
+// run fits until the pose converges. It reports false if the picture does not determine it, or a hasty fit is hopeless.
 func (f *fitting) run() bool {
 	for round := range fitRounds {
 		f.sample(true)
@@ -397,13 +397,13 @@ func (f *fitting) run() bool {
 	return true
 }
 
-// covariance is what the picture's noise gives to the pose: mm², mm·rad, rad².
+// covariance returns the covariance of the pose from the picture's noise: mm², mm·rad, rad².
 func (f *fitting) covariance() (out geom.Cov3, ok bool) {
 	inverse, ok := linalg.InvertSPD(f.normal[:], unknowns)
 	if !ok {
 		return out, false
 	}
-	// A pixel says something once, however many cells it has, and its channels share most of their noise.
+	// Cells that share a pixel share its noise, and a pixel's channels share most of it.
 	pixels := max(1, 1/(f.s.scale*f.g.step*f.s.scale*f.g.step))
 	k := f.sigma * f.sigma * channels * pixels
 	unit := [3]float64{1, 1, 1 / f.half}

@@ -9,25 +9,24 @@ import (
 	"sightline/vision"
 )
 
-// Cards of one layout have much in common: the frame, the lines of their arcs, the plate, a drawing in the middle. All that agrees where
-// another card of the layout lies that was never shown. So what a look would be if it were but its layout is made of its own mirror
-// image, which has the layout's lines and none of its stars and figures, and of the other looks of that base, and the picture is
-// compared with both, part by part: where the card is this one, its own look explains the picture better; where it is another, what is
-// particular to the look explains nothing, and what is left over is as strong as another card is different. A part that is hidden is
-// explained by neither and says nothing.
+// Cards of one layout have much in common: the frame, the lines of the arcs, the plate, a drawing in the middle. All that agrees with
+// another card of the layout that was never shown. So a look is compared with its layout. The layout is estimated from the look's mirror
+// image, which has the layout's lines but none of the card's stars and figures, and from the other looks of that base size. If the card is
+// the one of the look, the look explains the picture better than the layout, part by part. If it is another card, what only the look has
+// explains nothing, and the unexplained rest is large. A hidden part is explained by neither and does not count.
 const (
 	kindMM    = 4.0  // mm, of a part
 	kindBlur  = 1.0  // mm
-	kindRidge = 30.0 // grey levels²: of what the layout is made of
-	kindAlike = 0.85 // median correlation of two looks' parts from which they are one drawing, as two pilots' cards of one ship
+	kindRidge = 30.0 // grey levels²: ridge of the regression that gives the layout
+	kindAlike = 0.85 // median correlation of two looks' parts from which they have the same drawing, like two pilots of one ship
 	kindFull  = 8.0  // grey levels by which a part must differ from the layout to count in full
-	kindSlack = 0.05 // of a part's variance, that no look explains
-	kindMost  = 0.7  // of a part: the logarithm of what one explains less than the other
-	kindCells = 5    // of a part that must be in view
+	kindSlack = 0.05 // share of a part's variance that no look explains
+	kindMost  = 0.7  // largest logarithm of a part's ratio of unexplained shares
+	kindCells = 5    // cells of a part that must be in view
 
-	// The logarithm of the likelihood ratio by what is explained, and by the logarithm of the variance, in grey levels², that is left
-	// over where the picture shows the look: a logistic regression over 147 cards that were shown and 238 that were taken for another
-	// (docs/measurements/stock.md).
+	// The logarithm of the likelihood ratio is linear in what is explained, and in the logarithm of the variance, in grey levels², that is
+	// left unexplained where the picture shows the look. The coefficients are a logistic regression over 147 cards that were shown and 238
+	// that were matched to another (docs/measurements/stock.md).
 	kindByParts = 3.9
 	kindByRest  = -1.7
 	kindOffset  = 3.5
@@ -44,7 +43,7 @@ const (
 	shownMost = 0.8
 )
 
-// layout is what a look would be if it were but its layout, on the same cells as its grid for the kind.
+// layout returns the picture of a look's layout alone, on the cells of its grid for the kind.
 func (l *Look) layout(others []*Look) []float32 {
 	g := &l.grids().kind
 	parts := [][]float32{mirrored(g)}
@@ -105,7 +104,7 @@ func (l *Look) layout(others []*Look) []float32 {
 	return out
 }
 
-// mirrored is a grid's picture with left and right exchanged.
+// mirrored returns a grid's picture with left and right exchanged.
 func mirrored(g *grid) []float32 {
 	out := make([]float32, len(g.t))
 	for k := range g.weight {
@@ -115,7 +114,7 @@ func mirrored(g *grid) []float32 {
 	return out
 }
 
-// likeness is the median correlation of the parts of two looks.
+// likeness returns the median correlation of the parts of two looks.
 func likeness(a, b *grid) float64 {
 	sums := make([]blockSums, a.blocks)
 	for k, w := range a.weight {
@@ -160,14 +159,14 @@ func (s *three) about(i, j int) float64 {
 	return sum / (channels * s.n)
 }
 
-// explained is the share of the picture's variance that the look or the layout explains.
+// explained returns the share of the picture's variance that the look or the layout explains.
 func (s *three) explained(by int) float64 {
 	const picture = 2
 	r := s.about(by, picture) / math.Sqrt((s.about(by, by)+blockNoise)*(s.about(picture, picture)+blockNoise))
 	return square(max(r, 0))
 }
 
-// kindOf is the logarithm of how much likelier a picture is of a look's card at a pose than of another card of its layout.
+// kindOf returns the logarithm of the likelihood ratio of a look's card at a pose and another card of its layout.
 func (f *Finder) kindOf(s *scan, l *Look, pose geom.Pose) float64 {
 	g := &l.grids().kind
 	fit := newFitting(s, l, g, pose)
@@ -220,7 +219,7 @@ func (f *Finder) kindOf(s *scan, l *Look, pose geom.Pose) float64 {
 	return kindByParts*by/math.Sqrt(max(all, 1)) + kindByRest*math.Log(left+restNoise) + kindOffset
 }
 
-// byKinds says of bases that were found how likely their cards are those that were shown.
+// byKinds sets how likely the cards of bases that were found are those that were shown.
 func (f *Finder) byKinds(frame vision.Frame, sights []Sight) {
 	for i := range sights {
 		s := &sights[i]
@@ -230,8 +229,9 @@ func (f *Finder) byKinds(frame vision.Frame, sights []Sight) {
 	}
 }
 
-// among adds to each of the bases of a table what the others and those that stood there before say: of a table of ships that were shown
-// most were, of a table of others none was. It is the share that makes the pictures likeliest, if one more base was shown and one was not.
+// among adds prior odds from the other bases of the table and those that were known before: on a table of ships that were shown most
+// cards were, on a table of other ships none was. The prior is the share of shown cards that makes the pictures likeliest, assuming one
+// more base that was shown and one that was not.
 func among(sights []Sight, taken []engine.Ship, counted bool) {
 	known := 1.0
 	for i := range taken {

@@ -11,12 +11,11 @@ import (
 	"sightline/vision"
 )
 
-// Copies of a ship are told by ID tokens, a pair of which stands in slots of the base's tower: a number to the left of the ship and one
-// to the right. From above they are lines, but a camera that looks aslant sees one of them, and so does it while the ship is shown. How
-// they look is part of the ship's look then, and tells it from others with the same card: in whatever print the numbers are, they are
-// compared with what was shown, never read.
+// Copies of a ship are distinguished by ID tokens, a pair of which stands in slots of the base's tower: a number to the left of the ship
+// and one to the right. From above they are lines, but an oblique camera sees one of them, also while the ship is shown. The number's
+// picture is then part of the look. Numbers are compared with what was shown, in whatever print, and never read.
 
-// Where the numbers stand was measured on no token: renders have them there. They are looked for faceSlack around.
+// The places of the numbers come from renders; no real token was measured. They are searched for within faceSlack.
 const (
 	faceOut   = 5.6  // mm from the base's middle, to the left and to the right
 	faceWide  = 6.0  // mm along the base
@@ -25,7 +24,7 @@ const (
 	faceSlack = 1.25 // mm
 	faceCell  = 0.25 // mm
 
-	// A face is looked at where it is not seen too much from its edge: a number has some four pixels across from there on.
+	// A face is used if it is not seen too nearly edge-on: from here on, a number is about four pixels wide.
 	faceScale = 1.0 // px/mm along the base
 
 	faceContrast = 15.0 // grey levels: of a number that is shown
@@ -158,11 +157,10 @@ func (f *face) correlation(seen *face, dx, dy int) float64 {
 	return (ab - a*b/n) / math.Sqrt(max((aa-a*a/n)*(bb-b*b/n), 1e-9))
 }
 
-// HasNumber reports whether the number on the ship's ID tokens was seen as it was shown.
+// HasNumber reports whether the number on the ship's ID tokens was seen when it was shown.
 func (l *Look) HasNumber() bool { return l.number.scale > 0 }
 
-// byNumbers tells bases that were found in a picture, and whose cards look alike, by their ID tokens. A ship that two of them would be
-// neither is.
+// byNumbers distinguishes bases whose cards look alike by their ID tokens. If two bases would be the same ship, neither is.
 func (f *Finder) byNumbers(frame vision.Frame, sights []Sight) {
 	seen := map[*Look]int{}
 	for i := range sights {
@@ -179,7 +177,7 @@ func (f *Finder) byNumbers(frame vision.Frame, sights []Sight) {
 	}
 }
 
-// Number returns which of several looks a base has, by its number alone; nil: that says nothing.
+// Number returns which of several looks a base has, by its number alone; nil: undecided.
 func (f *Finder) Number(frame vision.Frame, pose geom.Pose, looks []*Look) *Look {
 	if slices.ContainsFunc(looks, func(l *Look) bool { return len(l.Ships) != 1 || !l.HasNumber() }) {
 		return nil // any other may be one of which no number was shown
@@ -205,7 +203,7 @@ func (f *Finder) Number(frame vision.Frame, pose geom.Pose, looks []*Look) *Look
 	return nil
 }
 
-// levels are the cells of a face, for a file.
+// levels returns the cells of a face for a file.
 func (f *face) levels() (out []byte) {
 	for _, v := range f.cells {
 		out = append(out, level(v))
@@ -213,7 +211,7 @@ func (f *face) levels() (out []byte) {
 	return out
 }
 
-// faceOf reads a face from a file; nothing is the face of a number that was not shown.
+// faceOf reads a face from a file. Without cells it is the face of a number that was not shown.
 func faceOf(levels []byte, scale float64) (out face, err error) {
 	switch {
 	case len(levels) == 0 && scale == 0:

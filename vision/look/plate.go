@@ -8,20 +8,20 @@ import (
 	"sightline/vision"
 )
 
-// Cards of one ship differ by pilot in the plate along their rear edge alone: its name, some 2 mm high. At 1 px/mm that is a smear as
-// long as the word, at 2 px/mm letters can be told in part. So the strip along the rear edge is compared on its own, pane by pane, each
-// as wide as two letters: a pane that shows the name correlates with the look whatever veil of light lies on it, one that shows another
-// name less, and one that is hidden like any picture. A pane that may be hidden is little evidence, for and against. What is expected of
-// each was measured on t1 to t3, 901 to 904 of docs/stock.md.
+// Two pilots' cards of one ship differ only in the plate along the rear edge: a name about 2 mm high. At 1 px/mm a name is a smear as long
+// as the word; at 2 px/mm some letters show. So the strip along the rear edge is compared on its own, in panes as wide as two letters. A
+// pane that shows the name correlates with the look even in a haze of light, one that shows another name correlates less, and a hidden one
+// like any picture. A pane that may be hidden is weak evidence either way. The distributions were measured on t1 to t3 and 901 to 904 of
+// docs/stock.md.
 
-// Plate says whether a base that was found shows the name plate of its look.
+// Plate is whether a base shows the name plate of its look.
 type Plate int
 
-// What is known of a plate.
+// The states of a plate.
 const (
-	PlateUnread Plate = iota // it is covered, or too small
-	PlateAgrees              // it is the one of the look: another one would hardly agree so well
-	PlateDenies              // the strip is in view, and shows another name
+	PlateUnread Plate = iota // covered, or too small
+	PlateAgrees              // the look's name: another one would hardly agree so well
+	PlateDenies              // in view, with another name
 )
 
 const (
@@ -56,7 +56,7 @@ const (
 	viewLeast   = 0.75 // of the plate round the name, without which no other name is said to stand there
 )
 
-// strip is a look's rear strip as a picture shows it, at the pose of a fit: as bright as the look where both show the same.
+// strip is a look's rear strip as a picture shows it at the pose of a fit, converted to the look's light.
 type strip struct {
 	look    *Look
 	first   int // cell
@@ -88,15 +88,15 @@ func (f *fitting) strip(l *Look) *strip {
 	return s
 }
 
-// cells are the strip's in its look.
+// cells returns the look's cells of the strip.
 func (s *strip) cells() []float32 { return s.look.cells[channels*s.first:] }
 
-// says reports whether a cell of the look says something and lies in the picture.
+// says reports whether a cell of the look is used and lies in the picture.
 func (s *strip) says(k int) bool {
 	return s.look.weight[s.first+k] > 0.5 && !math.IsNaN(float64(s.shot[channels*k]))
 }
 
-// gray returns interleaved channels of a strip as grey cells; what does not lie in the picture is 0.
+// gray converts interleaved channels of a strip to grey cells. Cells outside the picture are 0.
 func gray(v []float32) []float64 {
 	out := make([]float64, len(v)/channels)
 	for k := range out {
@@ -107,7 +107,7 @@ func gray(v []float32) []float64 {
 	return out
 }
 
-// middle are the columns where a name may stand, between number and icon.
+// middle returns the columns where a name may stand, between number and icon.
 func (s *strip) middle() (from, to int) {
 	ends := int(math.Round(stripSideMM / cellMM))
 	return ends, s.side - ends
@@ -192,7 +192,7 @@ func paneWeight(varies float64) float64 {
 	return 0.5 * min(max((varies-paneTell)/(paneFull-paneTell), 0), 1)
 }
 
-// nameDensities are how likely a pane's correlation is of the name that is seen, of another name there, and of what hides it.
+// nameDensities returns the probability densities of a pane's correlation if it shows the name, another name, or something that hides it.
 func nameDensities(r float64) (name, other, hidden float64) {
 	normal := func(mean, sigma float64) float64 {
 		return math.Exp(-square((r-mean)/sigma)/2) / (sigma * math.Sqrt(2*math.Pi))
@@ -214,7 +214,8 @@ func alongRows(v []float64, width int, sigma float64) []float64 {
 	return out
 }
 
-// smear is the correlation of a name with the picture beyond a blur along the rows: words of the same place and length agree else.
+// smear returns the correlation of a name with the picture after removing what a blur along the rows leaves: without that, all words of the
+// same place and length agree.
 func (s *strip) smear(look, shot []float64, text []bool) float64 {
 	lowLook, lowShot := alongRows(look, s.side, plateBlur/cellMM), alongRows(shot, s.side, plateBlur/cellMM)
 	var ll, ss, ls float64
@@ -227,8 +228,8 @@ func (s *strip) smear(look, shot []float64, text []bool) float64 {
 	return ls / math.Sqrt(ll*ss+1e-9)
 }
 
-// inView is the share of what is above and below the name that shows the plate, whatever veil of light lies on it; 0 where nothing as
-// bright as a name is between them.
+// inView returns the share of the plate above and below the name that is in view, even in a haze of light. It is 0 if nothing as bright as
+// a name lies between.
 func (s *strip) inView(look, shot []float64, from, to int) float64 {
 	left, right := s.middle()
 	var off, bright, brightLook []float64
@@ -259,7 +260,7 @@ func (s *strip) inView(look, shot []float64, from, to int) float64 {
 	return float64(agree) / float64(len(off))
 }
 
-// plate says whether the strip shows the look's name, and by how much it is likelier than any other: the logarithm of a likelihood ratio.
+// plate decides whether the strip shows the look's name. score is the logarithm of the likelihood ratio against any other name.
 func (s *strip) plate() (plate Plate, score float64) {
 	look, shot := gray(s.cells()), gray(s.shot)
 	text, from, to := s.text(look)
@@ -277,9 +278,9 @@ func (s *strip) plate() (plate Plate, score float64) {
 	return PlateUnread, score
 }
 
-// against says which of two looks with one drawing a picture shows, by the panes in which their strips differ, numbers and icons
-// included: 1 the strip's own, -1 the other's, 0 neither is said. What shows nothing says nothing for the one that has nothing there: it
-// may be hidden.
+// against decides which of two looks with the same drawing a picture shows, by the panes in which their strips differ, numbers and icons
+// included: 1 for the strip's own look, -1 for the other, 0 if undecided. An empty pane is no evidence for a look that is empty there,
+// because it may be hidden.
 func (s *strip) against(o *strip) int {
 	_, from, to := s.text(gray(s.cells()))
 	_, fromOther, toOther := o.text(gray(o.cells()))
@@ -308,12 +309,12 @@ func (s *strip) against(o *strip) int {
 	return 0
 }
 
-// byPlates reads the name plates of bases that were found: of two looks of one drawing the right one stays, and it is said whether the
-// plate is the look's.
+// byPlates compares the name plates of bases that were found. It selects the right one of several looks with the same drawing where it can,
+// and sets Plate.
 func (f *Finder) byPlates(frame vision.Frame, sights []Sight) {
 	for i := range sights {
 		s := &sights[i]
-		if s.Evidence < searchEvidence { // where its card lies is not known well enough to compare a name
+		if s.Evidence < searchEvidence { // the pose is not certain enough to compare a name
 			continue
 		}
 		sc, ok := newScan(&f.table, frame, s.Pose.Point, s.Look.Z, s.Look.half()*math.Sqrt2+4)
@@ -355,7 +356,7 @@ type fittedStrip struct {
 	fit  geom.Cov3
 }
 
-// stripOf lays a look over a picture at a sight's pose.
+// stripOf fits a look to a picture at a sight's pose and returns its strip.
 func (s *scan) stripOf(l *Look, at *Sight) (out fittedStrip, ok bool) {
 	f := newFitting(s, l, &l.grids().finest, at.Pose)
 	if !f.light() || l != at.Look && !f.run() {

@@ -8,26 +8,25 @@ import (
 	"sightline/engine/geom"
 )
 
-// What makes no look is refused. The limits lie between what good views and bad ones of the pictures in
-// docs/stock.md measure.
+// Learn refuses bad views. The limits lie between the good and the bad views of the pictures in docs/stock.md.
 const (
-	ringMM       = 8.0  // mm from a base's edge outwards, where another base's card would go on
+	ringMM       = 8.0  // mm from a base's edge outwards, where the card of a larger base would continue
 	ringFrom     = 2.5  // mm from the edge: the wall and its shadow
 	ringMost     = 0.12 // share of the ring's blocks that show the same picture in all views
-	borderLeast  = 0.15 // share of the blocks along the card's border that show something
-	coveredMost  = 50.0 // mm² of the card, but for what the tower may hide, that may be solidly covered
-	solidReach   = 2    // cells: the square round a cell, in which most differ where it is solidly covered
+	borderLeast  = 0.15 // share of the blocks along the card's border that vary
+	coveredMost  = 50.0 // mm² of the card that may be solidly covered, not counting what the tower may hide
+	solidReach   = 2    // cells from the centre to the sides of the square in which most cells differ if it is solidly covered
 	solidLeast   = 0.6  // share of that square
-	viewShare    = 0.85 // of the telling blocks, that each view must show
-	cellsShare   = 0.66 // of the cells, in which the views must agree
-	alignMM      = 0.8  // mm by which a view may stand off the others
+	viewShare    = 0.85 // share of the blocks that each view must show
+	cellsShare   = 0.66 // share of the cells in which the views must agree
+	alignMM      = 0.8  // mm by which a view may be off the others
 	alignTurn    = 0.8 * math.Pi / 180
-	sharpLeast   = 0.11 // of the variance over four pixels, that over one
-	ownEvidence  = 25.0 // of a look for itself: with half of it hidden it is still believed
-	ownTurnsMost = 0.4  // of that, what another of its four headings may have
+	sharpLeast   = 0.11 // ratio of the variance over one pixel to that over four
+	ownEvidence  = 25.0 // of a look for itself, so that it is still accepted with half of it hidden
+	ownTurnsMost = 0.4  // share of that evidence that another of its four headings may have
 )
 
-// another says that the base seems to be of another size than was said; "": it does not.
+// another returns an error text if the base seems to have another size than was said, else "".
 func (l *Look) another(views []View) string {
 	if len(views) > 1 {
 		if share := l.beyond(views); share > ringMost && l.Base != engine.Large {
@@ -41,7 +40,7 @@ func (l *Look) another(views []View) string {
 	return ""
 }
 
-// beyond is the share of the blocks round the base that show the same picture in all views.
+// beyond returns the share of the blocks around the base that show the same picture in all views.
 func (l *Look) beyond(views []View) float64 {
 	w, _ := l.Base.Size()
 	ring := newLook(l)
@@ -66,7 +65,7 @@ func (l *Look) beyond(views []View) float64 {
 	return g.telling(func(x, y float64) bool { return max(math.Abs(x), math.Abs(y)) > float64(w)/2+ringFrom })
 }
 
-// telling is the share of the blocks with most of their cells in a region that vary enough to count in full.
+// telling returns the share of the blocks in a region that vary enough to count in full.
 func (g *grid) telling(in func(x, y float64) bool) float64 {
 	cells, inside := make([]int, g.blocks), make([]int, g.blocks)
 	for k, b := range g.block {
@@ -87,14 +86,14 @@ func (g *grid) telling(in func(x, y float64) bool) float64 {
 	return float64(tell) / max(float64(all), 1)
 }
 
-// border is the share of the blocks along the card's border that vary and in which the views agree.
+// border returns the share of the blocks along the card's border that vary and in which the views agree.
 func (l *Look) border() float64 {
 	g := &l.grids().finest
 	return g.telling(func(x, y float64) bool { return max(math.Abs(x), math.Abs(y)) > l.half()-blockMM })
 }
 
-// align lays the look, which lies at the mean of where the views are said to stand, over each of them, and returns where
-// they agree best. It says which view does not agree.
+// align fits the look, which lies at the mean of the stated poses, to each view and returns the fitted poses. why names
+// the view that does not agree; "": all do.
 func (l *Look) align(views []View) (out []geom.Pose, why string) {
 	out = make([]geom.Pose, len(views))
 	for i, v := range views {
@@ -119,7 +118,7 @@ func (l *Look) align(views []View) (out []geom.Pose, why string) {
 	return out, ""
 }
 
-// shows is the share of the blocks that tell most in which the picture shows the card.
+// shows returns the share of the blocks with most contrast in which the picture shows the card.
 func (f *fitting) shows() float64 {
 	f.sample(false)
 	f.correlate()
@@ -136,14 +135,14 @@ func (f *fitting) shows() float64 {
 	return float64(showing) / max(float64(all), 1)
 }
 
-// A view of a base that may be turned by quarters shows the card in one of the four headings alone.
+// Limits for recognising by how many quarter turns a base is turned.
 const (
 	quarterLeast = 0.6 // share of the telling blocks that show the card in the right heading
 	quarterMost  = 0.5 // of that, in another
 )
 
-// Quarter says by how many quarter turns, clockwise, the base of a view is turned from the pose that the view gives; false:
-// the view does not show the card in one of the four headings.
+// Quarter returns by how many quarter turns, clockwise, the base of a view is turned from the pose that the view gives. It
+// reports false if the view does not show the card in exactly one of the four headings.
 func (l *Look) Quarter(v View) (turn int, ok bool) {
 	var share [4]float64
 	for i := range share {
@@ -170,10 +169,10 @@ func (l *Look) Quarter(v View) (turn int, ok bool) {
 	return turn, share[turn] >= quarterLeast
 }
 
-// covered says that something tall stands on the card, which lies elsewhere on it in each view; "": nothing does. Where light and a fit
-// differ a little, cells do along what is printed; what stands on the card covers it solidly. The tower does so as well, and the ID tokens
-// in it: what they hide in a view follows from where the camera is. But for that, 40 enrolments that set the limit show up to 27 mm², with
-// it 48 and more, and those under thirteen simulated miniatures 127 and more. 80 others show up to 25.
+// covered returns an error text if something tall stands on the card, else "". It hides another part of the card in each view. If only
+// light and fit differ a little, cells differ along printed lines; something on the card covers it solidly. So do the tower and the ID
+// tokens in it, but the part that they hide follows from the camera's place, and is not counted. Without it, the 40 enrolments that set
+// the limit have up to 27 mm² (48 or more with it), and thirteen simulated miniatures 127 or more. 80 others have up to 25.
 func (l *Look) covered(views []View) string {
 	tower := l.towerHides(views)
 	n := 0
@@ -189,10 +188,10 @@ func (l *Look) covered(views []View) string {
 	return ""
 }
 
-// towerTall is how high the tower reaches over the card, with the ID tokens that may stand in it.
+// towerTall is the height of the tower over the card, with the ID tokens that may stand in it.
 const towerTall = 12.5 * geom.Millimeter
 
-// towerHides returns which cells the tower may hide in one of the views: it is seen aslant.
+// towerHides returns which cells the tower may hide in any of the views, which see it at an angle.
 func (l *Look) towerHides(views []View) []bool {
 	hides := make([]bool, len(l.weight))
 	for i := range views {
@@ -208,7 +207,7 @@ func (l *Look) towerHides(views []View) []bool {
 	return hides
 }
 
-// sweeps reports whether the tower's square passes over a place as it is shifted by d.
+// sweeps reports whether the tower's square covers a place while it is shifted by (dx, dy).
 func sweeps(x, y, dx, dy float64) bool {
 	from, to := 0.0, 1.0 // the shares t of the shift at which |p - t·d| ≤ towerMM
 	for _, a := range [2][2]float64{{x, dx}, {y, dy}} {
@@ -224,13 +223,13 @@ func sweeps(x, y, dx, dy float64) bool {
 	return from <= to
 }
 
-// underTower reports whether a cell shows the tower.
+// underTower reports whether a cell lies under the tower.
 func (l *Look) underTower(k int) bool {
 	x, y := l.place(k)
 	return max(math.Abs(x), math.Abs(y)) <= towerMM
 }
 
-// solid reports whether most of the cells round one differ from view to view.
+// solid reports whether most of the cells around a cell differ between views.
 func (l *Look) solid(k int) bool {
 	differ, all := 0, 0
 	for j := max(k/l.side-solidReach, 0); j <= min(k/l.side+solidReach, l.side-1); j++ {
@@ -246,7 +245,7 @@ func (l *Look) solid(k int) bool {
 	return float64(differ) >= solidLeast*float64(all)
 }
 
-// untelling says why a look tells too little; "": it tells enough.
+// untelling returns an error text if a look does not distinguish its own four headings, else "".
 func (l *Look) untelling() string {
 	var cells float64
 	n := 0
@@ -267,7 +266,7 @@ func (l *Look) untelling() string {
 	return ""
 }
 
-// headings is the evidence of the look for itself, and the largest for itself turned by a quarter, a half or three.
+// headings returns the evidence of the look for itself, and the largest for itself turned by one, two or three quarters.
 func (l *Look) headings() (right, turned float64) {
 	g := &l.grids().fine
 	n := g.side
@@ -285,7 +284,7 @@ func (l *Look) headings() (right, turned float64) {
 	return right, turned
 }
 
-// against is the evidence of a grid for a picture that shows its own cells in another order.
+// against returns the evidence of a grid for a picture of its own cells in another order.
 func (g *grid) against(order []int) float64 {
 	sums := make([]blockSums, g.blocks)
 	for k, w := range g.weight {
@@ -296,7 +295,7 @@ func (g *grid) against(order []int) float64 {
 	return g.agree(sums).evidence
 }
 
-// blurry says that the look's pictures were blurred; "": they were not.
+// blurry returns an error text if the look's pictures were blurred, else "".
 func (l *Look) blurry() string {
 	if s := l.sharpness(); s < sharpLeast {
 		return "the pictures are blurred: focus the camera, and let the base rest"
@@ -304,7 +303,7 @@ func (l *Look) blurry() string {
 	return ""
 }
 
-// sharpness is the mean square difference of cells a pixel apart over that of cells four pixels apart.
+// sharpness returns the ratio of the mean square differences of cells one pixel apart and four pixels apart.
 func (l *Look) sharpness() float64 {
 	lag := func(mm float64) float64 {
 		d := max(int(math.Round(mm/cellMM)), 1)

@@ -27,8 +27,9 @@ const (
 	searchScore    = 0.2 // score by blocks that is fitted
 	searchEvidence = 11.0
 
-	// The evidence, with blur, that a starting pose needs. On nine tables (1 to 3, 1 at 4K, 1001, 1101 to 1104) each of 83 cards that were found
-	// had a start with 2.1 or more; half of 1993 fits that ended elsewhere had less than 1.0. Five repeated fits that helped had 2.3 to 14.6.
+	// The evidence, with blur, that a starting pose needs. On nine tables (1 to 3, 1 at 4K, 1001, 1101 to 1104) each of 83 cards that were
+	// found had a start with 2.1 or more; half of 1993 fits that ended elsewhere had less than 1.0. Five repeated fits that helped had 2.3 to
+	// 14.6.
 	firstLeast = 1.0
 	againLeast = 2.0
 

@@ -8,14 +8,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// standing says where the middles of bases of a size may be, in squares of signStep.
+// standing holds where the centres of bases of a size may be, in squares of signStep.
 type standing struct {
 	w, h int
 	may  []bool
 }
 
-// newStanding returns where bases may stand in some heading: where what is under a circle that fits into the base is as varied as a
-// card, where something lies there, and no base that is taken is too near.
+// newStanding returns where bases may stand in any heading: the picture varies like a card in a circle within the base, something lies
+// there, and no taken base is too near.
 func newStanding(mat *calibration.Layout, b engine.Base, varies, lies func(geom.Point) bool, taken []engine.Ship) *standing {
 	s := &standing{w: int(float64(mat.Width)/signStep) + 1, h: int(float64(mat.Height)/signStep) + 1}
 	s.may = make([]bool, s.w*s.h)
@@ -39,7 +39,7 @@ func newStanding(mat *calibration.Layout, b engine.Base, varies, lies func(geom.
 	return s
 }
 
-// ask leaves the middles of circles of r squares in a share of which something is so.
+// ask excludes the centres of circles of r squares in which is holds for less than the share.
 func (s *standing) ask(r int, share float64, is func(geom.Point) bool) {
 	w := s.w + 2*r + 1
 	sums := make([]int32, w*(s.h+2*r)) // along each row, from r beyond the mat on
@@ -68,19 +68,19 @@ func (s *standing) ask(r int, share float64, is func(geom.Point) bool) {
 	}
 }
 
-// point is the middle of a square.
+// point returns the centre of a square.
 func (s *standing) point(k int) geom.Point {
 	return geom.Point{X: float64(k%s.w) * signStep, Y: float64(k/s.w) * signStep}
 }
 
-// at reports whether the middle of a base may be at a point.
+// at reports whether the centre of a base may be at a point.
 func (s *standing) at(p geom.Point) bool {
 	x, y := p.X/signStep+0.5, p.Y/signStep+0.5
 	i, j := int(x), int(y)
 	return x >= 0 && y >= 0 && i < s.w && j < s.h && s.may[j*s.w+i]
 }
 
-// along calls do with the samples of a lattice's row at which the middle of a base may be.
+// along calls do with the samples of a lattice's row where the centre of a base may be.
 func (s *standing) along(l *lattice, j int, do func(i int)) {
 	from := l.point(0, j)
 	x, y := from.X/signStep+0.5, from.Y/signStep+0.5

@@ -10,13 +10,13 @@ import (
 	"sightline/vision"
 )
 
-// Watch searches the whole mat in the background when its picture rests and shows something that it did not show when it was searched
-// last. No caller waits for it, and it leaves a core half of the time. It belongs to one goroutine.
+// Watch searches the whole mat in the background whenever the picture is at rest and has changed since the last search. It never blocks
+// the caller, and leaves a core half of the time. It is not safe for concurrent use.
 type Watch struct {
 	finder *Finder // not while a search runs
 	search chan []Sight
-	seen   []uint8       // the picture that is searched or was last, in blocks
-	stood  []engine.Ship // the bases that stood there since
+	seen   []uint8       // the blocks of the picture of the current or last search
+	stood  []engine.Ship // the bases that stood there then
 }
 
 // NewWatch returns a watch over a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
@@ -32,11 +32,11 @@ func NewWatch(t calibration.Table, looks *Library, u calibration.Uncertainty) *W
 	return &Watch{finder: f}
 }
 
-// watchWorks is how long a search works before it rests as long.
+// watchWorks is the time for which a search works before it pauses for as long.
 const watchWorks = 10 * time.Millisecond
 
-// Rest takes a picture that rests, and begins a search unless one runs or this picture was searched. lies says whether something may
-// lie at a point of the mat; nil: it may anywhere. taken are the bases that stand there already. It reports whether a search runs.
+// Rest takes a picture at rest, and begins a search unless one is running or this picture was searched. lies reports whether something may
+// lie at a point of the mat; nil means anywhere. taken are the bases that are known already. It reports whether a search is running.
 func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.Ship) bool {
 	width, height := f.Size()
 	if t := &w.finder.table.Intrinsics; w.search != nil || width != t.Width || height != t.Height {
@@ -59,22 +59,22 @@ func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.
 	return true
 }
 
-// known reports whether all bases still stand there that stood there. A ship that was exchanged for another one of its like is none of them
-// any more, and the picture shows the same.
+// known reports whether all bases that stood there still do. The picture alone cannot show that a ship was exchanged for one with the same
+// card.
 func (w *Watch) known(taken []engine.Ship) bool {
 	return !slices.ContainsFunc(w.stood, func(o engine.Ship) bool {
 		return !slices.ContainsFunc(taken, func(s engine.Ship) bool { return s.Base == o.Base && s.Pose.Distance(o.Pose.Point) < stoodWithin })
 	})
 }
 
-// stoodWithin, in mm, is less than any two bases' middles are apart.
+// stoodWithin, in mm, is less than the distance between the centres of any two bases.
 const stoodWithin = 20
 
-// Ready reports whether a search has ended whose sights were not taken.
+// Ready reports whether a search has ended and its sights were not taken yet.
 func (w *Watch) Ready() bool { return len(w.search) > 0 }
 
-// Take returns what the search found that ended; false: none has. The picture that it searched may be long past: current reports whether
-// this one shows the same, so that what was not found is not there.
+// Take returns the sights of the search that ended; false: none has. Its picture may be old: current reports whether this picture still
+// shows the same, so that ships that were not found are not there.
 func (w *Watch) Take(f vision.Frame) (found []Sight, current, ok bool) {
 	if !w.Ready() {
 		return nil, false, false
@@ -84,10 +84,10 @@ func (w *Watch) Take(f vision.Frame) (found []Sight, current, ok bool) {
 	return found, w.shows(watchBlocks(f)), true
 }
 
-// shows reports whether blocks are those of the picture that was searched last.
+// shows reports whether blocks equal those of the picture of the last search.
 func (w *Watch) shows(now []uint8) bool { return len(now) == len(w.seen) && !watchDiffers(now, w.seen) }
 
-// Two pictures differ where the mean of a block does by more than watchLeast grey levels.
+// Two pictures differ if the mean of a block differs by more than watchLeast grey levels.
 const (
 	watchBlock = 16 // px
 	watchLeast = 5

@@ -22,7 +22,7 @@ import (
 	"sightline/vision/look"
 )
 
-// Options say what the page works with.
+// Options are the page's dependencies.
 type Options struct {
 	Hub     *live.Hub
 	Markers vision.MarkerDetector // nil: the sheet cannot be seen
@@ -33,8 +33,8 @@ type Options struct {
 }
 
 const (
-	lookEvery = 400 * time.Millisecond // how often a picture is looked at, while somebody shows a ship
-	lookWatch = 10 * time.Second       // how long after somebody asked
+	lookEvery = 400 * time.Millisecond // interval between pictures while a person shows a ship
+	lookWatch = 10 * time.Second       // how long pictures are read after the page last asked
 )
 
 // Desk shows one ship after another to the camera. It is safe for concurrent use.
@@ -45,23 +45,23 @@ type Desk struct {
 	session *jig.Session
 	asked   time.Time
 	before  vision.Frame // the last picture
-	why     string       // nothing was taken from it
+	why     string       // why no view was taken from it
 	sheet   bool         // it shows the sheet
-	view    *image.NRGBA // the sheet as it shows it
+	view    *image.NRGBA // the rectified sheet
 	seq     uint64       // of view
-	learnt  string       // the look that was learnt last
-	stamp   string       // of the folder as it was read last
+	learnt  string       // the last look that was learnt
+	stamp   string       // of the folder when it was last read
 	read    *look.Library
 	problem error // why it could not be read
 }
 
-// New returns a desk at which no one shows anything.
+// New returns a desk without a ship.
 func New(o Options) *Desk { return &Desk{o: o} }
 
 // String names the task.
 func (d *Desk) String() string { return "looks" }
 
-// Run looks at the pictures while somebody shows a ship, until ctx is cancelled.
+// Run reads pictures while a person shows a ship, until ctx is cancelled.
 func (d *Desk) Run(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -75,7 +75,7 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 }
 
-// Look looks at the newest picture, if somebody shows a ship.
+// Look reads the newest picture if a person shows a ship.
 func (d *Desk) Look() {
 	d.mu.Lock()
 	session, watched := d.session, d.o.Now().Sub(d.asked) < lookWatch
@@ -98,7 +98,7 @@ func (d *Desk) Look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.session != session || state.Frame.Gray != nil && state.Frame.Seq == d.before.Seq && d.before.Gray != nil {
-		return // somebody began again, or there is no new picture
+		return // showing began again, or there is no new picture
 	}
 	before := d.before
 	d.before = state.Frame
@@ -109,7 +109,7 @@ func (d *Desk) Look() {
 	d.add(table, before, state.Frame, seen)
 }
 
-// add looks at a picture. The caller holds mu.
+// add adds a picture to the session. The caller holds mu.
 func (d *Desk) add(table calibration.Table, before, now vision.Frame, seen []calibration.MarkerSighting) {
 	place, err := jig.Find(&table, seen)
 	if d.sheet = err == nil; !d.sheet {
@@ -119,7 +119,7 @@ func (d *Desk) add(table calibration.Table, before, now vision.Frame, seen []cal
 	d.view = place.View(&table, now)
 	d.seq++
 	if !jig.Rests(&table, place, before, now) {
-		return // what was said of the last one still holds
+		return // the message about the last one still applies
 	}
 	r := d.session.Add(table, now, seen)
 	switch {
@@ -133,7 +133,7 @@ func (d *Desk) add(table calibration.Table, before, now vision.Frame, seen []cal
 	}
 }
 
-// finish saves the look when all turns were taken. The caller holds mu.
+// finish saves the look after all turns were taken. The caller holds mu.
 func (d *Desk) finish() {
 	if d.session.Next() < jig.Turns {
 		return
@@ -166,7 +166,7 @@ func ready(s *live.State) (calibration.Table, error) {
 	return t, err
 }
 
-// begin shows a ship, from the first turn on.
+// begin begins to show a ship, with the first turn.
 func (d *Desk) begin(c look.Card) error {
 	s, err := jig.NewSession(c)
 	if err != nil {
@@ -178,15 +178,14 @@ func (d *Desk) begin(c look.Card) error {
 	return nil
 }
 
-// stop ends it.
+// stop ends showing.
 func (d *Desk) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.session, d.view, d.why = nil, nil, ""
 }
 
-// known reads the folder, if it has changed since it was read last; a folder that is not there holds nothing. The caller holds no
-// lock.
+// known reads the folder if it has changed since the last call. A missing folder counts as empty. The caller must not hold mu.
 func (d *Desk) known() (*look.Library, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -219,7 +218,7 @@ func stampOf(dir string) string {
 // errGone says that a look was deleted meanwhile.
 var errGone = errors.New("this look is no longer there: it was deleted or renamed")
 
-// change changes a look: what it is called, which ships carry it, or which way is its front.
+// change changes a look's name, its ships, or which way its front is.
 func (d *Desk) change(name string, f func(*look.Look) (*look.Look, error)) error {
 	b, err := d.known()
 	if err != nil {

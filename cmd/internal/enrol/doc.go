@@ -1,3 +1,3 @@
-// Package enrol is the page /looks, on which ships that carry nothing of ours are shown to the camera once: it guides somebody
-// through the four quarter turns of a base on the jig sheet, and lists, renames and deletes what was shown.
+// Package enrol is the page /looks, on which people show ships that carry nothing of ours to the camera. It leads through the
+// four quarter turns of a base on the jig sheet, and lists, renames and deletes looks.
 package enrol

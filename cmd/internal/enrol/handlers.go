@@ -25,7 +25,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// Routes are the page and its data.
+// Routes returns the routes of the page and its data.
 func (d *Desk) Routes() []web.Route {
 	files, err := fs.Sub(static, "static")
 	if err != nil {
@@ -80,7 +80,7 @@ type showingJSON struct {
 	Seq   uint64          `json:"seq"`   // of its picture
 }
 
-// state answers with what the page shows, and keeps the desk looking.
+// state answers with what the page shows, and keeps the desk reading pictures.
 func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
 	out := stateJSON{Looks: []lookJSON{}}
 	b, err := d.known()
@@ -103,7 +103,7 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, out)
 }
 
-// doText says what is to be done for a turn.
+// doText returns the instruction for a turn.
 func doText(turn int) string {
 	if turn == 0 {
 		return "Take the miniature and its pegs off. Push the base into the corner, its front to the arrow 1."
@@ -152,10 +152,10 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bodyMost is more than twenty ships' names and a pilot's.
+// bodyMost suffices for twenty ships' names and a pilot's.
 const bodyMost = 2 << 10
 
-// show begins with the ships that carry a card; the first is shown.
+// show begins to show a card. ships are all that carry it; the first one is shown.
 func (d *Desk) show(text, base, pilot string) error {
 	b, err := engine.ParseBase(base)
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *Desk) show(text, base, pilot string) error {
 	return d.begin(look.Card{Name: ships[0], Ships: ships, Base: b, Pilot: pilot})
 }
 
-// sheetPicture answers with the sheet as the camera sees it, its arrow upwards.
+// sheetPicture answers with the sheet as the camera sees it, its arrow up.
 func (d *Desk) sheetPicture(w http.ResponseWriter, _ *http.Request) {
 	d.mu.Lock()
 	view := d.view
@@ -181,7 +181,7 @@ func (d *Desk) sheetPicture(w http.ResponseWriter, _ *http.Request) {
 	writePicture(w, "image/jpeg", buf.Bytes())
 }
 
-// lookPicture answers with a look, its front upwards.
+// lookPicture answers with a look, its front up.
 func (d *Desk) lookPicture(w http.ResponseWriter, r *http.Request) {
 	l, err := look.LoadOne(d.o.Dir, r.PathValue("name"))
 	if err != nil {

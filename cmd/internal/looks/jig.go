@@ -14,17 +14,17 @@ import (
 	"sightline/vision/token"
 )
 
-// Jig guides somebody who shows a ship's card on the jig sheet, on a terminal.
+// Jig guides a person at a terminal who shows a ship's card on the jig sheet.
 type Jig struct {
 	session  *jig.Session
-	live     bool // pictures of a camera: only those of a base at rest count
+	live     bool // pictures come from a camera: only a base at rest counts
 	progress io.Writer
 	before   vision.Frame
-	told     string // last, live
+	told     string // the last message, if live
 	last     error  // why the last picture was not taken
 }
 
-// NewJig begins with what --jig and --name say: A1,small or A1+A2,small, and what the ship is called.
+// NewJig parses the values of --jig (A1,small or A1+A2,small) and --name, and begins.
 func NewJig(text string, names []string, live bool, progress io.Writer) (*Jig, error) {
 	part := strings.Split(text, ",")
 	if len(part) != 2 {
@@ -58,7 +58,7 @@ func NewJig(text string, names []string, live bool, progress io.Writer) (*Jig, e
 	return j, nil
 }
 
-// tell says what is to be done, live once.
+// tell prints a message. If live, it does not repeat the last one.
 func (j *Jig) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !j.live || text != j.told {
@@ -67,7 +67,7 @@ func (j *Jig) tell(format string, args ...any) {
 	j.told = text
 }
 
-// Add looks at a picture. useful says that it brought a view, enough that all four quarter turns were taken.
+// Add adds a picture. useful reports whether it gave a view, enough whether all four quarter turns were taken.
 func (j *Jig) Add(t calibration.Table, f vision.Frame, seen []calibration.MarkerSighting) (useful, enough bool) {
 	if j.live {
 		before := j.before
@@ -80,7 +80,7 @@ func (j *Jig) Add(t calibration.Table, f vision.Frame, seen []calibration.Marker
 	j.last = r.Err
 	next := j.session.Next()
 	switch {
-	case j.live && errors.Is(r.Err, jig.ErrTurn): // it was just taken: the hand that turns it comes
+	case j.live && errors.Is(r.Err, jig.ErrTurn): // just taken, and about to be turned
 		return false, false
 	case r.Err != nil && j.live:
 		j.tell("not taken: %v", r.Err)
@@ -96,7 +96,7 @@ func (j *Jig) Add(t calibration.Table, f vision.Frame, seen []calibration.Marker
 	return true, next == jig.Turns
 }
 
-// Learn makes the look of the four turns. Where one lacks, the error says why the last picture was not taken.
+// Learn makes the look of the four turns. If one is missing, the error says why the last picture was not taken.
 func (j *Jig) Learn() (*look.Look, error) {
 	name := j.session.Card().Name
 	if j.session.Next() < jig.Turns && j.last != nil {

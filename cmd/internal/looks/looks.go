@@ -1,4 +1,4 @@
-// Package looks shows ships' cards to the camera as the command line says, and lists their looks.
+// Package looks implements the commands that learn and list looks.
 package looks
 
 import (
@@ -17,11 +17,11 @@ import (
 	"sightline/vision/token"
 )
 
-// Ship is a ship that is shown to the camera: its card, and where its base stands.
+// Ship is a ship that is shown to the camera: its card, and the poses of its base.
 type Ship struct {
 	look.Card
 	poses []geom.Pose
-	said  []int // which of what was said each place is of
+	said  []int // of each pose: the index of its --at
 }
 
 // Load reads the looks of the folder that --looks names; "": none, nil.
@@ -39,7 +39,7 @@ func Load(dir string) (*look.Library, error) {
 	return known, nil
 }
 
-// Read reads what --at and --name say.
+// Read parses the values of --at and --name.
 func Read(at, names []string) (out []Ship, err error) {
 	for n, text := range at {
 		part := strings.Split(text, ",")
@@ -83,7 +83,7 @@ func Read(at, names []string) (out []Ship, err error) {
 	return out, nil
 }
 
-// CheckApart says which of the bases in one picture would stand in each other. said is how many places were said in all.
+// CheckApart returns an error if two bases in one picture would overlap. said is the number of --at values.
 func CheckApart(ships []Ship, pictures, said int) error {
 	if pictures > 1 && pictures == said { // each place has its own picture
 		return nil
@@ -103,14 +103,14 @@ func CheckApart(ships []Ship, pictures, said int) error {
 	return nil
 }
 
-// Turned reports whether the ship is seen in two headings or places, so that a miniature that was left on its base would show.
+// Turned reports whether the ship is seen in different headings or places, so that a miniature on its base would show.
 func (s *Ship) Turned() bool {
 	return slices.ContainsFunc(s.poses, func(p geom.Pose) bool {
 		return p.Distance(s.poses[0].Point) > 100 || p.Heading.Distance(s.poses[0].Heading) > math.Pi/4
 	})
 }
 
-// views returns the views of the ship: each place in each picture, or, where there are as many pictures as said places, in
+// views returns the views of the ship: each pose in each picture, or, if there is one picture for each --at, each pose in
 // its own.
 func (s *Ship) views(pictures []look.View, said int) (out []look.View) {
 	for i, pose := range s.poses {
@@ -125,7 +125,7 @@ func (s *Ship) views(pictures []look.View, said int) (out []look.View) {
 	return out
 }
 
-// Learn learns the ships' looks from pictures; said is how many places were said in all. The error names the ship.
+// Learn learns the ships' looks from pictures. said is the number of --at values. The error names the ship.
 func Learn(ships []Ship, pictures []look.View, said int) (out []*look.Look, err error) {
 	for _, s := range ships {
 		views := s.views(pictures, said)

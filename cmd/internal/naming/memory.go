@@ -27,8 +27,8 @@ const (
 	writeEvery  = 2 * time.Second
 )
 
-// Memory keeps in a file where ships stood under their names, so that those that still stand there have their names again when the
-// program restarts. It is safe for concurrent use.
+// Memory stores in a file where ships stood under their names, so that ships that still stand there keep their names when the program
+// restarts. It is safe for concurrent use.
 type Memory struct {
 	path string
 	log  *slog.Logger
@@ -56,8 +56,8 @@ type keptShip struct {
 	Quarters bool `json:"quarters,omitempty"`
 }
 
-// OpenMemory reads what is kept in a file. A file that is not there, or of another day, holds nothing; the error says what is wrong
-// with another one, and the memory that is returned with it is empty.
+// OpenMemory reads a file. If the file is missing or too old, the memory is empty. If the file is invalid, OpenMemory returns an error and
+// an empty memory.
 func OpenMemory(path string, now time.Time, log *slog.Logger) (*Memory, error) {
 	m := &Memory{path: path, log: log}
 	var f keptFile
@@ -82,7 +82,7 @@ func OpenMemory(path string, now time.Time, log *slog.Logger) (*Memory, error) {
 	return m, nil
 }
 
-// player is whose ship it is; 0: its name does not say.
+// player returns the player of a ship by its name; 0: unknown.
 func player(id string) int {
 	c, err := token.CodeOfID(id)
 	if err != nil {
@@ -91,7 +91,7 @@ func player(id string) int {
 	return c.Player()
 }
 
-// check reports what this program does not write, naming the key.
+// check validates a file. The error names the key.
 func (f *keptFile) check() error {
 	if f.Version != keptVersion {
 		return fmt.Errorf("version: expected %d, got %d", keptVersion, f.Version)

@@ -1,5 +1,6 @@
-// Package naming keeps the names of ships that carry nothing of ours, while their table is watched: a look that one ship carries names
-// it; of several that look alike a person names each once, and where they can have flown tells them from then on (engine/alike).
+// Package naming keeps the names of ships that carry nothing of ours while their table is watched. A look that only one ship carries names
+// it. Of several ships with the same card, a person names each once; from then on, where they can have flown distinguishes them
+// (engine/alike).
 package naming
 
 import (
@@ -15,36 +16,36 @@ import (
 	"sightline/vision/token"
 )
 
-// Slop is how people lay templates and set ships down.
+// Slop is the error of people who lay templates and set ships down.
 var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
 
-// Names remembers where ships stood that were found by their cards. The zero value remembers none. It belongs to one goroutine.
+// Names remembers where ships stood that were found by their cards. The zero value is empty. It is not safe for concurrent use.
 type Names struct {
-	// Dial returns the maneuvers of a ship's dial; none, or nil: every ship may fly every maneuver.
+	// Dial returns the maneuvers of a ship's dial. If it is nil or returns none, the ship may fly every maneuver.
 	Dial func(ship string) []move.Maneuver
 
-	// Memory keeps the names while the program does not run; nil: nothing does.
+	// Memory keeps the names while the program does not run. It may be nil.
 	Memory *Memory
 
-	stood map[string]engine.Ship // where each was still last, by its name
-	gone  map[string]time.Time   // when it was looked for and found nowhere: it is off the table
-	lost  map[string]int         // it was not watched since then: how often it may still be looked for where it stood
+	stood map[string]engine.Ship // each ship where it last stood still, by its name
+	gone  map[string]time.Time   // when a search found a ship nowhere: it is off the table
+	lost  map[string]int         // ships since when the table was not watched: how often each is still searched for where it stood
 }
 
-// A ship that was not watched for a while still stands where it stood if nothing but a picture's noise and another registration
-// of the same camera move it: a hand that sets two ships down in each other's places, to 1 mm and 1°, does so once in 500 times.
+// Limits within which a ship that was not watched counts as unmoved. Noise and a new registration of the camera stay within them. A hand
+// that exchanges two ships, to 1 mm and 1°, sets both down within them once in 500 times.
 const (
 	stillPlace = 0.5 * geom.Millimeter
 	stillTurn  = 0.5 * geom.Degree
 	lostTries  = 20 // pictures
 )
 
-// inHand is how long a ship that is off the table may be in somebody's hand, who puts it where another one of its like was seen last and
-// takes that one up. A ship that was destroyed lies aside for longer.
+// inHand is how long a ship that is off the table may be in somebody's hand, to be exchanged for another one with the same card. After that
+// it counts as destroyed.
 const inHand = time.Minute
 
-// Lose says that no one watched the table for a while: the program did not run, there were no pictures, or the camera was moved.
-// What stands exactly where it stood then is the same ship; of the others nothing is known any more.
+// Lose tells Names that the table was not watched for a while: the program did not run, there were no pictures, or the camera was moved.
+// A ship that stands exactly where it stood then keeps its name; the others lose theirs.
 func (n *Names) Lose() {
 	if n.Memory != nil && n.stood == nil {
 		n.stood, n.gone = map[string]engine.Ship{}, map[string]time.Time{}
@@ -63,7 +64,7 @@ func (n *Names) Lose() {
 	n.gone = map[string]time.Time{}
 }
 
-// Lost are the ships to look for where they stood before the table was not watched, in order.
+// Lost returns the ships to search for where they stood before the table was not watched, in order.
 func (n *Names) Lost(tracks []vision.Track) (out []engine.Ship) {
 	for id, tries := range n.lost {
 		switch {
@@ -80,16 +81,16 @@ func (n *Names) Lost(tracks []vision.Track) (out []engine.Ship) {
 	return out
 }
 
-// forget gives up a ship that is not where it stood.
+// forget forgets a ship that is not where it stood.
 func (n *Names) forget(id string) {
 	delete(n.lost, id)
 	delete(n.stood, id)
 }
 
-// Stays reports whether a base that was found is a ship that stood there and was not watched.
+// Stays reports whether a base that was found is the unwatched ship that stood there.
 func Stays(was, found *engine.Ship) bool { return stays(was, found, 1) }
 
-// StaysPut is Stays to half of its limits: a hand sets a ship down so exactly once in 150 times.
+// StaysPut is Stays with half of its limits, within which a hand sets a ship down once in 150 times.
 func StaysPut(was, found *engine.Ship) bool { return stays(was, found, 0.5) }
 
 func stays(was, found *engine.Ship, share float64) bool {
@@ -98,13 +99,13 @@ func stays(was, found *engine.Ship, share float64) bool {
 		float64(was.Pose.Heading.Distance(found.Pose.Heading)) <= share*float64(stillTurn)
 }
 
-// Base is a base that was found by its card, where no ship stands that is known.
+// Base is a base that was found by its card where no known ship stands.
 type Base struct {
 	Ship engine.Ship
 	May  []string // the ships that carry such a card
 }
 
-// Any reports whether a ship has stood on the table under its name.
+// Any reports whether any ship has stood on the table under its name.
 func (n *Names) Any() bool { return len(n.stood) > 0 }
 
 // Stood reports whether a ship stood on the table under its name.
@@ -131,7 +132,7 @@ func (n *Names) Stand(tracks []vision.Track) {
 	}
 }
 
-// Rename takes what is known of two ships for the other one's: a person named their bases wrongly.
+// Rename exchanges what is known of two ships whose bases a person named wrongly.
 func (n *Names) Rename(a, b string) {
 	alike.Swap(n.stood, a, b)
 	alike.Swap(n.gone, a, b)
@@ -144,7 +145,7 @@ func (n *Names) Rename(a, b string) {
 	}
 }
 
-// Left are the ships that a base may be, of those that it was said to be: the others stand elsewhere.
+// Left returns those of the possible ships of a base that do not stand elsewhere.
 func Left(may []string, tracks []vision.Track) (out []string) {
 	for _, id := range may {
 		if !stands(tracks, id) {
@@ -154,20 +155,20 @@ func Left(may []string, tracks []vision.Track) (out []string) {
 	return out
 }
 
-// stands reports whether a ship is where it was seen, or moves within sight.
+// stands reports whether a ship is in sight, standing or moving.
 func stands(tracks []vision.Track, id string) bool {
 	return slices.ContainsFunc(tracks, func(k vision.Track) bool {
 		return k.Ship.ID == id && k.State.InSight()
 	})
 }
 
-// Off reports whether a ship was looked for and found nowhere.
+// Off reports whether a ship was searched for and found nowhere.
 func (n *Names) Off(id string) bool {
 	_, off := n.gone[id]
 	return off
 }
 
-// Away are the ships that are followed no longer, and may be in somebody's hand: one of them may be put where another stood.
+// Away returns the ships that are no longer tracked and may be in somebody's hand. Any of them may be put where another stood.
 func (n *Names) Away(tracks []vision.Track, now time.Time) (out []engine.Ship) {
 	for id, s := range n.stood {
 		followed := slices.ContainsFunc(tracks, func(k vision.Track) bool { return k.Ship.ID == id })
@@ -181,11 +182,11 @@ func (n *Names) Away(tracks []vision.Track, now time.Time) (out []engine.Ship) {
 // held reports whether a ship that is off the table may be in somebody's hand.
 func (n *Names) held(id string, now time.Time) bool { return n.Off(id) && now.Sub(n.gone[id]) < inHand }
 
-// Name says which ships the bases are that a search of the whole table found. scene has the rules and the mat; tracks are the
-// ships that are known. current says that the table is still as it was searched: ships that were not found are off it. Else they may have
-// been in hands that put them down since.
+// Name names the bases that a search of the whole table found. scene has the rules and the mat; tracks are the known ships. current says
+// that the table is still as it was when searched, so that ships that were not found are off it. Otherwise hands may have put them down
+// since.
 func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track, now time.Time, current bool) []alike.Answer {
-	for id := range n.lost { // the whole table was searched: what was not found where it stood may be anywhere
+	for id := range n.lost { // the whole table was searched: a ship that was not found where it stood may be anywhere
 		n.forget(id)
 	}
 	out := make([]alike.Answer, len(found))
@@ -217,7 +218,7 @@ func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track, n
 	return out
 }
 
-// together are the bases that may be one of the ships that a base may be, and all these ships.
+// together returns the bases that share possible ships with a base, directly or through others, and all these ships.
 func together(found []Base, first int) (group []int, may []string) {
 	group, may = []int{first}, slices.Clone(found[first].May)
 	for i := 0; i < len(found); i++ {
@@ -237,10 +238,10 @@ func together(found []Base, first int) (group []int, may []string) {
 	return group, may
 }
 
-// tell names bases of one look. may are the ships that carry it and do not stand.
+// tell names bases of one look. may are the ships that carry it and do not stand elsewhere.
 func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tracks []vision.Track, now time.Time) []alike.Answer {
 	out := make([]alike.Answer, len(bases))
-	var missing, held []string // that stood until just now, and that may be in somebody's hand
+	var missing, held []string // ships that stood until just now, and ships that may be in somebody's hand
 	for _, id := range may {
 		switch {
 		case n.held(id, now):
@@ -271,19 +272,19 @@ func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tra
 		q.Before.Ships = append(q.Before.Ships, n.stood[id])
 	}
 	answers, err := alike.Identify(&q)
-	if err != nil { // rules that are not known: nothing tells them
+	if err != nil { // the rules are unknown, so nothing distinguishes them
 		for i := range out {
 			out[i].May = missing
 		}
 		return out
 	}
-	if len(may) == 1 && len(bases) == 1 && answers[0].Name == "" { // all others that look like it are in view: it was carried there
+	if len(may) == 1 && len(bases) == 1 && answers[0].Name == "" { // all others with this card are in view: it was carried there
 		answers[0].Name = may[0]
 	}
 	return answers
 }
 
-// moves are what a ship may have flown.
+// moves returns what a ship may have flown.
 func (n *Names) moves(ship string) flown.Candidates {
 	c := flown.Every()
 	if n.Dial != nil {
@@ -294,8 +295,8 @@ func (n *Names) moves(ship string) flown.Candidates {
 	return c
 }
 
-// lose takes the ships off the table that were found nowhere. Of ships that look alike and are lost together none is told from the
-// others when one comes back.
+// lose marks ships that were found nowhere as off the table. Ships with the same card that are lost together cannot be distinguished when
+// one comes back.
 func (n *Names) lose(answers []alike.Answer, tracks []vision.Track, now time.Time) {
 	for id := range n.stood {
 		here := stands(tracks, id) || slices.ContainsFunc(answers, func(a alike.Answer) bool { return a.Name == id })
