@@ -31,7 +31,8 @@ func (f *Finder) underShips(limit float32, miniatures []bool, lights []paperLigh
 	light := make([]bool, len(miniatures))
 	for k, set := range miniatures {
 		if set {
-			light[k] = linearOf(float64(f.diff.work[k])) >= paperLike*lightOn(lights, cellAt(k%m.Width, k/m.Width))
+			more := linearOf(float64(f.diff.work[k])) - linearOf(float64(matGrey(f.diff, k)))
+			light[k] = more >= paperLike*lightOn(lights, cellAt(k%m.Width, k/m.Width))
 		}
 	}
 	light = gray.BoxMask(light, m.Width, m.Height, lightReach, true)
@@ -85,8 +86,8 @@ func (f *Finder) posts() (out []under.Post) {
 	return out
 }
 
-// paperLike is the share of white paper's light from which something may look like the white cells of a rim: a grey wedge with about 0.35 of it
-// did, in the simulator.
+// paperLike is the share of white paper's light by which something must be lighter than the mat to look like the white cells of a rim: a
+// grey wedge with about 0.4 of it did, in the simulator.
 const paperLike = 0.25
 
 // lightReach is how far about light cells, in cells, small squares differ from the mat because of them.
