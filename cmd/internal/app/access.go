@@ -129,7 +129,7 @@ func otherSecret(path, dir string) string {
 }
 
 // accessOf reads the secrets that say who may do what. What the configuration names must
-// be there; what the program keeps for itself and cannot keep is told to the log, and
+// be there; what the program keeps for itself and cannot keep is logged, and
 // the program continues without. command is what says the judge's secret to people.
 func accessOf(c Web, stateDir string, address func() string, command string, log *slog.Logger) (access.Options, error) {
 	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}

@@ -248,7 +248,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 const gameLock = "game.lock"
 
 // gameDir returns the folder in which the game keeps its match, pair and agreement: dir, or "" when
-// another program keeps its own there, which people are told. Each would overwrite the other's.
+// another program keeps its own there, which a note says. Each would overwrite the other's.
 func (p *program) gameDir(dir string, news chan<- string, log *slog.Logger) string {
 	lock, err := regularfile.Lock(filepath.Join(dir, gameLock), 0o600)
 	if errors.Is(err, regularfile.ErrLocked) {

@@ -40,7 +40,7 @@ type CalibratorOptions struct {
 	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (lens.Solution, error)
 	Setup     setup.Options
 	Hub       *live.CalibrationHub
-	// NewLens and NewTable are told of every file that was saved, and NewTable of every
+	// NewLens and NewTable are called for every file that was saved, and NewTable of every
 	// table that was verified, so that the program works with them from now on.
 	NewLens  func(lens calibration.Intrinsics, file string)
 	NewTable func(file string)

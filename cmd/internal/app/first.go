@@ -32,7 +32,7 @@ const firstBoard = "chessboard:9x6:25mm"
 // errNoCamera is the error of a program that has no camera yet.
 var errNoCamera = errors.New("no camera is chosen yet: choose one on the page /first")
 
-// keptFirst reads what the page kept. A file that cannot be read is told, and stops nothing.
+// keptFirst reads what the page kept. A file that cannot be read is reported, and stops nothing.
 func keptFirst(log *slog.Logger) first.Kept {
 	k, err := first.LoadKept(filepath.FromSlash(DefaultFirstPath))
 	if err != nil {

@@ -81,7 +81,7 @@ func askProgram(ctx context.Context, method, url, body string) (status int, answ
 		return 0, nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	// The certificate names the machine as others reach it. No secret is told to who answers.
+	// The certificate names the machine as others reach it. The program that answers gets no secret.
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec
 	reply, err := client.Do(r)
 	if err != nil {

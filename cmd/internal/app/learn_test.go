@@ -225,7 +225,7 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnImport, Catalogue: parse("a", "b")}))
 	saw := s.Learning().Catalogue.Version
 
-	// Many at once who saw the same: one of them changes the file, the others are told.
+	// Many at once who saw the same: one of them changes the file, the others are refused.
 	var done, refused atomic.Int32
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -285,7 +285,7 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	err := s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: now.Catalogue.Version, Name: "a"})
 	assert.ErrorContains(t, err, "the catalogue's file is damaged")
 
-	// At a start: what someone named is an error, what the page left there is told.
+	// At a start: what someone named is an error, what the page left there is reported.
 	_, err = newLearnt(table, "table.empty_mat", quiet)
 	assert.ErrorContains(t, err, "table.catalogue: "+table.Catalogue+": not a catalogue")
 	table.Adopted = true

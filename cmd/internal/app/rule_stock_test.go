@@ -76,8 +76,8 @@ func stockTable(t *testing.T) (table *tablesim.Table, known *look.Library) {
 	return table, known
 }
 
-// A ruling on ships that were found by their cards holds these cards: the picture by itself gives the same, and so does the entry when it
-// is worked out again, also where the looks were deleted or learnt anew. Without them, the reason is told.
+// A ruling on ships that were found by their cards contains these cards: the picture alone gives the same, and so does the entry when it
+// is worked out again, also where the looks were deleted or learnt again. Without them, the reason is given.
 func TestARulingOnStockShipsIsReplayedFromItsPicture(t *testing.T) {
 	table, known := stockTable(t)
 	var config Config

@@ -54,7 +54,7 @@ func (c *court) options() Options {
 	return Options{Log: slog.New(slog.DiscardHandler), Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")}
 }
 
-// A record that is damaged is told to monitors and to the judge before they rule; a ruling
+// A record that is damaged is reported to monitors and to the judge before they rule; a ruling
 // made all the same is refused with a sentence, and none is lost.
 func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
 	c := newCourt(t, func(_ *desk, o *deskParts) { o.Judges = true })
@@ -340,7 +340,7 @@ func TestARulingWhoseFolderIsMovedOrRemovedIsKeptAndSaid(t *testing.T) {
 }
 
 // A key that is removed while the program runs is written again; one that was lost before the
-// start, and another one in its place, are told.
+// start, and another one in its place, are reported.
 func TestAKeyThatIsRemovedIsWrittenAgainOrTold(t *testing.T) {
 	c := newCourt(t, nil)
 	c.aPicture()

@@ -130,7 +130,7 @@ func absolute(path string) string {
 }
 
 // Open opens the log to read it, and to write to it once Sign has given it a key. With
-// nothing there, the folder is made at the first ruling. notice is told when the log was
+// nothing there, the folder is made at the first ruling. notice is called when the log was
 // moved away while it was open.
 func (r Rulings) Open(notice func(text string)) (*rulings.Log, error) {
 	return rulings.Open(r.Folder(), rulings.Options{Keep: r.Keep, Notice: notice})

@@ -17,7 +17,7 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// A service manager (systemd, sd_notify(3)) is told over a datagram socket that the
+// A service manager (systemd, sd_notify(3)) learns over a datagram socket that the
 // program answers, that it still lives, and that it stops. Without one, nothing is said.
 
 // notifySocket is where the service manager listens; the zero value is nowhere.

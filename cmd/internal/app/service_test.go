@@ -20,7 +20,7 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// manager is a service manager that writes down what it is told.
+// manager is a service manager that records its messages.
 type manager struct {
 	t    *testing.T
 	conn *net.UnixConn

@@ -15,7 +15,7 @@ import (
 	"sightline/hardware/hardwaretest"
 )
 
-// What the file names and is not there is told with the file and the line, unless the
+// What the file names and is not there is reported with the file and the line, unless the
 // command line named something else.
 func TestAFileThatIsNotThereIsToldWithTheLineThatNamesIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.toml")

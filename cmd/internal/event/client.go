@@ -167,7 +167,7 @@ func (c *Client) connect() (*nats.Conn, error) {
 	}
 	if i.URL[:4] == "tls:" {
 		secure := TLSConfig(i.Fingerprint)
-		if verify := secure.VerifyConnection; verify != nil { // no handler is told of what it refuses
+		if verify := secure.VerifyConnection; verify != nil { // no handler learns what it refuses
 			secure.VerifyConnection = func(s tls.ConnectionState) error {
 				err := verify(s)
 				c.status.lost(c, err)

@@ -16,7 +16,7 @@ import (
 	"sightline/vision/token"
 )
 
-// gameBench is a game without a camera: it is told of the ships that the test puts on the
+// gameBench is a game without a camera: it receives the ships that the test puts on the
 // table, and time stands still.
 type gameBench struct {
 	t     *testing.T

@@ -28,7 +28,7 @@ func (r *running) says(t testing.TB, table, text string) bool {
 }
 
 // TestASecondProgramWithATablesInvitationIsRefused: the first is heard as before, the people at
-// the second are told, the hall's page says where it is, and it joins when the first is gone.
+// the second read it, the hall's page says where it is, and it joins when the first is gone.
 func TestASecondProgramWithATablesInvitationIsRefused(t *testing.T) {
 	t.Parallel()
 	r := run(t, t.TempDir())

@@ -280,7 +280,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 	t.Fatalf("never: %s", what)
 }
 
-// hears waits until people were told something, whatever else they are told before.
+// hears waits until people read something, whatever else they read before.
 func hears(t testing.TB, told <-chan string, want string) {
 	t.Helper()
 	end := time.After(3 * time.Minute)

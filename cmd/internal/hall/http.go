@@ -237,7 +237,7 @@ func (h *Hall) putProgram(w http.ResponseWriter, r *http.Request) {
 const eventPing = 5 * time.Second
 
 // events streams a table's states while they are fresh, or those of the table on air: each
-// change of it is told before the first state of the next.
+// change of it is sent before the first state of the next.
 func (h *Hall) events(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("table")
 	if name != "program" && !h.knows(name) {

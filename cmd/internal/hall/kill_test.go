@@ -46,7 +46,7 @@ func readBook(dir string) (*book, error) {
 
 func entryFile(dir string, n int64) string { return filepath.Join(dir, fmt.Sprintf("%d.json", n)) }
 
-// keep records a ruling as a table does: it is on the disk before anyone is told of it.
+// keep records a ruling as a table does: it is on the disk before anyone learns of it.
 func (b *book) keep(dir string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -293,7 +293,7 @@ func TestAStateIsSentOnlyWhileSomebodyWatches(t *testing.T) {
 }
 
 // TestTheProgramSwitchesAndItsAddressStays: a client of the table on air gets the other table's
-// states after it is told, and its clock with them.
+// states after it is sent, and its clock with them.
 func TestTheProgramSwitchesAndItsAddressStays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -34,7 +34,7 @@ import (
 	"sightline/cmd/internal/hall"
 )
 
-// What a child process of a test is told.
+// The orders of a test's child process.
 const (
 	childDir    = "HALL_TEST_DIR" // its state folder; "": this is no child
 	childListen = "HALL_TEST_LISTEN"

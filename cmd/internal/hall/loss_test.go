@@ -119,7 +119,7 @@ func TestAStoreThatIsRemovedWhileTheHallRunsIsFilledAgain(t *testing.T) {
 }
 
 // TestAnOlderStoreIsFilledAgain: a hall whose disk is of an earlier hour has another record of the
-// table, just as long as the one that it is told of.
+// table, just as long as the one that it learns of.
 func TestAnOlderStoreIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	dir, older := t.TempDir(), filepath.Join(t.TempDir(), "older")
@@ -229,7 +229,7 @@ func TestACopiedRecordIsSaid(t *testing.T) {
 }
 
 // TestAHallWithAnotherCertificateIsSaid: a hall whose certificate was lost is another one to its
-// tables, and their people are told so. Invited again, a table hands on what waited.
+// tables, and their people read so. Invited again, a table hands on what waited.
 func TestAHallWithAnotherCertificateIsSaid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -193,7 +193,7 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 }
 
 // clockMost is how far a table's clock, which people set, may be off before its page says so: the
-// times of rulings are told in minutes.
+// times of rulings are given in minutes.
 const clockMost = time.Minute
 
 // clockOff says that a table's clock is not the hall's.

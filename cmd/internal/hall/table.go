@@ -127,7 +127,7 @@ const (
 	callLostFor  = 10 * time.Minute // a judge is on the way
 )
 
-// cannotRead notes that a table said what cannot be read. The log is told once in a while. The
+// cannotRead notes that a table said what cannot be read. It is logged once in a while. The
 // caller holds mu.
 func (h *Hall) cannotRead(t *table, err error) {
 	now := h.up()

@@ -23,7 +23,7 @@ func (s *simulated) under(id string, stays time.Duration, moves ...string) {
 }
 
 // Straight 2 and a boost end where straight 4 does: of a ship that was not seen at rest between
-// the two, neither is told as what it flew.
+// the two, neither is reported as what it flew.
 func TestAManeuverAndABoostUnderAHandAreNotTakenForAnother(t *testing.T) {
 	s := simulate(t, "2.0", 3)
 	s.run("to Activation\nB2 straight 2\nA2 straight 4")
@@ -70,7 +70,7 @@ func TestAShipThatMovedUnderAHandIsFollowedInTheNextPhase(t *testing.T) {
 	assert.Empty(t, s.last().Says, "it did not move in the Engagement phase")
 }
 
-// Two ships that change places have flown nothing that is told.
+// Two ships that change places have flown nothing that is reported.
 func TestTwoShipsThatChangePlaces(t *testing.T) {
 	for _, edition := range []string{"1e", "2.0", "2.5"} {
 		s := simulate(t, edition, 3)

@@ -386,6 +386,11 @@ func (j *judgement) say(format string, a ...any) {
 	j.f.Says = append(j.f.Says, fmt.Sprintf(format, a...))
 }
 
+// offTable says of a ship that moved why it should not be on the table.
+var offTable = map[Status]string{
+	Destroyed: "it is destroyed", Fled: "it has fled", Reserve: "it is in reserve", Docked: "it is docked",
+}
+
 // checkOrder remarks on what does not fit the round: the wrong phase, out of order, twice, a
 // maneuver that is not on the dial.
 func (j *judgement) checkOrder() {
@@ -397,7 +402,7 @@ func (j *judgement) checkOrder() {
 		j.say("%s is no ship of this game", j.id)
 		return
 	case j.piece.Status != OnTable:
-		j.say("it is %s", j.piece.Status)
+		j.say("%s", offTable[j.piece.Status])
 	case j.movesNext() && j.piece.tapped: // the tap, and perhaps a phase, came before the move
 	case g.Phase == System && j.f.Sort == Action, g.Phase == Activation && j.f.Sort == Action && j.piece.Moved:
 	case g.Phase != Activation:

@@ -123,7 +123,7 @@ func TestAPictureThatIsNoneIsAFailureAndNoPanic(t *testing.T) {
 	assert.False(t, got.Same())
 }
 
-// What a version of before did not state is no other answer; a figure that is another is told apart from an answer that is.
+// What an earlier version did not state is no different answer; a different figure is distinguished from a different answer.
 func TestAnotherFigureIsNoOtherAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(pair map[string]any)

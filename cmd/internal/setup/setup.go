@@ -140,7 +140,7 @@ type Sighting struct {
 	Markers       []calibration.MarkerSighting
 }
 
-// Work is something to be done outside of the machine, whose end it is told of by
+// Work is something to be done outside of the machine, whose end it learns of by
 // Solved or Saved: a SolveLens, a SaveLens, a SaveTable, a
 // SaveVerification, or nil for nothing.
 type Work any

@@ -435,7 +435,7 @@ func TestABoardThatIsNeverTiltedGivesNoLens(t *testing.T) {
 	assert.Contains(t, s.Lens.Guide.Advice, "tilt the board")
 	assert.Nil(t, b.pending)
 
-	// Whoever asks all the same is told by the solver, and continues where they were.
+	// Whoever asks all the same hears it from the solver, and continues where they were.
 	b.do(setup.Intent{Do: setup.Solve})
 	w := b.pending.(setup.SolveLens)
 	_, err := lens.Solve(w.Board, w.Views[:3], w.Width, w.Height)
@@ -719,7 +719,7 @@ func TestTheCheckCardIsMeasuredHereAndThere(t *testing.T) {
 	assert.Equal(t, "table.json.verify.json", b.m.State().Verify.SavedAs)
 }
 
-// Who leaves after the table and comes back, or starts the program again, goes on with the verification.
+// Who leaves after the table and comes back, or starts the program again, continues with the verification.
 func TestATableThatWasSavedBeforeIsVerified(t *testing.T) {
 	before := verifyStep(t)
 	saved := *before.m.State().Table.Table

@@ -67,7 +67,7 @@ func (m *Machine) quick() {
 	m.state.Step, m.state.Table.Phase, m.state.Table.Quick = Table, Looking, true
 }
 
-// takeUp goes on from the table that was saved in an earlier calibration, if one is in use. A lens that was solved
+// takeUp continues from the table that was saved in an earlier calibration, if one is in use. A lens that was solved
 // since makes it old.
 func (m *Machine) takeUp() bool {
 	if m.o.Saved == nil || m.lens != nil {

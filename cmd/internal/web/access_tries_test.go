@@ -21,7 +21,7 @@ func judgeWith(s *web.Server, secret, peer, cookie string, header ...string) *ht
 	return ask(s, http.MethodPost, "/api/pair", fmt.Sprintf(`{"judge_secret":%q,"name":"Jo"}`, secret), peer, cookie, header...)
 }
 
-// guess tries wrong codes and secrets until it is told to wait.
+// guess tries wrong codes and secrets until it must wait.
 func guess(t *testing.T, s *web.Server, peer string, header ...string) {
 	t.Helper()
 	for what, try := range map[string]func() int{

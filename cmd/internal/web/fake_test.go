@@ -159,7 +159,7 @@ func (f *fakeTable) direct(change live.DirectionChange) (live.Direction, error) 
 	return now, err
 }
 
-// steady serves a table whose state stays as it is and is told every second, as a
+// steady serves a table whose state stays as it is and is sent every second, as a
 // running program tells it.
 func steady(t *testing.T, f *fakeTable) *httptest.Server {
 	server := serve(t, f)

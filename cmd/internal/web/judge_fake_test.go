@@ -196,7 +196,7 @@ func serveCourtroom(t testing.TB, c *courtroom) *httptest.Server {
 	return s
 }
 
-// steadyCourt serves a courtroom whose state is told every second, as a running program
+// steadyCourt serves a courtroom that sends its state every second, as a running program
 // tells it.
 func steadyCourt(t testing.TB, c *courtroom) *httptest.Server {
 	s := serveCourtroom(t, c)

@@ -26,7 +26,7 @@ import (
 	"sightline/vision/token"
 )
 
-// judgement is what a judge is told.
+// judgement is what a judge reads.
 type judgement struct {
 	Held     uint64
 	Measured string

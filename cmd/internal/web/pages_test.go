@@ -169,7 +169,7 @@ func look(t *testing.T, tab context.Context, p pageCase, width int64, theme, axe
 	}
 }
 
-// onTheFirstScreen holds that things are seen without scrolling.
+// onTheFirstScreen checks that things are seen without scrolling.
 func onTheFirstScreen(t *testing.T, tab context.Context, selectors []string) {
 	t.Helper()
 	for _, s := range selectors {
@@ -259,7 +259,7 @@ func watchRequests(tab context.Context) *requests {
 	return r
 }
 
-// check holds that a page asked its own server only, and not for too much.
+// check asserts that a page asked its own server only, and not for too much.
 func (r *requests) check(t *testing.T, own string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -301,7 +301,7 @@ func axeScript(t *testing.T) string {
 	return ""
 }
 
-// accessible holds that axe-core finds nothing, by all of its rules or by those on colours, which
+// accessible asserts that axe-core finds nothing, by all of its rules or by those on colours, which
 // are what another theme changes.
 func accessible(t *testing.T, tab context.Context, axe string, all bool) {
 	t.Helper()

@@ -122,7 +122,7 @@ func standAt(distance, sigma float64) func(*live.State) {
 	}
 }
 
-// What is forbidden is a measurement too: under an agreement it is told with the act that
+// What is forbidden is a measurement too: under an agreement it is shown with the act that
 // was declared, and with nothing else.
 func TestWhatIsForbiddenIsToldWithItsDeclaration(t *testing.T) {
 	for _, c := range []struct {

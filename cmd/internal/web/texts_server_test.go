@@ -41,7 +41,8 @@ var readByPrograms = []string{"web/body.go", "web/metrics.go", "web/judge_pictur
 // noPageSays are texts of the others that no page shows: what only a request by hand brings about,
 // how a file is wrong, what the log wraps, codes and keys.
 var noPageSays = regexp.MustCompile(`(^|: |\. )[Ee]xpected |cannot be (written as JSON|encoded|written: )|` +
-	`^(web|app|pipeline|session|map|vision|calibration|hall|tablecheck): |^opencv: (new|find) |^whether (a picture|something) is held|^Sightline hall$|` +
+	`^(web|app|pipeline|session|map|vision|obstacle|exposure|calibration|hall|tablecheck): |^opencv: (new|find) |` +
+	`^whether (a picture|something) is held|^Sightline hall$|` +
 	`^[a-z_]+ (yes|no|choose)$|` +
 	`, [a-z_]+(, [a-z_]+)* and [a-z]+$|^look for markers|is (missing|not UTF-8)\b|must be a whole number|has (two sides|a whole number)|` +
 	`^\{"|such picture|^event \{\} (of|stands)|^not used$|has no end|the spot$|begins with its start|measuring, instead_of|` +
@@ -151,7 +152,7 @@ func knownIn(c catalogue.Catalogue) func(string) bool {
 var noSentences = []string{"Debug", "Info", "Warn", "MustCompile", "HandleFunc", "Handle"}
 
 // textsOf lists the texts that a file's functions make, but for those of logs and panics; {}
-// stands for what they are told.
+// stands for their arguments.
 func textsOf(t *testing.T, path string) (out []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	require.NoError(t, err)

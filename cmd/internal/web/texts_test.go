@@ -194,7 +194,7 @@ func TestEveryHealthIsInTheCatalogue(t *testing.T) {
 	assert.Greater(t, n, 40)
 }
 
-// healthsOf lists the texts that a file gives to a live.Health; {} stands for what they are told.
+// healthsOf lists the texts that a file gives to a live.Health; {} stands for their arguments.
 func healthsOf(t *testing.T, path string) (out []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	require.NoError(t, err)

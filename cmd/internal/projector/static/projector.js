@@ -83,7 +83,7 @@ async function obey() {
     const asked = performance.now();
     const [command, refused] = await ask("/api/projector/screen", { id, width_px: canvas.width, height_px: canvas.height, shown });
     if (!filling) break;
-    byId("screen").hidden = command === null && refused !== silent; // who may not light anything is told why
+    byId("screen").hidden = command === null && refused !== silent; // who may not light anything reads why
     if (command === null) {
       dark();
       setText(byId("trouble"), refused);

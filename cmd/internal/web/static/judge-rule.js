@@ -6,7 +6,7 @@ import { ask } from "./judge-ask.js";
 
 const draftKey = "sightline-ruling";
 const fields = ["reason", "question", "asked-by", "judge"];
-const byHand = "a person marked the ships in it"; // what the server says of a picture that it does not measure by itself
+const byHand = "a person marked the ships in it"; // what the server says of a picture that it cannot measure without a person
 let now = () => ({}); // what is judged
 let sending = false;
 let own = 0; // number of the last ruling that was made here

@@ -111,7 +111,7 @@ function line(v) {
   return item;
 }
 
-// The arcs that the target is not in, and not near to, are told in one line.
+// The arcs that the target is not in, and not near to, share one line.
 function rest(verdicts, arc) {
   return verdicts.filter((v) => v.outcome === "no" && v.arc && v.arc !== arc && v.key === v.arc && v.key !== selected);
 }

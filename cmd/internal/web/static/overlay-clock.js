@@ -34,7 +34,7 @@ export class Clock {
     return jumped;
   }
 
-  // heard is told when a state was made, in ms of the box's clock. One that is far from now waited somewhere,
+  // heard takes the time at which a state was made, in ms of the box's clock. One that is far from now waited somewhere,
   // or somebody set the box's clock: it is asked for.
   heard(at) {
     if (this.offset !== null && Math.abs(this.now() - at) > apart) this.measure();

@@ -75,7 +75,7 @@ function showPair() {
   const facts = [];
   const no = answer.no_attack;
   if (no) facts.push([no.outcome === "yes" ? "no" : "too_close", upper(no.text)]);
-  // What is so of an attack that cannot be made is told, and not ticked.
+  // What is true of an attack that cannot be made is shown without a tick.
   const told = (outcome) => (no && no.outcome === "yes" ? "told" : outcome);
   if (answer.in_arc.text) facts.push([told(answer.in_arc.outcome), upper(answer.in_arc.text)]);
   if (answer.attack && answer.attack.differs) facts.push(["told", `Between the bases: ${answer.title}`]);
@@ -198,7 +198,7 @@ function onState(came) {
   render();
 }
 
-// onTable is told that another table is on air: what was known is the last one's, its clock too.
+// onTable is called when another table goes on air: what was known belongs to the last one, its clock too.
 function onTable() {
   newest = kept = null;
   clock.forget();
@@ -224,7 +224,7 @@ async function startDemo() {
   const answer = await fetch("/overlay/demo.json");
   const script = await answer.json();
   demo = {
-    // The scene is told by the time of day, so that all sources show the same one.
+    // The time of day chooses the scene, so that all sources show the same one.
     state() {
       const at = Date.now() % script.length_ms;
       let scene = script.scenes[0];

@@ -10,7 +10,7 @@ const rows = [...document.querySelectorAll("[data-rule]")].map((row) => ({
 
 let offered = "";
 
-// showRule offers the distances that say most, as long as nobody chose others.
+// showRule offers the distances that say most, as long as no one chose others.
 export function showRule(t) {
   byId("rule").hidden = t.long_distances.length === 0;
   const scale = `The scale is known to ${(100 * t.scale_sigma).toFixed(3)} % by the markers alone.`;
