@@ -35,6 +35,7 @@ const (
 type paperLight struct {
 	at    geom.Point
 	light float64 // 0…1
+	share float64 // of the light in which the mat was learnt that falls there now, as the mat next to it shows
 }
 
 // paperLights measures the white and black of the markers in a picture; a marker that is hidden, or
@@ -58,7 +59,7 @@ func (f *Finder) paperLights(g *image.Gray) (out []paperLight) {
 			}
 		}
 		if light > 0 {
-			out = append(out, paperLight{m.Center, light})
+			out = append(out, paperLight{m.Center, light, f.diff.shareNear(m.Center)})
 		}
 	}
 	return out
@@ -83,6 +84,29 @@ func lightOn(lights []paperLight, p geom.Point) float64 {
 	}
 	return sum / weights
 }
+
+// asLearnt returns the light of white paper at the markers if the light in which the mat was learnt fell there.
+func asLearnt(lights []paperLight) (out []paperLight) {
+	for _, l := range lights {
+		out = append(out, paperLight{l.at, l.light / l.share, 1})
+	}
+	return out
+}
+
+// shareNear returns the share of the light in which the mat was learnt that falls on the mat next to a table point.
+func (d *subtraction) shareNear(p geom.Point) float64 {
+	w, h := d.mat.Size()
+	p = geom.Point{X: min(max(p.X, 5), float64(w)-5), Y: min(max(p.Y, 5), float64(h)-5)}
+	empty, _ := d.mat.At(p)
+	return max(linearOf(d.gain.At(p)*empty), leastLight) / max(linearOf(empty), leastLight)
+}
+
+// leastShare is the share of the learnt light, by the mat's grey level, below which no print is expected to show. In the deep shadow of a
+// mug, with 6 % of the light, the mat's level says 16 %: scattered light, and noise that is cut off at black, lift it.
+const leastShare = 0.2
+
+// leastLight is the linear light of grey level 1: darker is not told apart.
+const leastLight = 1.0 / 3295
 
 // blindTile is the size, in cells, of the squares that make up blind areas.
 const blindTile = 4
@@ -148,29 +172,41 @@ func (f *Finder) unnoticed(lights []paperLight, contrast float64, known []vision
 func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 	m, d := &f.test, f.diff
 	const run = 32 // cells: light and noise change slowly
-	var print, broad float64
-	local := make([]float32, m.w)
+	before := asLearnt(lights)
+	var print, inLearnt, broad float64
+	local, gains := make([]float32, m.w), make([]float32, m.w)
+	// Where less light falls than when the mat was learnt, a print is dimmed as the mat is.
+	printIn := func(level uint8, k, i int) float32 {
+		empty := uint8(min(max((d.work[k]-d.diff[k])/max(gains[i], 1e-3), 0), 255))
+		share := max(gray.LinearLight[level], leastLight) / max(gray.LinearLight[empty], leastLight)
+		if share < leastShare {
+			return 0
+		}
+		return float32(min(print, inLearnt*float64(share)))
+	}
 	m.each(func(k, i, j int) {
 		if i == 0 {
 			m.local.row(j, local)
+			d.gain.row(j, gains)
 		}
 		if i%run == 0 {
 			p := geom.Point{X: (float64(i) + run/2) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}
-			print, broad = contrast*lightOn(lights, p), sq(broadPrint/m.coarse.At(p))
+			print, inLearnt, broad = contrast*lightOn(lights, p), contrast*lightOn(before, p), sq(broadPrint/m.coarse.At(p))
 		}
 		switch v := d.work[k]; {
 		case f.covered[k]: // what a ship hides is no line's
 			m.a[k] = m.most
 		case m.dark(k) && d.mask[k]: // something dark lies there, and was listed
 			m.a[k] = m.most
-		case m.dark(k): // in shadow, which dims a print too, and of which only what is uneven counts
-			v, mat := uint8(d.work[k]), matGrey(d, k)
-			c := shadedPrint * float32(print) * gray.LinearLight[v] / gray.LinearLight[max(mat, 1)] * levelsPerLight[v]
-			e := c * c / m.dimmed(d, k, local[i]) / max(m.one, 1)
+		case m.dark(k), m.seen[k] && m.shade[k] == plainShade && m.z[k] < -inShadow: // in shadow, which dims a print too, and of which only what is uneven counts
+			level, variance := m.shadowed(d, k, local[i])
+			c := shadedPrint * printIn(level, k, i) * levelsPerLight[level]
+			e := c * c / variance / max(m.one, 1)
 			m.a[k] = min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
-			c := float32(print) * levelsPerLight[matGrey(d, k)] / (m.sigma(d, k) * local[i])
+			level := uint8(min(max(d.work[k]-m.rest[k], 0), 255))
+			c := printIn(level, k, i) * levelsPerLight[level] / (m.sigma(d, k) * local[i])
 			e := c * c * max(float32(broad), 1/max(m.one, 1))
 			m.a[k] = min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
 		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed
@@ -179,6 +215,25 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 			m.a[k] = 1 - 2*m.spread
 		}
 	})
+}
+
+// inShadow is by how many standard deviations a cell of a shadow is darker than the mat.
+const inShadow = 2
+
+// shadowed returns the grey level of a shadow in the small square about a cell, and the variance of its cells; local is
+// m.local's.
+func (m *matTest) shadowed(d *subtraction, k int, local float32) (level uint8, variance float32) {
+	var sum, n float32
+	for j := max(k/m.w-matSmall, 0); j <= min(k/m.w+matSmall, m.h-1); j++ {
+		for i := max(k%m.w-matSmall, 0); i <= min(k%m.w+matSmall, m.w-1); i++ {
+			if at := j*m.w + i; m.seen[at] {
+				sum, n = sum+d.work[at], n+1
+			}
+		}
+	}
+	mean := sum / n
+	variance = m.dimmed(d, k, mean, local)
+	return uint8(max(mean, 0)), variance
 }
 
 // levelsPerLight is how many grey levels a camera gives a step of linear light, by the

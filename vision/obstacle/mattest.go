@@ -397,15 +397,14 @@ func (m *matTest) shaded(d *subtraction, i, j int, local float32) float32 {
 	var sum float32
 	for c, row := range rows[:n] {
 		r := float32(row[3] - share[0]*row[0] - share[1]*row[1] - share[2]*row[2])
-		sum += min(r*r/m.dimmed(d, at[c], local), matOutlier*matOutlier)
+		sum += min(r*r/m.dimmed(d, at[c], d.work[at[c]], local), matOutlier*matOutlier)
 	}
 	return sum / float32(n-len(b))
 }
 
-// dimmed returns the variance of a cell of the mat that is as dark as the picture is there; local is m.local's.
-func (m *matTest) dimmed(d *subtraction, k int, local float32) float32 {
-	v := d.work[k]
-	s, slope := m.noise[min(max(int(v/matLevel), 0), matLevels-1)], d.slope[k]*v/max(v-d.diff[k], 1)
+// dimmed returns the variance of a cell of the mat that is as dark as grey level v; local is m.local's.
+func (m *matTest) dimmed(d *subtraction, k int, v, local float32) float32 {
+	s, slope := m.noise[min(max(int(v/matLevel), 0), matLevels-1)], d.slope[k]*v/max(d.work[k]-d.diff[k], 1)
 	return local * local * (s*s + matShift*matShift*slope*slope + matRounding*matRounding)
 }
 
