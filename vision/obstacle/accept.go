@@ -35,20 +35,20 @@ const (
 	suspectNearShip = 0.55
 )
 
-// besideShip is the share of the outline that must be in view of an obstacle that is seen for the
-// first time within a miniature's reach of a ship: half of a round miniature that hangs over its
-// base's edge fitted a round rock whose rest the base would have hidden (picture 215). Of 50 pictures of 1402, 1406, 1407, 1413
-// and 1414 (2026-11-24) what lay by ships and was none cost 0.62 and more with half of it in view, 0.72 with 0.64, and its misfit was
-// 0.35 and more; rocks under ships cost 0.15 to 0.62 with 0.62 to 0.70 in view. From besidePart on it must fit no better than others.
+// nearShipVisible is the share of an obstacle's outline that must be in view if it is seen for the first time within a miniature's
+// reach of a ship: half of a round miniature that reached over its base's edge fitted a round rock whose rest the base would have
+// hidden (picture 215). Of 50 pictures of 1402, 1406, 1407, 1413 and 1414 (2026-11-24) what lay near ships and was no obstacle cost
+// 0.62 and more with half of it in view, 0.72 with 0.64, and its misfit was 0.35 and more; rocks under ships cost 0.15 to 0.62 with
+// 0.62 to 0.70 in view. From nearShipPart on it must fit no better than others.
 const (
-	besideShip = 0.75
-	besidePart = 0.70
+	nearShipVisible = 0.75
+	nearShipPart    = 0.70
 )
 
-// besideMisfit is how well an obstacle must fit that is seen there for the first time: in 1.7 times the right light a miniature
-// beyond its base's edge fitted an asteroid as well as 0.449 (408 re-exposed), and was invented. Of a rock that goes on under the base
-// less is seen too: on a simulated table another rock fitted one as well as 0.39, 3 mm beside it.
-const besideMisfit = 0.35
+// nearShipMisfit is the largest misfit of an obstacle that is seen there for the first time. In 1.7 times the right light a miniature
+// beyond its base's edge fitted an asteroid with 0.449 (408 re-exposed), and was invented. Of a rock that continues under the base less
+// is seen: on a simulated table another rock fitted one with 0.39, 3 mm off.
+const nearShipMisfit = 0.35
 
 func sq(x float64) float64 { return x * x }
 
@@ -185,7 +185,7 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 		return false
 	}
 	maybeMiniature := !v.Known && f.maybeMiniature(v)
-	if maybeMiniature && v.Visible < besideShip && !f.fitsInPart(v) {
+	if maybeMiniature && v.Visible < nearShipVisible && !f.fitsInPart(v) {
 		return false
 	}
 	if !v.Known && v.Misfit > shadowMisfit && f.maybeShadow(v) {
@@ -197,17 +197,17 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 	if !v.Known && f.endsInShadow(v) {
 		return false
 	}
-	if v.Misfit > f.believed || !v.Known && f.nearShip(v.Pose.Point) && v.Misfit > besideMisfit {
+	if v.Misfit > f.believed || !v.Known && f.nearShip(v.Pose.Point) && v.Misfit > nearShipMisfit {
 		return false
 	}
 	return v.Second == "" || v.Margin >= marginOf(v.Misfit, acceptMargin)
 }
 
-// fitsInPart reports whether a match of which less than besideShip is in view is beyond doubt beside a ship all the same: the less of
-// it, the better that must fit.
+// fitsInPart reports whether a match of which less than nearShipVisible is in view is beyond doubt near a ship all the same: the less of
+// it is in view, the better it must fit.
 func (f *Finder) fitsInPart(v *vision.ObstacleView) bool {
-	part := min((v.Visible-acceptVisible)/(besidePart-acceptVisible), 1)
-	return v.Misfit < besideMisfit*part || v.Sure && costOf(v) < sureCost*part
+	part := min((v.Visible-acceptVisible)/(nearShipPart-acceptVisible), 1)
+	return v.Misfit < nearShipMisfit*part || v.Sure && costOf(v) < sureCost*part
 }
 
 // marginOf returns by how much the next best match must be worse than one of a misfit or a cost, and least at least: the
