@@ -99,7 +99,7 @@ func TestWhoMayNotLookIsLedToPair(t *testing.T) {
 }
 
 // TestTakeThePairingPagesPictures writes pictures of the page to look at:
-// PAIR_PNG=/tmp/pair go test -run TakeThePairing.
+// PAIR_PNG=/tmp/pair go test -tags browser -run TakeThePairing.
 func TestTakeThePairingPagesPictures(t *testing.T) {
 	dir := os.Getenv("PAIR_PNG")
 	if dir == "" {

@@ -92,7 +92,7 @@ func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 }
 
 // TestTakeThePagesPicture takes a picture of a running program's page, for the
-// README: PAGE_PNG=docs/page.png [PAGE_URL=http://localhost:8080/] go test -run TakeThePages.
+// README: PAGE_PNG=docs/page.png [PAGE_URL=http://localhost:8080/] go test -tags browser -run TakeThePages.
 // PAGE_PHONE=1 takes it on a phone in daylight; a move is tried first where PAGE_TRY
 // names one.
 func TestTakeThePagesPicture(t *testing.T) {

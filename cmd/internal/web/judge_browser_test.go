@@ -25,7 +25,7 @@ import (
 
 // TestTakeTheJudgesPicture takes a picture of a running program's page while a judge
 // rules, for docs/judge.md: JUDGE_PNG=docs/judge.png JUDGE_SECRET="$(sightline
-// judge-secret)" [JUDGE_URL=http://localhost:8080] go test -run TakeTheJudges.
+// judge-secret)" [JUDGE_URL=http://localhost:8080] go test -tags browser -run TakeTheJudges.
 func TestTakeTheJudgesPicture(t *testing.T) {
 	path := os.Getenv("JUDGE_PNG")
 	if path == "" {

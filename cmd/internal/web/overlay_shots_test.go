@@ -74,7 +74,7 @@ func half(p *image.RGBA) *image.RGBA {
 }
 
 // TestTakeOverlayPictures takes pictures of the demo over the simulated camera's
-// picture, for docs/streaming.md: OVERLAY_JPG=docs go test -run TakeOverlay.
+// picture, for docs/streaming.md: OVERLAY_JPG=docs go test -tags browser -run TakeOverlay.
 func TestTakeOverlayPictures(t *testing.T) {
 	dir := os.Getenv("OVERLAY_JPG")
 	if dir == "" {
