@@ -198,7 +198,8 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 			m.a[k] = m.most
 		case m.dark(k) && d.mask[k]: // something dark lies there, and was listed
 			m.a[k] = m.most
-		case m.dark(k), m.seen[k] && m.shade[k] == plainShade && m.z[k] < -inShadow: // in shadow, which dims a print too, and of which only what is uneven counts
+		case m.dark(k), m.seen[k] && m.shade[k] == plainShade && m.z[k] < -inShadow:
+			// Shadow dims a print too, and of what is in it only what is uneven counts.
 			level, variance := m.shadowed(d, k, local[i])
 			c := shadedPrint * printIn(level, k, i) * levelsPerLight[level]
 			e := c * c / variance / max(m.one, 1)
