@@ -98,15 +98,12 @@ func (d *subtraction) shareNear(p geom.Point) float64 {
 	w, h := d.mat.Size()
 	p = geom.Point{X: min(max(p.X, 5), float64(w)-5), Y: min(max(p.Y, 5), float64(h)-5)}
 	empty, _ := d.mat.At(p)
-	return max(linearOf(d.gain.At(p)*empty), leastLight) / max(linearOf(empty), leastLight)
+	return linearOf(max(d.gain.At(p)*empty, 1)) / linearOf(max(empty, 1)) // levels below 1 cannot be told apart
 }
 
-// leastShare is the share of the learnt light, by the mat's grey level, below which no print is expected to show. In the deep shadow of a
-// mug, with 6 % of the light, the mat's level says 16 %: scattered light, and noise that is cut off at black, lift it.
+// leastShare is the share of the learnt light, by the mat's grey level, below which no print is expected to show. In a mug's deep shadow,
+// with 6 % of the light, the mat's grey level stands for 16 %: scattered light, and noise that is cut off at black, raise it.
 const leastShare = 0.2
-
-// leastLight is the linear light of grey level 1: darker is not told apart.
-const leastLight = 1.0 / 3295
 
 // blindTile is the size, in cells, of the squares that make up blind areas.
 const blindTile = 4
@@ -177,8 +174,8 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 	local, gains := make([]float32, m.w), make([]float32, m.w)
 	// Where less light falls than when the mat was learnt, a print is dimmed as the mat is.
 	printIn := func(level uint8, k, i int) float32 {
-		empty := uint8(min(max((d.work[k]-d.diff[k])/max(gains[i], 1e-3), 0), 255))
-		share := max(gray.LinearLight[level], leastLight) / max(gray.LinearLight[empty], leastLight)
+		empty := uint8(min(max((d.work[k]-d.diff[k])/max(gains[i], 1e-3), 1), 255))
+		share := gray.LinearLight[max(level, 1)] / gray.LinearLight[empty]
 		if share < leastShare {
 			return 0
 		}
@@ -200,7 +197,7 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 			m.a[k] = m.most
 		case m.dark(k), m.seen[k] && m.shade[k] == plainShade && m.z[k] < -inShadow:
 			// Shadow dims a print too, and of what is in it only what is uneven counts.
-			level, variance := m.shadowed(d, k, local[i])
+			level, variance := m.shadeAt(d, k, local[i])
 			c := shadedPrint * printIn(level, k, i) * levelsPerLight[level]
 			e := c * c / variance / max(m.one, 1)
 			m.a[k] = min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
@@ -221,20 +218,20 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 // inShadow is by how many standard deviations a cell of a shadow is darker than the mat.
 const inShadow = 2
 
-// shadowed returns the grey level of a shadow in the small square about a cell, and the variance of its cells; local is
+// shadeAt returns the mean grey level of the small square about a cell in shadow, and the variance of a cell of such a level; local is
 // m.local's.
-func (m *matTest) shadowed(d *subtraction, k int, local float32) (level uint8, variance float32) {
+func (m *matTest) shadeAt(d *subtraction, k int, local float32) (level uint8, variance float32) {
 	var sum, n float32
-	for j := max(k/m.w-matSmall, 0); j <= min(k/m.w+matSmall, m.h-1); j++ {
-		for i := max(k%m.w-matSmall, 0); i <= min(k%m.w+matSmall, m.w-1); i++ {
-			if at := j*m.w + i; m.seen[at] {
+	r := m.smallSquare(k)
+	for j := r.Min.Y; j < r.Max.Y; j++ {
+		for at := j*m.w + r.Min.X; at < j*m.w+r.Max.X; at++ {
+			if m.seen[at] {
 				sum, n = sum+d.work[at], n+1
 			}
 		}
 	}
 	mean := sum / n
-	variance = m.dimmed(d, k, mean, local)
-	return uint8(max(mean, 0)), variance
+	return uint8(max(mean, 0)), m.dimmed(d, k, mean, local)
 }
 
 // levelsPerLight is how many grey levels a camera gives a step of linear light, by the

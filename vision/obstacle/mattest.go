@@ -1,6 +1,7 @@
 package obstacle
 
 import (
+	"image"
 	"math"
 
 	"sightline/calibration/linalg"
@@ -197,12 +198,18 @@ func (m *matTest) noisy(d *subtraction, j int, out []float32) {
 	}
 }
 
+// smallSquare returns the cells of the small square about a cell, as columns and rows.
+func (m *matTest) smallSquare(k int) image.Rectangle {
+	i, j := k%m.w, k/m.w
+	return image.Rect(i-matSmall, j-matSmall, i+matSmall+1, j+matSmall+1).Intersect(image.Rect(0, 0, m.w, m.h))
+}
+
 // unevenness returns the energy of the small square about a cell less that of its mean, however dark it is.
 func (m *matTest) unevenness(k int) float32 {
 	var sum, square, n float32
-	for j := max(k/m.w-matSmall, 0); j <= min(k/m.w+matSmall, m.h-1); j++ {
-		for i := max(k%m.w-matSmall, 0); i <= min(k%m.w+matSmall, m.w-1); i++ {
-			z := m.z[j*m.w+i]
+	r := m.smallSquare(k)
+	for j := r.Min.Y; j < r.Max.Y; j++ {
+		for _, z := range m.z[j*m.w+r.Min.X : j*m.w+r.Max.X] {
 			sum, square, n = sum+z, square+z*z, n+1
 		}
 	}
@@ -372,8 +379,9 @@ func (m *matTest) shaded(d *subtraction, i, j int, local float32) float32 {
 	var a [9]float64
 	var b [3]float64
 	n := 0
-	for y := max(j-matSmall, 0); y <= min(j+matSmall, m.h-1); y++ {
-		for x := max(i-matSmall, 0); x <= min(i+matSmall, m.w-1); x++ {
+	square := m.smallSquare(j*m.w + i)
+	for y := square.Min.Y; y < square.Max.Y; y++ {
+		for x := square.Min.X; x < square.Max.X; x++ {
 			k := y*m.w + x
 			if !m.seen[k] {
 				continue
