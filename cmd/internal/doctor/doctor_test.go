@@ -437,9 +437,9 @@ func TestWrongAndMissingInputsAreReported(t *testing.T) {
 	got := w.examine(t, "controls")["control encoder"]
 	require.Len(t, got, 2)
 	assert.Equal(t, doctor.Wrong, got[0].State)
-	assert.Contains(t, got[0].Says, `what came was "turn left"`)
+	assert.Equal(t, `Asked to turn the knob to the right, got "turn left".`, got[0].Says)
 	assert.Contains(t, got[0].Do, "exchange a and b")
-	assert.Contains(t, got[1].Says, "nothing came within 10 seconds")
+	assert.Equal(t, "Asked to turn the knob to the left, got nothing within 10 seconds.", got[1].Says)
 }
 
 func TestWithoutAPersonLampsAreOnlySwitched(t *testing.T) {
