@@ -295,8 +295,8 @@ func (l *Light) Advice() (out []string) {
 	case l.overexposed():
 		say("%.0f %% of the mat is burnt out at its %s: shorten the exposure", 100*l.Glare, l.Where)
 	default:
-		say("a lamp is reflected in the mat at its %s (%.0f %% of it is white): move the lamp, or hang a cloth in front of "+
-			"it", l.Where, 100*l.Glare)
+		say("a lamp is reflected in the mat at its %s (%.0f %% of it is white): move the lamp, "+
+			"or hang a cloth in front of it", l.Where, 100*l.Glare)
 	}
 	if l.Banded > bandedLight {
 		say("the light flickers by %.0f %% in bands: set the camera's powerline frequency to that of your mains (camera.powerline)", 100*l.Banded)

@@ -23,10 +23,10 @@ type Options struct {
 	// Looks are the known cards of ships without our tokens; nil: none.
 	Looks *look.Library
 
-	// Beside runs the searches for obstacles, and for ships by their cards, in the background, because
+	// InBackground runs the searches for obstacles, and for ships by their cards, in the background, because
 	// they take longer than a frame. Until the first search ends, Locate reports that obstacles are
 	// not seen.
-	Beside bool
+	InBackground bool
 
 	// Searches limits concurrent background searches across the table's cameras; nil means a single
 	// camera. Further marks a secondary camera: the main one goes first.
@@ -52,7 +52,7 @@ func New(t calibration.Table, o Options) (*Locator, error) {
 	l := &Locator{Locator: ships}
 	if o.Looks != nil {
 		l.looks = look.NewFinder(t, o.Looks, o.Uncertainty)
-		if o.Beside {
+		if o.InBackground {
 			l.watch = look.NewWatch(t, o.Looks, o.Uncertainty)
 		}
 	}
@@ -61,7 +61,7 @@ func New(t calibration.Table, o Options) (*Locator, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.obstacles = obstacle.NewWatch(f, o.Beside, o.Searches, o.Further)
+		l.obstacles = obstacle.NewWatch(f, o.InBackground, o.Searches, o.Further)
 	}
 	return l, nil
 }

@@ -12,8 +12,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// A fit that ends beside the card, or is refused, starts again from finer samples; where a base is found already, none does.
-func TestAFitThatEndsBesideTheCardStartsAgain(t *testing.T) {
+// A fit that ends off the card, or is refused, starts again from finer samples; where a base is found already, none does.
+func TestAFitThatEndsOffTheCardStartsAgain(t *testing.T) {
 	l, at := small(t, 1, "A1"), pose(130, 130, 40)
 	d := drawing{table: tableAt(1.02), noise: 1.5, matted: true, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}},
 		hides: discOver(at.Add(geom.Point{X: 6, Y: -3}), 12, 0.02)}
@@ -26,7 +26,7 @@ func TestAFitThatEndsBesideTheCardStartsAgain(t *testing.T) {
 		require.True(t, ok)
 		return sc.fitFrom(l, start, firstLeast)
 	}
-	ended := 0 // beside the card
+	ended := 0 // off the card
 	for _, turn := range []geom.Angle{-5 * geom.Degree, 0, 5 * geom.Degree} {
 		for _, by := range []geom.Point{{X: 4}, {X: -4}, {Y: 4}, {Y: -4}} {
 			start := geom.Pose{Point: at.Add(by), Heading: at.Heading + turn}
@@ -48,7 +48,7 @@ func TestAFitThatEndsBesideTheCardStartsAgain(t *testing.T) {
 			assert.Empty(t, s.slips)
 		}
 	}
-	assert.Positive(t, ended, "fits that end beside the card")
+	assert.Positive(t, ended, "fits that end off the card")
 
 	right, ok := fit(at)
 	require.True(t, ok)

@@ -218,7 +218,7 @@ func TestObstaclesAreSearchedInTheBackground(t *testing.T) {
 		t.Skip("it draws and searches many pictures: run without -short")
 	}
 	table, catalogue := obstacleTable(t)
-	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table), Beside: true})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table), InBackground: true})
 	require.NoError(t, err)
 	f := render(t, table)
 	began := time.Now()
@@ -653,7 +653,7 @@ func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
 	}
 	mat, err := learner.Background()
 	require.NoError(t, err)
-	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: mat, Beside: true})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: mat, InBackground: true})
 	require.NoError(t, err)
 	refining, pictures, hidden := false, 0, false
 	var got vision.Located

@@ -37,7 +37,7 @@ func TestWhatAPlaceShows(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found.Ships, 1)
 	p := NewAppearanceMemory()
-	assert.Equal(t, vision.PlaceCovered, p.Place(full, "A1"), "nobody knows what it showed")
+	assert.Equal(t, vision.PlaceCovered, p.Place(full, "A1"), "what it showed is unknown")
 	p.Remember(full, found.Ships)
 
 	hand := func(p geom.Point) (float64, bool) { return 0.55, p.X > 90 && p.Y > 60 && p.Y < 130 }

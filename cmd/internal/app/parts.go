@@ -66,7 +66,7 @@ func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Opt
 		return o, nil, err
 	}
 	if o.Tracking.SettleFrames != 1 { // the pictures of a directory speak each for itself
-		turns.Beside, o.NewChange = true, pipeline.NewChangeDetector
+		turns.InBackground, o.NewChange = true, pipeline.NewChangeDetector
 	}
 	looks, err := newKnownLooks(c, slog.Default())
 	if err != nil {

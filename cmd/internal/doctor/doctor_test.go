@@ -342,7 +342,7 @@ func TestFaultsOfTheBoxAreExplained(t *testing.T) {
 		}, "display", "display", doctor.Wrong, "then failed", "SDA"},
 		"strip dark": {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "strip", "strip", doctor.Wrong, "does not show",
 			"strip.kind"},
-		"nobody to press": {func(w *whole) { w.box.Tell = nil }, "controls", "controls", doctor.Skipped, "No person is present", "terminal"},
+		"no person to press": {func(w *whole) { w.box.Tell = nil }, "controls", "controls", doctor.Skipped, "No person is present", "terminal"},
 		"camera busy": {func(w *whole) {
 			w.box.Camera = func(context.Context) (vision.Source, error) { return nil, syscall.EBUSY }
 		}, "camera", "camera", doctor.Wrong, "busy", "systemctl stop"},

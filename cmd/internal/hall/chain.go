@@ -146,19 +146,17 @@ func (c *chain) against(r event.Record, heard time.Time) []string {
 		return []string{"The table's record cannot be read: " + r.Error}
 	case heard.Sub(c.arrived) < settled:
 	case r.Number == 0 && c.head > 0:
-		return []string{fmt.Sprintf("The table's record is empty, but the hall has it up to ruling %d: it was removed, or begun again. The "+
-			"hall "+
-			"keeps what it has.", c.head)}
+		return []string{fmt.Sprintf("The table's record is empty, but the hall has it up to ruling %d: it was removed, or begun again. "+
+			"The hall keeps what it has.", c.head)}
 	case r.Number < c.head && !c.leads(r.Number, r.Hash):
-		return []string{fmt.Sprintf("The table's record, which ends at ruling %d, differs from the one that the hall has up to ruling "+
-			"%d: it was "+
-			"begun again, or rewritten. The hall keeps what it has.", r.Number, c.head)}
+		return []string{fmt.Sprintf("The table's record, which ends at ruling %d, differs from the one that the hall has "+
+			"up to ruling %d: it was begun again, or rewritten. The hall keeps what it has.", r.Number, c.head)}
 	case r.Number < c.head:
 		return []string{fmt.Sprintf("The table's record ends at ruling %d, but the hall has it up to %d: %s cut off at its end. "+
 			"The hall keeps what it has.", r.Number, c.head, entries(c.head-r.Number))}
 	case r.Number == c.head && r.Number > 0 && !slices.Contains(c.hashes(r.Number), r.Hash):
-		return []string{fmt.Sprintf("The table's ruling %d differs from the one that the hall has: the end of its record was "+
-			"replaced.", r.Number)}
+		return []string{fmt.Sprintf("The table's ruling %d differs from the one that the hall has: "+
+			"the end of its record was replaced.", r.Number)}
 	}
 	return nil
 }

@@ -133,8 +133,8 @@ func (r *Registration) driftHealth() live.Health {
 	case Moved:
 		return live.Health{
 			Code: live.Moved, Title: "Camera moved",
-			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again once nothing "+
-				"moves.", shiftText(v)),
+			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. "+
+				"It is registered again once nothing moves.", shiftText(v)),
 		}
 	case Settled:
 		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: "+

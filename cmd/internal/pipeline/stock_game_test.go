@@ -102,7 +102,7 @@ func newStockGame(t *testing.T, seed uint64, k int, own, sketched bool) *stockGa
 		return g
 	}
 	table := calibration.Table{Camera: g.sim.Camera, Layout: g.sim.Layout}
-	ships := locate.Options{Looks: g.learn(t, &table, own), Beside: true}
+	ships := locate.Options{Looks: g.learn(t, &table, own), InBackground: true}
 	mat := locate.Options{Catalogue: &catalogue.Catalogue{}, Background: g.bare(t, table)}
 	for _, s := range g.truth.Ships {
 		g.sim.Minis[s.ID] = stockMini
