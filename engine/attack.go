@@ -11,26 +11,25 @@ import (
 type aim struct {
 	*region
 	gap     geom.Interval                // the signed gap between the arc and the target
-	nearest geom.Point                   // of a target outside, to the arc
-	sd      [uncertain.MaxPlanes]float64 // of where its edges are, against the target
-	move    [uncertain.MaxPlanes]float64 // the direction in which each moves: 1 inward, -1 outward
+	nearest geom.Point                   // the point of a target outside the arc that is nearest to it
+	sd      [uncertain.MaxPlanes]float64 // standard deviation of each edge's place relative to the target, mm
+	move    [uncertain.MaxPlanes]float64 // the direction in which each edge moves: 1 inward, -1 outward
 }
 
 // strip reports whether the arc is a strip, whose two long edges move to the same side with the
 // ship. It is so narrow that nothing might be left if both were moved inward.
 func (a *aim) strip() bool { return len(a.planes) == uncertain.MaxPlanes }
 
-// attack measures the range inside an arc: from the attacker's base to the part
-// of the target's base that is in the arc (rules texts of 2.0 and 2.5, "Attack
-// Range"; the first edition also begins in the arc). gap is the signed gap
-// between the arc and the target, and nearest the point of a target outside that is
-// nearest to the arc.
+// attack measures the range inside an arc: from the attacker's base to the part of the target's
+// base that is in the arc (rules texts of 2.0 and 2.5, "Attack Range"; in the first edition the
+// line also starts in the arc). gap is the signed gap between the arc and the target; nearest is
+// the target's point nearest to the arc, if the target is outside.
 func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *AttackVerdict {
 	m.aim = aim{region: r, gap: gap, nearest: nearest, move: [uncertain.MaxPlanes]float64{1, 1, 1}}
 	if m.aim.strip() {
 		m.aim.move = [uncertain.MaxPlanes]float64{0, 1, -1}
 	}
-	// Usually a bound on the places of the arc's edges shows that they do not matter.
+	// Usually an upper bound of the edges' error is enough to show that it does not matter.
 	ends, starts := m.directInArc(m.edgeBound())
 	if !m.Exact && (!ends || m.rules == Rules1e && !starts) {
 		for i, h := range r.planes {
@@ -62,8 +61,8 @@ func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *
 	return m.attackVerdict(whole, inArc)
 }
 
-// attackVerdict returns the verdict for the distance in an arc, and for inArc, the distance if the
-// line must also start in the arc.
+// attackVerdict returns the verdict for a distance measured in an arc. inArc is the distance of a
+// line that also starts in the arc.
 func (m *pairMeasure) attackVerdict(measured *uncertain.ClosestPair, inArc float64) *AttackVerdict {
 	touch, contact := m.attackContact(measured.Interval)
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{DistanceArcStart: geom.Length(max(0, inArc))})
@@ -80,9 +79,9 @@ func (m *pairMeasure) attackVerdict(measured *uncertain.ClosestPair, inArc float
 	return v
 }
 
-// directInArc reports whether the closest points of the two bases are surely in the arc: those on
-// the target, whichever are the closest, and for the second result also those on the attacker. The
-// attack range is then the range itself.
+// directInArc reports whether all points that may be the closest of the two bases are surely in the
+// arc: ends is for those on the target, starts for those on the attacker. If they are, the attack
+// range is the range.
 func (m *pairMeasure) directInArc(sd [uncertain.MaxPlanes]float64) (ends, starts bool) {
 	if m.contact != No {
 		return false, false
@@ -126,8 +125,8 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	// Each of these cuts may be the true one and determine the measuring line.
 	may, n := [7][]geom.Line{base.Alternatives, grown.Alternatives, shrunk.Alternatives}, 3
 	if !inside {
-		// The target may be in the arc by one corner only, and if one of its sides lies along the arc's
-		// edge it may be either corner of that side.
+		// Perhaps only one corner of the target is in the arc: either corner of a side along the arc's
+		// edge.
 		last := m.deepest()
 		for _, c := range m.cornerDepths() {
 			if !m.mayBeDeepest(&c, &last) {
@@ -150,8 +149,7 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	return out
 }
 
-// widen extends an interval by the cuts to one side: side is -1 for a growing arc, 1 for a
-// shrinking one.
+// widen extends an interval by the cuts of the growing arc (side -1) or of the shrinking one (1).
 func (m *pairMeasure) widen(out *uncertain.ClosestPair, c cuts, side float64) {
 	with := side * math.Asin(m.edgeCorrelation(out))
 	for i := 1; i < len(steps); i++ {
@@ -179,9 +177,9 @@ var (
 // cuts computes the distances to the target cut by an arc whose edges move from their measured
 // place to the furthest one.
 //
-// The distance to the part of a convex shape that a moving edge leaves is a convex function of the
-// movement. If it does not change over the whole movement, or changes by half over half of it, it
-// is linear between.
+// A moving edge leaves a part of a convex shape, and the distance to that part is a convex function
+// of the movement. If it does not change over the whole movement, or changes by half over half of
+// it, it is linear in between.
 type cuts struct {
 	m             *pairMeasure
 	start         *uncertain.Shape
@@ -190,7 +188,7 @@ type cuts struct {
 	straight      bool
 }
 
-// straight is the share of an interval that counts as straight although it curves.
+// straight is the curvature, as a share of the interval's width, up to which a change counts as linear.
 const straight = 0.01
 
 func (m *pairMeasure) newCuts(start *uncertain.Shape, from, to geom.Interval, k float64) cuts {
@@ -202,7 +200,7 @@ func (m *pairMeasure) newCuts(start *uncertain.Shape, from, to geom.Interval, k 
 	return c
 }
 
-// at returns the distance at the fraction f of the movement, one of the evaluated ones.
+// at returns the distance at the fraction f of the movement; f is one of steps.
 func (c *cuts) at(f float64) geom.Interval {
 	switch {
 	case f == 1:
@@ -218,8 +216,8 @@ func (c *cuts) at(f float64) geom.Interval {
 
 // alongEdge handles an arc's edge that crosses the target in the middle of a side: the closest
 // point is the intersection, and moves steadily along the target's side with the edge. First order
-// then holds: the distance changes like that to a fixed point of the target, and by the motion of
-// this point with the edge.
+// then holds: the distance changes like that to a fixed point of the target, plus the motion of the
+// intersection with the edge. It reports false if the closest point is not such an intersection.
 func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (uncertain.ClosestPair, bool) {
 	if len(base.Alternatives)+len(grown.Alternatives)+len(shrunk.Alternatives) > 3 {
 		return uncertain.ClosestPair{}, false
@@ -231,7 +229,7 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (unc
 	edge, q := -1, base.Lines[0][1]
 	for i, h := range m.aim.planes {
 		switch d := h.N.Dot(q) - h.C; {
-		case d > 3*m.k*m.aim.sd[i]+geom.Tie: // far from this one
+		case d > 3*m.k*m.aim.sd[i]+geom.Tie: // far from this edge
 		case d > 1e-6 || edge >= 0:
 			return uncertain.ClosestPair{}, false
 		default:
@@ -242,7 +240,7 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (unc
 		return uncertain.ClosestPair{}, false
 	}
 	n := m.aim.planes[edge].N
-	shift := m.SlipGradient(n, q) // of the edge inward, at the point
+	shift := m.SlipGradient(n, q) // of the edge, inward, at the intersection
 	rate := (shrunk.Val - grown.Val) / (2 * m.k * m.aim.sd[edge])
 	if m.aim.strip() {
 		rate *= m.aim.move[edge]
@@ -257,9 +255,9 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *uncertain.ClosestPair) (unc
 	return out, true
 }
 
-// cutDistance measures from start to the target cut by the arc, whose edges are moved inward by f
-// of their standard deviations. If nothing of the target is left, it measures to the point that
-// would be last (or first) in the arc: the answer assumes a target in the arc.
+// cutDistance measures from start to the part of the target in the arc, whose edges are moved inward
+// by f standard deviations. If no part is left, it measures to the point that would be last (or
+// first) in the arc: the answer assumes that the target is in the arc.
 func (m *pairMeasure) cutDistance(start *uncertain.Shape, f float64) uncertain.ClosestPair {
 	var shrink [uncertain.MaxPlanes]float64
 	for i := range shrink {
@@ -294,7 +292,7 @@ func (m *pairMeasure) meet(start, part *uncertain.Shape) uncertain.ClosestPair {
 	return m.Distance(start, part, math.Inf(1))
 }
 
-// meetDistance is what meet measures, without its lines.
+// meetDistance returns the distance that meet measures, without the lines.
 func (m *pairMeasure) meetDistance(start, part *uncertain.Shape) float64 {
 	if m.contact != No && m.Separation(start, part).Val <= 0 {
 		return m.Gap(start, part).Val
@@ -346,8 +344,8 @@ func (m *pairMeasure) mayBeDeepest(c, seems *cornerDepth) bool {
 	return seems.depth-c.depth <= m.k*math.Sqrt(m.Variance(&w))
 }
 
-// edgeBound returns an upper bound of the standard deviation of the place of any of an
-// arc's edges against any point of the target.
+// edgeBound returns an upper bound of the standard deviation of the place of any edge of the arc
+// relative to any point of the target.
 func (m *pairMeasure) edgeBound() (sd [uncertain.MaxPlanes]float64) {
 	if m.Exact {
 		return sd
@@ -356,8 +354,8 @@ func (m *pairMeasure) edgeBound() (sd [uncertain.MaxPlanes]float64) {
 	return [uncertain.MaxPlanes]float64{bound, bound, bound}
 }
 
-// edgeSigma returns the largest standard deviation of the place of an arc's edge
-// against the corners of the target.
+// edgeSigma returns the largest standard deviation of the place of an edge of the arc relative to
+// the corners of the target.
 func (m *pairMeasure) edgeSigma(h uncertain.HalfPlane) float64 {
 	v := 0.0
 	for _, p := range m.to.V {
@@ -367,9 +365,8 @@ func (m *pairMeasure) edgeSigma(h uncertain.HalfPlane) float64 {
 	return math.Sqrt(v)
 }
 
-// edgeCorrelation returns the largest correlation between an arc's edge moving
-// inward and the distance growing, over the edges near the closest point; of a strip
-// that of its moving as a whole.
+// edgeCorrelation returns the largest correlation between the inward movement of an edge near the
+// closest point and the growth of the distance. For a strip it returns that of the whole strip.
 func (m *pairMeasure) edgeCorrelation(d *uncertain.ClosestPair) float64 {
 	v := m.Variance(&d.Slope)
 	q, rho := d.Lines[0][1], -1.0
@@ -385,15 +382,15 @@ func (m *pairMeasure) edgeCorrelation(d *uncertain.ClosestPair) float64 {
 			rho = max(rho, m.Covariance(&w, &d.Slope)/n)
 		}
 	}
-	if rho == -1 { // no edge near: the far end of a corner that switches
+	if rho == -1 { // no edge is near: the closest point switches between corners
 		return 1
 	}
 	return min(1, rho)
 }
 
 // slackWithin returns the largest standardised error of a quantity whose correlation with another
-// is the sine of at, while the other is between the sines of lo and hi and both together lie on the
-// unit circle.
+// one is the sine of at. The other one is between the sines of lo and hi, and both together lie on
+// the unit circle.
 func slackWithin(lo, hi, at float64) float64 {
 	if lo <= at && at <= hi {
 		return 1

@@ -16,11 +16,11 @@ type Averager struct {
 	n     int
 }
 
-// averageMost is how many pictures fit the sums.
+// averageMost is how many pictures the 16-bit sums hold.
 const averageMost = 250
 
-// Add adds a picture. It fails when the picture's size is another one than the first's, or
-// when something moved since the first.
+// Add adds a picture. It fails if its size differs from the first picture's, or if something
+// moved since the first.
 func (a *Averager) Add(f vision.Frame) error {
 	w, h := f.Size()
 	switch {
@@ -55,7 +55,7 @@ func (a *Averager) Reset() { *a = Averager{} }
 // Frame returns the mean of the pictures, named and timed as the first of them.
 func (a *Averager) Frame() (vision.Frame, error) {
 	if a.n == 0 {
-		return vision.Frame{}, errors.New("exposure: average: expected a picture or more, got none")
+		return vision.Frame{}, errors.New("exposure: average: expected at least one picture, got none")
 	}
 	f := a.first
 	f.Gray = image.NewGray(a.first.Gray.Rect)
@@ -65,10 +65,10 @@ func (a *Averager) Frame() (vision.Frame, error) {
 	return f, nil
 }
 
-// Moved reports whether two pictures differ by more than noise and light that changed
-// everywhere: by movedLevel grey levels in the means of movedLeast blocks of 8×8 pixels. A
-// ship that moves by a millimetre changes more blocks at its edges; of noise a block's mean
-// has an eighth.
+// Moved reports whether two pictures differ by more than noise and a change of the whole
+// picture's light: whether the means of movedLeast blocks of 8×8 pixels differ by more than
+// movedLevel grey levels. A ship that moves by a millimetre changes more blocks than that at
+// its edges. The mean of a block has an eighth of a pixel's noise.
 func Moved(a, b *image.Gray) bool {
 	const block, movedLevel, movedLeast = 8, 10.0, 8
 	if a.Rect != b.Rect {

@@ -8,28 +8,28 @@ import (
 	"math"
 )
 
-// The white of the markers' paper (Light.Paper) is held where a camera's tone curve is still
-// steep: below its shoulder, which begins at 200 to 230 in most. From 240 on tokens that lie
-// in more light than the markers are burnt out.
+// Grey levels of the markers' paper (Light.Paper). The goal lies where a camera's tone curve is
+// still steep: below its shoulder, which begins at 200 to 230 in most cameras. From 240 on,
+// tokens in more light than the markers are burnt out.
 const (
-	Goal      = 205.0 // grey level that is aimed at
-	goalLow   = 185.0 // from here
-	goalHigh  = 225.0 // to here it is good enough
-	leaveLow  = 130.0 // what is held stays held from here
+	Goal      = 205.0 // what the controller aims at
+	goalLow   = 185.0 // good enough from here
+	goalHigh  = 225.0 // to here
+	leaveLow  = 130.0 // once held, an exposure stays held from here
 	leaveHigh = 240.0 // to here
 )
 
-// The controller's patience. Looks are one second apart.
+// The controller's timing and limits. Looks are one second apart.
 const (
-	leastSettle  = 2    // looks after a change before one counts
-	mostSettle   = 6    // looks after which the level is taken as it is though it still moves, or does not
-	settledLevel = 4.0  // grey levels by which two looks may differ
-	leaveAfter   = 3    // looks outside what stays held before it is left
-	mostStep     = 4.0  // factor of one change
-	blindStep    = 0.5  // factor where white is clipped: by how much no one can see
-	deadChanges  = 3    // changes that show no effect before a control is given up
-	mostChanges  = 24   // without coming to rest, after which the level is taken as it is
-	leastEffect  = 0.25 // share of the expected change, in logarithms of light
+	leastSettle  = 2    // the first look after a change that counts
+	mostSettle   = 6    // the look after a change at which the level counts even if it has not settled
+	settledLevel = 4.0  // grey levels by which two looks may differ if the light is steady
+	leaveAfter   = 3    // looks in a row outside leaveLow to leaveHigh before the exposure is changed again
+	mostStep     = 4.0  // largest factor of light in one change
+	blindStep    = 0.5  // factor where white is clipped, which hides how much too light it is
+	deadChanges  = 3    // changes without effect before a control is given up
+	mostChanges  = 24   // changes without success before the exposure is left as it is
+	leastEffect  = 0.25 // share of the expected change, in logarithms of light, below which a change had no effect
 )
 
 // linearOf returns the linear light of a grey level by the sRGB curve, 1 at 255.
@@ -48,40 +48,39 @@ type Control struct {
 	Min, Max int32
 	Step     int32 // its values are Min, Min+Step, …; 0 counts as 1
 	Value    int32 // as it is now
-	Linear   bool  // the light is proportional to it; else it only grows with it
+	Linear   bool  // the light is proportional to it; otherwise it only grows with it
 }
 
-// Code is what an exposure controller does.
+// Code is the state of an exposure controller.
 type Code string
 
 // The codes.
 const (
 	None      Code = "none"      // nothing sets the exposure
 	Waiting   Code = "waiting"   // no marker was seen yet
-	Adjusting Code = "adjusting" // a change was made, and is waited for
-	Held      Code = "held"      // the paper's white is right, and nothing is changed
-	Paused    Code = "paused"    // a change is due, and somebody rests on the picture as it is
-	Limit     Code = "limit"     // it is not right, and the controls are at their ends
-	Failed    Code = "failed"    // the camera takes no control, or changes it on its own
+	Adjusting Code = "adjusting" // a change was made, and the picture does not show it yet
+	Held      Code = "held"      // the paper's white is right, and nothing changes
+	Paused    Code = "paused"    // a change is due, but the picture must not change now
+	Limit     Code = "limit"     // the paper's white is wrong, and the controls are at their ends
+	Failed    Code = "failed"    // the camera accepts no control, or overrides it
 )
 
 // State is what a controller knows, for people and programs.
 type State struct {
 	Code   Code
 	Says   string // in a sentence
-	Change string // the control that was changed last and its value; "": none was
+	Change string // the last changed control and its value; "": none was changed
 }
 
-// Change is a control that is to be set.
+// Change is a request to set a control.
 type Change struct {
-	Control int // its place in the list given to NewController
+	Control int // its index in the list given to NewController
 	Value   int32
 }
 
-// Controller brings the white of the markers' paper to Goal and holds it there: one
-// change of one control at a time, each waited for until the picture shows it. It does
-// nothing itself: See says what is to be set, Took is told what came of it. It belongs to
-// one goroutine.
+// Controller brings the white of the markers' paper to Goal and holds it there. It changes one
+// control at a time, and waits until the picture shows the change. It does no I/O: See returns
+// the change to make, and Took takes its result. It belongs to one goroutine.
 type Controller struct {
 	controls []exposureKnob
 	code     Code
@@ -89,27 +88,27 @@ type Controller struct {
 	change   string
 
 	pending  bool    // a change was asked for and Took was not called
-	knob     int     // that was changed last
-	before   float64 // level before it
-	expected float64 // logarithm of the light by which it should have changed; 0: not known
-	looks    int     // since it
+	knob     int     // the control that was changed last
+	before   float64 // level before that change
+	expected float64 // logarithm of the factor of light that the change should have; 0: unknown
+	looks    int     // since that change
 	last     float64 // level of the look before; 0: none
-	outside  int     // looks in a row outside what stays held
-	changes  int     // since it was settled last
-	settled  bool    // the level was right once, or as near as can be
+	outside  int     // looks in a row outside leaveLow to leaveHigh
+	changes  int     // since the level was right
+	settled  bool    // the level was right once, or as near as the controls allow
 }
 
 type exposureKnob struct {
 	Control
 	dead int // changes in a row without effect
 
-	dark, bright int32 // the highest value known to be too dark and the lowest too bright, since the light changed
+	dark, bright int32 // the last value that was too dark and the last that was too bright, since the light changed
 	hasDark      bool
 	hasBright    bool
 }
 
-// NewController returns a controller. Controls are used in their order to brighten, each to its
-// end, and in the reverse order to darken: list exposure time before gain.
+// NewController returns a controller. To brighten, it uses the controls in their order, each to
+// its end; to darken, in the reverse order. List exposure time before gain.
 func NewController(controls []Control) *Controller {
 	e := &Controller{code: Waiting, says: "No marker has been seen yet."}
 	for _, c := range controls {
@@ -125,8 +124,8 @@ func NewController(controls []Control) *Controller {
 // State returns what the controller does.
 func (e *Controller) State() State { return State{e.code, e.says, e.change} }
 
-// See takes a look at the light, a second after the one before, and returns what is to be
-// set; nil: nothing. While busy, somebody rests on the picture as it is: nothing is changed.
+// See takes a look at the light, one second after the look before, and returns the change to
+// make, or nil. While busy, something depends on an unchanged picture, and it returns nil.
 func (e *Controller) See(l Light, busy bool) *Change {
 	if e.code == Failed || e.pending {
 		return nil
@@ -152,7 +151,7 @@ func (e *Controller) See(l Light, busy bool) *Change {
 	return e.decide(level, steady, busy)
 }
 
-// decide says what is to be done about a level that no change is under way to.
+// decide returns the change that a level needs when no other change is under way.
 func (e *Controller) decide(level float64, steady, busy bool) *Change {
 	if e.settled && level >= leaveLow && level <= leaveHigh || level >= goalLow && level <= goalHigh {
 		e.outside, e.settled, e.changes = 0, true, 0
@@ -168,15 +167,15 @@ func (e *Controller) decide(level float64, steady, busy bool) *Change {
 		e.to(Paused, "The markers' paper is at grey level %.0f; the exposure is changed when nothing is held any more.", level)
 		return nil
 	}
-	if e.settled { // the light is another
+	if e.settled { // the light has changed
 		e.settled = false
 		e.forget(-1)
 	}
 	return e.next(level)
 }
 
-// forget gives up what is known of all controls but one: it holds while the others and the
-// light are as they were.
+// forget drops the limits known for all controls but one. A control's limits hold only while the
+// other controls and the light stay the same.
 func (e *Controller) forget(but int) {
 	for i := range e.controls {
 		if i != but {
@@ -205,7 +204,7 @@ func (e *Controller) next(level float64) *Change {
 		if !ok {
 			continue
 		}
-		e.forget(n) // what the others came to was with another value of this one
+		e.forget(n) // the others' limits were for the old value of this one
 		e.before, e.expected, e.knob, e.looks, e.pending = level, 0, n, 0, true
 		e.changes++
 		if k.Linear && known && k.Value > 0 && value > 0 {
@@ -220,7 +219,7 @@ func (e *Controller) next(level float64) *Change {
 	return nil
 }
 
-// stop says why nothing is changed though the level is not right.
+// stop states why nothing changes although the level is wrong.
 func (e *Controller) stop(level, factor float64) {
 	alive, near := false, false
 	for _, k := range e.controls {
@@ -242,14 +241,14 @@ func (e *Controller) stop(level, factor float64) {
 	}
 }
 
-// toward returns the value that changes the light by about a factor, and false when there is
-// none that is not known to be wrong.
+// toward returns the value that changes the light by about a factor. It reports false if every
+// such value is known to be wrong.
 func (k *exposureKnob) toward(factor float64) (int32, bool) {
 	var want float64
 	switch v := float64(k.Value); {
 	case k.Linear && v > 0:
 		want = v * factor
-	default: // by a share of the range that a factor of 4 crosses half of
+	default: // a factor of mostStep crosses half of the range
 		want = v + (float64(k.Max)-float64(k.Min))*math.Log(factor)/math.Log(mostStep)/2
 	}
 	steps := math.Round((want - float64(k.Min)) / float64(k.Step))
@@ -272,13 +271,14 @@ func (k *exposureKnob) toward(factor float64) (int32, bool) {
 	return int32(value), true
 }
 
-// judge looks at what a change came to.
+// judge records whether the last change had an effect, and whether its value is too dark or too
+// bright.
 func (e *Controller) judge(level float64) {
 	k := &e.controls[e.knob]
 	moved := math.Log(linearOf(level) / max(linearOf(e.before), 1e-6))
 	clipped := e.before >= burntLevel && level >= burntLevel
 	switch {
-	case clipped: // it cannot be seen whether it had any effect
+	case clipped: // clipping hides any effect
 	case e.expected != 0 && moved/e.expected < leastEffect || e.expected == 0 && math.Abs(level-e.before) < 1:
 		k.dead++
 	default:
@@ -293,8 +293,8 @@ func (e *Controller) judge(level float64) {
 	}
 }
 
-// Took tells what came of a change: the control's value as the camera gives it, or why it was
-// not set. A control that cannot be set is given up.
+// Took takes the result of a change: the control's value as the camera reports it, or the error.
+// A control that cannot be set is given up.
 func (e *Controller) Took(c Change, value int32, err error) {
 	e.pending = false
 	k := &e.controls[c.Control]
@@ -309,7 +309,7 @@ func (e *Controller) Took(c Change, value int32, err error) {
 		e.fail("The camera's %s cannot be set: %v.", k.Name, err)
 		return
 	}
-	if value == k.Value { // it rounds: nothing between this one and what was asked for
+	if value == k.Value { // the camera rounds: it has no value between this one and the requested one
 		if c.Value > value {
 			k.bright, k.hasBright = c.Value, true
 		} else {

@@ -13,52 +13,53 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// Light is how well the camera sees the table, measured on what is known to be in the
-// picture: the mat's printed markers, black on white, and the mat itself.
+// Light is how well the camera sees the table, measured on the mat's printed markers, black on
+// white, and on the mat itself.
 type Light struct {
-	Edges  int     // of markers that were measured; 0: nothing but Glare and Flicker is known
-	Edge   float64 // px that an edge of a marker takes from black to white: the median, in the worse direction
+	Edges  int     // measured edges of markers; 0: only Noise, Glare, Where and Banded are known
+	Edge   float64 // px from black to white across a marker's edge: the median, in the worse direction
 	EdgeMM float64 // the same on the table, mm
-	Smear  float64 // how much wider the edges are in that direction than in the other; 1: alike, as when nothing moves or all moves aslant
-	White  float64 // grey level of the markers' paper, the median
-	Paper  float64 // the same of the brighter ones: a quarter of the markers has it or more
-	Black  float64 // grey level of their ink, the median
-	Noise  float64 // from picture to picture: standard deviation of a pixel, grey levels; 0: not known
+	Smear  float64 // width of the edges in the worse direction divided by that in the other; 1 if nothing moves, or all moves diagonally
+	White  float64 // median grey level of the markers' paper
+	Paper  float64 // grey level of the brighter paper: a quarter of the markers has it or more
+	Black  float64 // median grey level of the markers' ink
+	Noise  float64 // standard deviation of a pixel from picture to picture, grey levels; 0: unknown
 	Burnt  float64 // share of the markers whose paper is clipped
 	Glare  float64 // share of the mat that is clipped
-	Where  string  // the part of the mat that most of it lies in: "left", "far right"; "" without glare
-	Banded float64 // by how much the light of rows changes from one picture to the next, as a share
+	Where  string  // the part of the mat in which the middle of the glare lies: "left", "far right"; "" without glare
+	Banded float64 // relative change of light from picture to picture that differs between bands of rows: standard deviation
 }
 
-// Gauges measures Light. It is meant for once a second (BenchmarkGauges). It belongs to one goroutine.
+// Gauges measures Light, about once a second (BenchmarkGauges). It belongs to one goroutine.
 type Gauges struct {
 	before *image.Gray // the picture before
 }
 
-// What Advice says something about. Each was set where the simulated table at 1080p loses
-// ships or its errors exceed what is stated (TestWhatBadLightDoes, docs/seeing.md).
+// The limits of Advice. Beyond each of them the simulated table at 1080p loses ships, or the
+// errors exceed the stated ones (TestWhatBadLightDoes, docs/seeing.md).
 const (
 	burntLevel   = 250  // grey level at which white is no longer measured
 	brightPaper  = 240  // grey level of Paper from which tokens that lie in more light may be burnt out
-	edgeSoft     = 3.1  // mm on the table: a cell of the tokens' code is 2.7 mm long
-	smeared      = 1.27 // times: a sharp edge along the pixels' rows or across them has up to 1.21
-	burntShare   = 0.25 // of the markers
-	LeastInk     = 60.0 // grey levels between black and white
-	noisyPixel   = 12.0 // grey levels
-	bandedLight  = 0.02 // of the light
-	blankShare   = 0.25 // of the whole picture: the markers' paper is a fiftieth of it, a light table next to the mat half
+	edgeSoft     = 3.1  // EdgeMM: a cell of the tokens' code is 2.7 mm long
+	smeared      = 1.27 // Smear: sharp edges along the pixels' rows and columns have up to 1.21
+	burntShare   = 0.25 // Burnt
+	LeastInk     = 60.0 // White - Black
+	noisyPixel   = 12.0 // Noise
+	bandedLight  = 0.02 // Banded
+	blankShare   = 0.25 // clipped share of the whole picture: the markers' paper is a fiftieth of it, a light table next to the mat half
 	glareStep    = 6    // px between the samples of the mat
-	bandRows     = 16   // of the picture, that are compared together
+	bandRows     = 16   // rows of a band
 	bandColumns  = 48
 	leastBandRow = 12.0 // grey level below which a block's light is noise
 )
 
-// glareShare is the share of the mat that may be clipped before the page says so, and before the mat cannot be learnt.
+// glareShare is the largest clipped share of the mat at which the page is silent and the mat can be
+// learnt.
 const glareShare = 0.01
 
-// overexposed reports whether the light may clip what mirrors no lamp. Nothing on a table is whiter than the markers' paper. A mat
-// that is clipped while the paper is where the exposure should put it mirrors a lamp; if the paper is lighter than that, the mat may
-// only be light.
+// overexposed reports whether the exposure alone may clip the mat. Nothing on a table is whiter than
+// the markers' paper. If the paper has the right level and the mat is clipped, the mat reflects a
+// lamp; if the paper is too light, the mat may just be light.
 func (l *Light) overexposed() bool { return l.Edges > 0 && l.Paper > goalHigh }
 
 // Clipped says why the mat cannot be learnt because part of it is clipped, and what to do; "" if it can.
@@ -74,8 +75,8 @@ func (l *Light) Clipped() string {
 		"lower the exposure.", 100*l.Glare, l.Where)
 }
 
-// Look measures a picture. seen are the markers that it shows, or showed where they are
-// expected; t is the calibration in use, and may be nil when none is known.
+// Look measures a picture. seen are the markers in it, or the places where they are expected; t
+// is the calibration in use, or nil.
 func (g *Gauges) Look(picture *image.Gray, seen []calibration.MarkerSighting, t *calibration.Table) Light {
 	var l Light
 	l.markers(picture, seen, t)
@@ -87,8 +88,7 @@ func (g *Gauges) Look(picture *image.Gray, seen []calibration.MarkerSighting, t 
 	return l
 }
 
-// Next remembers a picture, so that the next one that is looked at can be compared with
-// the one just before it.
+// Next keeps a picture that is not measured, for the next Look to compare with.
 func (g *Gauges) Next(picture *image.Gray) { g.before = picture }
 
 // markers measures the edges and levels of the markers.
@@ -155,7 +155,7 @@ func (l *Light) mat(g *image.Gray, t *calibration.Table) {
 		row := g.Pix[y*g.Stride:]
 		for x := box.Min.X; x < box.Max.X; x += glareStep {
 			all++
-			// A clipped pixel among clipped ones: a star or a token's print is small.
+			// A clipped pixel counts next to clipped ones: printed stars and tokens' prints are smaller.
 			if row[x] < burntLevel || x+glareStep >= g.Rect.Dx() || row[x+glareStep] < burntLevel ||
 				y+glareStep >= g.Rect.Dy() || row[glareStep*g.Stride+x] < burntLevel {
 				continue
@@ -174,7 +174,7 @@ func (l *Light) mat(g *image.Gray, t *calibration.Table) {
 	l.Where = partOf(middle, t.Layout)
 }
 
-// partOf names the ninth of the mat in which a point lies, as player 1 sees it.
+// partOf names the ninth of the mat that contains a point, as player 1 sees it.
 func partOf(p geom.Point, layout calibration.Layout) string {
 	third := func(v, of float64, low, high string) string {
 		switch {
@@ -192,9 +192,9 @@ func partOf(p geom.Point, layout calibration.Layout) string {
 	return part
 }
 
-// banding returns by how much the light of bands of rows changed from one picture to the
-// next, what changed in all of them apart: mains lamps flicker, and a rolling shutter
-// makes bands of it that wander. The median of each band leaves out what moves.
+// banding returns the relative standard deviation of the change of light from one picture to the
+// next between bands of rows. Mains lamps flicker, and a rolling shutter turns that into wandering
+// bands. The median of each band ignores what moves.
 func banding(g, before *image.Gray) float64 {
 	if before == nil || before.Rect != g.Rect {
 		return 0
@@ -231,9 +231,9 @@ func banding(g, before *image.Gray) float64 {
 	return math.Sqrt(square)
 }
 
-// ExplainMarkers gives an error of calibration.Register its reason where the markers' white is
-// burnt out in the picture that shows them (bloom shrinks their black squares, as another lens
-// would), or much of the picture is, and shows none.
+// ExplainMarkers adds the reason to an error of calibration.Register if the markers' white is
+// burnt out (bloom shrinks their black squares as another lens would), or if so much of the
+// picture is burnt out that it may show no markers.
 func ExplainMarkers(err error, picture *image.Gray, seen []calibration.MarkerSighting) error {
 	if !errors.Is(err, calibration.ErrMarkers) {
 		return err
@@ -263,7 +263,7 @@ func burntPart(g *image.Gray) float64 {
 	return float64(n) / float64(max(all, 1))
 }
 
-// Advice is what to do about the light, the worst first; nothing when all is well.
+// Advice returns what to do about the light. It is empty when all is well.
 func (l *Light) Advice() (out []string) {
 	say := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
 	if l.Edges > 0 {
@@ -304,8 +304,8 @@ func (l *Light) Advice() (out []string) {
 	return out
 }
 
-// noise returns the standard deviation of a pixel from one picture to the next, by what
-// the quieter nine tenths of the pixels differ: the rest may be what moved.
+// noise returns the standard deviation of a pixel from one picture to the next, computed from the
+// nine tenths of the pixels that differ least: the others may show something that moved.
 func noise(g, before *image.Gray) float64 {
 	if before == nil || before.Rect != g.Rect {
 		return 0
@@ -325,20 +325,20 @@ func noise(g, before *image.Gray) float64 {
 		k := min(c, left)
 		sum, left = sum+k*d, left-k
 	}
-	// Of a normal distribution the smaller nine tenths of the sizes have a mean of 0.657
-	// sigma; the difference of two pictures has sqrt 2 times the noise of one.
+	// The smaller nine tenths of the absolute values of a normal distribution have a mean of 0.657
+	// sigma. The difference of two pictures has √2 times the noise of one.
 	return float64(sum) / float64(max(n*9/10, 1)) / 0.657 / math.Sqrt2
 }
 
 // Edge is a straight edge from black to white as a picture shows it.
 type Edge struct {
-	Width        float64 // px from black to white: the contrast over the steepest slope
+	Width        float64 // px from black to white: the contrast divided by the steepest slope
 	White, Black float64 // grey levels at its ends
 }
 
-// MeasureEdge measures the edge between two corners of a marker's black square, from its
-// middle third, as far to both sides as the marker's border and paper reach and at most
-// 8 px. It reports false where the edge is shorter than 12 px or not in the picture.
+// MeasureEdge measures the edge between two corners of a marker's black square, over its middle
+// third. It looks to both sides as far as the marker's border and paper reach, at most 8 px. It
+// reports false if the edge is shorter than 12 px or not wholly in the picture.
 func MeasureEdge(g *image.Gray, a, b geom.Pixel) (e Edge, ok bool) {
 	d := b.Sub(a)
 	length := d.Norm()

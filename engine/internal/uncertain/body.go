@@ -1,10 +1,9 @@
-// Package uncertain measures between things on the table whose poses are known up to a
-// covariance.
+// Package uncertain measures between things on the table whose poses have a covariance.
 //
-// A [Body] is a rigid thing with its pose and covariance, a [Shape] a polygon that a body
-// carries, an [Outline] one of any number of corners. A [Propagator] measures between the
-// shapes of two bodies: gaps, distances, separations, each with its [geom.Interval].
-// [RelativeError] is what measuring and moving both take from the two covariances.
+// A [Body] is a rigid thing with its pose and covariance. A [Shape] is a polygon that moves with
+// a body; an [Outline] may have any number of corners. A [Propagator] measures between the shapes
+// of two bodies: gaps, distances and separations, each with its [geom.Interval]. [RelativeError]
+// is the error of the two bodies' positions, for measuring and moving alike.
 package uncertain
 
 import (
@@ -13,17 +12,17 @@ import (
 	"sightline/engine/geom"
 )
 
-// Body is a rigid thing on the table whose pose is known up to a covariance.
+// Body is a rigid thing on the table: its pose and the pose's covariance.
 type Body struct {
 	At  geom.Point
 	Cov geom.Cov3
 }
 
-// PointError is the position error of an object's points in any direction: a variance in mm²
-// and what turning adds beyond first order, in mm.
+// PointError is the position error of a body's points in any direction: a variance in mm², and in
+// mm the error beyond first order that turning adds.
 type PointError struct{ Variance, SecondOrder float64 }
 
-// And returns the error of one object relative to another.
+// And returns the error of one body relative to another.
 func (e PointError) And(o PointError) PointError {
 	return PointError{e.Variance + o.Variance, e.SecondOrder + o.SecondOrder}
 }
@@ -31,10 +30,9 @@ func (e PointError) And(o PointError) PointError {
 // WorstPoint returns the error of the points of a body: the largest variance in any
 // direction of any of them.
 //
-// Taking the largest direction and not the one in which a gap is measured makes a
-// move's sigma a little too large where a covariance is lopsided, and never too
-// small: near contact the corner that decides may change, and with it the
-// direction.
+// It takes the worst direction, not that of the measured gap: near contact the deciding corner may
+// change, and the direction with it. For a lopsided covariance this makes a move's sigma a little
+// too large, never too small.
 func (b Body) WorstPoint(k float64, points ...geom.Point) PointError {
 	var e PointError
 	if b.Cov == (geom.Cov3{}) {
@@ -53,11 +51,11 @@ type RelativeError struct {
 	K       float64 // standard deviations that decide
 	Bodies  [2]Body
 	Outline float64    // variance of an outline in mm², alike in all directions
-	Scaled  geom.Point // how far one standard deviation of the shared scale moves them apart
+	Scaled  geom.Point // how far one standard deviation of the shared scale moves the bodies apart
 }
 
-// At returns the covariance of the distance between two points that lie at p, one on
-// each body, and what turning adds beyond first order.
+// At returns the covariance of the displacement between two points at p, one on each body, and
+// the error beyond first order that turning adds.
 func (e *RelativeError) At(p geom.Point) (c geom.Cov2, secondOrder float64) {
 	c = geom.Cov2{XX: e.Outline + geom.Sq(e.Scaled.X), XY: e.Scaled.X * e.Scaled.Y, YY: e.Outline + geom.Sq(e.Scaled.Y)}
 	for i := range e.Bodies {
@@ -113,19 +111,19 @@ func (e *RelativeError) VarianceBound(lever0, lever1 float64) float64 {
 
 // lengthError is the error of a length.
 type lengthError struct {
-	variance    float64 // to first order, in mm²
-	secondOrder float64 // a bound of what that leaves out, in mm
+	variance    float64 // first order, in mm²
+	secondOrder float64 // bound of the error beyond first order, in mm
 }
 
-// lengthGradient returns how a length along u between p on the body a and q on b, the other of the
-// two, changes with the poses.
+// lengthGradient returns how the length along u from p on body a to q on body b changes with the
+// poses.
 func (e *RelativeError) lengthGradient(u geom.Point, a, b int, p, q geom.Point) (w Gradient) {
 	w[a] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, p.Sub(e.Bodies[a].At))
 	w[b] = geom.PointJacobian(u, q.Sub(e.Bodies[b].At))
 	return w
 }
 
-// lengthError returns the error of such a length.
+// lengthError returns the error of the length along u from p on body a to q on body b.
 //
 // Beyond first order, turning a lever of component l along u by θ shortens it by l·θ²/2,
 // at the turn θ that belongs to the worst case k sigmas away.

@@ -7,19 +7,18 @@ import (
 	"sightline/engine/geom"
 )
 
-// Outline is something on the table with an outline of any number of corners.
+// Outline is an object on the table whose outline may have any number of corners.
 type Outline struct {
 	At      geom.Point
 	Polygon geom.Polygon // counter-clockwise
 	Hull    geom.Polygon // its convex hull, which has far fewer vertices
 	Shape   Shape        // the outline, for measuring to it
-	Circle               // around it
-	Core    float64      // radius of a circle around the centre that is all within; 0 when the centre is not
-	Sigma   float64      // of the outline on the table, in mm
+	Circle               // contains the outline
+	Core    float64      // radius of a circle around the same centre that lies inside the outline; 0 if the centre does not
+	Sigma   float64      // of the outline's place on the table, in mm
 }
 
-// Place puts an outline, given in the pose's own frame, on the table, in the memory that the
-// outline had before.
+// Place puts an outline, given in the pose's own frame, on the table. It reuses r's memory.
 func (r *Outline) Place(pose geom.Pose, outline []geom.Point, sigma float64) {
 	r.At, r.Polygon, r.Sigma = pose.Point, r.Polygon[:0], sigma
 	f := FrameOf(pose)
@@ -40,14 +39,14 @@ func (r *Outline) Place(pose geom.Pose, outline []geom.Point, sigma float64) {
 	r.Shape.setEdges()
 }
 
-// Body returns the outline as a body that its sigma moves as a whole.
+// Body returns the outline as a body whose whole error is its sigma.
 func (r *Outline) Body() Body {
 	v := geom.Sq(r.Sigma)
 	return Body{r.At, geom.Cov3{0: v, 4: v}}
 }
 
-// keepsOff reports whether a side of a convex shape has the whole outline in front
-// of it, so that the two surely do not meet.
+// keepsOff reports whether the whole outline lies in front of one side of a convex shape: the two
+// then do not meet.
 func (r *Outline) keepsOff(a *Shape) bool {
 	for i := range a.Edges {
 		p, out, least := a.V[i], a.Edges[i].Out(), math.Inf(1)
@@ -66,7 +65,7 @@ func (r *Outline) keepsOff(a *Shape) bool {
 func (g *Propagator) GapToOutline(a *Shape, r *Outline) ClosestPair {
 	outline := &r.Shape
 	if far := a.Far(r.Centre); far > r.Radius || r.keepsOff(a) || geom.Gap(a.V, r.Polygon) > 0 {
-		if r.Core == 0 { // the circle's middle may be outside the outline
+		if r.Core == 0 { // the circle's centre may be outside the outline
 			far = a.Far(r.Polygon[0])
 		}
 		var m ClosestPair
@@ -82,10 +81,9 @@ func (g *Propagator) GapToOutline(a *Shape, r *Outline) ClosestPair {
 	return g.overlapWithOutline(a, r)
 }
 
-// mayMeet reports whether a convex shape and an outline that are apart may meet after all: near
-// contact a corner may slip round another. Where they would meet there is a vertex of one of
-// the two and a side of the other, and that vertex moves at most as far as the two bodies do
-// there relative to each other.
+// mayMeet reports whether a convex shape and an outline that are apart may really meet: near
+// contact a corner may slip round another. They meet where a vertex of one reaches a side of the
+// other, and that vertex moves at most as far as the two bodies move there relative to each other.
 func (g *Propagator) mayMeet(a *Shape, r *Outline) bool {
 	if g.Exact {
 		return false
@@ -103,10 +101,10 @@ func (g *Propagator) mayMeet(a *Shape, r *Outline) bool {
 	return false
 }
 
-// overlapWithOutline measures how deep a convex shape and an outline lie in one another: the
-// deepest point of one's side in the other. A concave outline has no one direction of
-// separation, so that the interval takes the largest error of the point, whichever way it
-// points. As long as some point is deeper than its error, the two surely meet.
+// overlapWithOutline measures how deep a convex shape and an outline lie in each other: the depth
+// of the deepest point of a side of one inside the other. A concave outline has no single direction
+// of separation, so the interval takes the point's largest error in any direction. If some point is
+// deeper than its error, the two surely meet.
 func (g *Propagator) overlapWithOutline(a *Shape, r *Outline) ClosestPair {
 	m := ClosestPair{Interval: geom.Interval{Lo: math.Inf(1), Val: math.Inf(1), Hi: math.Inf(1)}}
 	look := func(p geom.Point, depth float64) {

@@ -6,8 +6,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// Propagator measures between two bodies with uncertain poses and propagates their uncertainty to
-// the results.
+// Propagator measures between two bodies and propagates the uncertainty of their poses to the
+// results.
 type Propagator struct {
 	RelativeError
 	Scale float64 // relative error of scale
@@ -39,8 +39,8 @@ func (g *Propagator) Set(from, to Body, scale, k float64) {
 	g.turned, g.width.bound = 0, 0
 }
 
-// DistanceInterval returns the interval of a length along u between p on the body a and
-// q on b. scaled is the length that the error of scale stretches.
+// DistanceInterval returns the interval of the length along u from p on body a to q on body b.
+// scaled is the part of the length that the error of scale stretches.
 func (g *Propagator) DistanceInterval(val float64, u geom.Point, a, b int, p, q geom.Point, scaled float64) geom.Interval {
 	if g.Exact {
 		return geom.Exactly(val)
@@ -52,8 +52,7 @@ func (g *Propagator) DistanceInterval(val float64, u geom.Point, a, b int, p, q 
 // Separation measures how far two convex shapes are apart in the best separating direction: the
 // largest gap in front of any edge of either shape. If it is negative, they overlap by at least
 // that depth in any direction. The shapes meet exactly if it is not positive; if they are apart, it
-// never exceeds the distance. Each gap is linear in the positions, so contact is decided on this
-// measure.
+// never exceeds the distance. It decides contact, because each gap is linear in the positions.
 func (g *Propagator) Separation(a, b *Shape) geom.Interval {
 	g.gaps = g.gaps[:0]
 	best, firm := math.Inf(-1), math.Inf(-1)
@@ -87,8 +86,7 @@ func (g *Propagator) Separation(a, b *Shape) geom.Interval {
 	if g.Exact {
 		return geom.Exactly(best)
 	}
-	// A difference larger than two intervals cannot count.
-	loose := g.IntervalBound(a, b)
+	loose := g.IntervalBound(a, b) // a gap further than that below a firm one cannot be the largest
 	s := geom.Exactly(math.Inf(-1))
 	for i := range g.gaps {
 		switch f := &g.gaps[i]; {
@@ -102,8 +100,8 @@ func (g *Propagator) Separation(a, b *Shape) geom.Interval {
 	return s
 }
 
-// edgeGap is the distance of one shape in front of an edge of the other, the first of the two (side
-// 0) or the second.
+// edgeGap is the distance of one shape in front of an edge of the other. The edge belongs to the
+// first shape (side 0) or to the second (side 1).
 type edgeGap struct {
 	least      float64
 	edge, side int
@@ -135,8 +133,8 @@ func (g *Propagator) gapBefore(a, b *Shape, f *edgeGap, loose float64) geom.Inte
 }
 
 // IntervalBound returns an upper bound of the width of the interval of any gap between the two
-// shapes: twice k standard deviations and the second order, with the longest lever of either body
-// to a corner of either.
+// shapes: twice k standard deviations and the second order, for each body's longest lever to a
+// corner of either shape.
 func (g *Propagator) IntervalBound(a, b *Shape) float64 {
 	own0, own1 := leversOf(a, b)
 	w := &g.width
@@ -152,20 +150,19 @@ func (g *Propagator) IntervalBound(a, b *Shape) float64 {
 	return w.bound
 }
 
-// ClosestPair is a distance with the lines of that length.
+// ClosestPair is a distance and the lines that measure it.
 type ClosestPair struct {
 	geom.Interval
 	Lines        [2]geom.Line // the two extreme closest lines; equal if there is only one
 	Band         bool         // several lines are equally short
 	Slope        Gradient
 	Alternatives []geom.Line  // lines that may be the closest, within the uncertainty; valid until the next Set
-	Choice       [2]geom.Line // the extremes of the lines among which the attacker surely may choose
-	Even         bool         // Choice is set: the shortest cannot be seen
+	Choice       [2]geom.Line // the extremes of the lines from which the attacker may surely choose
+	Even         bool         // Choice is set: nobody can see which line is the shortest
 }
 
-// perceptible is the standard deviation of the difference of two lengths, in mm, below which
-// players cannot see which is shorter: half the width of a ruler's line and the precision of the
-// hand that lays it.
+// perceptible is the difference of two lengths, in mm as a standard deviation, below which players
+// cannot see which is shorter: half the width of a ruler's line plus the precision of a hand.
 const perceptible = 0.5
 
 // candidate is a closest pair of a point of one shape and a point of the other.
@@ -176,8 +173,8 @@ type candidate struct {
 	foot bool // the line is square to a side
 }
 
-// Distance measures the shortest distance between two shapes that do not overlap, with the lines
-// that may be the shortest. For most see Shortest.
+// Distance measures the shortest distance between two shapes that do not overlap, and finds the
+// lines that may be the shortest. Shortest explains most.
 func (g *Propagator) Distance(a, b *Shape, most float64) (m ClosestPair) {
 	var near []candidate
 	m.Interval, near = g.Shortest(a, b, most)
@@ -197,8 +194,9 @@ func (g *Propagator) Distance(a, b *Shape, most float64) (m ClosestPair) {
 }
 
 // Shortest measures the shortest distance between two shapes that do not overlap: the least
-// distance of a vertex of one and a vertex or side of the other. If the shapes are known to be no
-// further apart than most, it can skip more distant pairs. It also returns the pairs that count.
+// distance from a vertex of one to a vertex or side of the other. The caller knows that the shapes
+// are no further apart than most; more distant pairs are skipped. It also returns the pairs that
+// may be the closest.
 func (g *Propagator) Shortest(a, b *Shape, most float64) (geom.Interval, []candidate) {
 	loose := 0.0
 	if !g.Exact {
@@ -214,7 +212,7 @@ func (g *Propagator) Shortest(a, b *Shape, most float64) (geom.Interval, []candi
 		return d, near
 	}
 	d.Hi = math.Inf(1)
-	wander := geom.Sq(loose / (2 * g.K)) // no point does by a larger variance
+	wander := geom.Sq(loose / (2 * g.K)) // an upper bound of any point's variance
 	for i := range near {
 		c := &near[i]
 		e := g.lengthError(c.u, a.Body, b.Body, c.p, c.q)
@@ -225,8 +223,8 @@ func (g *Propagator) Shortest(a, b *Shape, most float64) (geom.Interval, []candi
 	return d, near
 }
 
-// LinesOf returns, of the lines as short as the shortest, the two that are furthest apart, and
-// whether they differ.
+// LinesOf returns the two lines furthest apart among those as short as the shortest, and whether
+// they differ.
 func LinesOf(near []candidate, shortest float64) ([2]geom.Line, bool) {
 	lines := extremes{}
 	for i := range near {
@@ -251,7 +249,7 @@ func (g *Propagator) addAlternatives(m *ClosestPair, near []candidate, a, b int)
 		v := g.Variance(&w)
 		if c.d-m.Val <= geom.Tie+g.K*math.Sqrt(v) {
 			g.addDistinct(first, geom.Line{c.p, c.q})
-			if c.foot { // as all lines between two parallel sides are
+			if c.foot { // all lines between two parallel sides are
 				square.add(geom.Line{c.p, c.q})
 				most = max(most, v)
 			}
@@ -262,7 +260,7 @@ func (g *Propagator) addAlternatives(m *ClosestPair, near []candidate, a, b int)
 	m.Even = m.Even && most <= geom.Sq(perceptible)
 }
 
-// Distinct returns the lines of some lists without duplicates, up to rounding.
+// Distinct returns the lines of all lists; lines that differ only by rounding appear once.
 func (g *Propagator) Distinct(lists ...[]geom.Line) []geom.Line {
 	first := len(g.lines)
 	for _, lines := range lists {
@@ -273,7 +271,7 @@ func (g *Propagator) Distinct(lists ...[]geom.Line) []geom.Line {
 	return g.lines[first:len(g.lines):len(g.lines)]
 }
 
-// addDistinct adds a line to the propagator's, unless it is among those from first on.
+// addDistinct appends a line to g.lines unless the same line is there from index first on.
 func (g *Propagator) addDistinct(first int, l geom.Line) {
 	for i := first; i < len(g.lines); i++ {
 		if d0, d1 := g.lines[i][0].Sub(l[0]), g.lines[i][1].Sub(l[1]); max(d0.Dot(d0), d1.Dot(d1)) <= 1e-12 {
@@ -283,9 +281,9 @@ func (g *Propagator) addDistinct(first int, l geom.Line) {
 	g.lines = append(g.lines, l)
 }
 
-// Farthest measures the distance of b's point that is furthest from a, which "within" a range asks
-// for. The distance from a convex shape is convex, so the furthest point is a corner; the result is
-// the maximum over the corners, each with its own interval. corner is scratch space.
+// Farthest measures the distance from a to b's furthest point, which decides "within" a range. The
+// distance from a convex shape is convex, so the furthest point is a corner. The result is the
+// maximum over the corners, each with its own interval. corner is scratch space.
 func (g *Propagator) Farthest(a, b, corner *Shape) ClosestPair {
 	var d [12]float64
 	most := 0.0
@@ -361,18 +359,17 @@ func (g *Propagator) sideways(c *candidate, a, b int, along2, most float64) floa
 	return math.Sqrt(geom.Sq(c.d+x*along) + across2*(geom.Sq(g.K)-geom.Sq(x)))
 }
 
-// relevance returns by how much a pair may be further apart than the nearest and still widen the
+// relevance returns how much further apart than the nearest pair a pair may be and still widen the
 // interval: twice k times the largest standard deviation of any point.
 func (g *Propagator) relevance(a, b *Shape) float64 {
 	lever0, lever1 := leversOf(a, b)
 	return 2.01 * g.K * math.Sqrt(g.VarianceBound(lever0, lever1))
 }
 
-// nearest lists the pairs of points, a vertex of one shape and the point of the
-// other's outline that is closest to it, that are the nearest or may be. To a side
-// that is seen from behind, a vertex being less than behind in front of it, no
-// shortest line leads. The shapes are no further apart than most, and a pair counts
-// that is at most loose further apart than the nearest.
+// nearest lists the pairs that may be the nearest: a vertex of one shape, and the point of the
+// other's outline that is closest to it. Pairs count that are at most loose further apart than the
+// nearest one. No shortest line leads to a side from its back, so vertices less than behind in
+// front of a side are skipped. The shapes are no further apart than most.
 func (g *Propagator) nearest(a, b *Shape, behind, most, loose float64) []candidate {
 	g.near = g.near[:0]
 	r := reach{loose: geom.Tie + loose, best: math.Inf(1), behind: behind}
@@ -412,10 +409,10 @@ func (g *Propagator) nearest(a, b *Shape, behind, most, loose float64) []candida
 	return g.near[:kept]
 }
 
-// reach is how far apart a pair of points may be and still count.
+// reach limits how far apart a pair of points may be and still count.
 type reach struct{ best, loose, most, behind float64 }
 
-// lower records a pair d apart, and returns d.
+// lower lowers the limit for a pair d apart, and returns d.
 func (r *reach) lower(d float64) float64 {
 	if d <= r.best {
 		r.best, r.most = d, (d+r.loose)*(1+1e-15) // squares round
@@ -431,7 +428,7 @@ func (g *Propagator) addFeet(a, b *Shape, r *reach, swapped bool) {
 		behind = math.Inf(-1)
 	}
 	vertices := a.V
-	if len(vertices) > len(a.buf) { // of an outline of many those alone that are near enough
+	if len(vertices) > len(a.buf) { // an outline with many vertices: keep only those near enough
 		g.some = g.some[:0]
 		for _, p := range vertices {
 			if x, y := p.X-b.round.Centre.X, p.Y-b.round.Centre.Y; x*x+y*y <= geom.Sq(r.most+b.round.Radius+1e-6) {
@@ -445,8 +442,8 @@ func (g *Propagator) addFeet(a, b *Shape, r *reach, swapped bool) {
 		at, out := e.At, e.Out()
 		x, y := a.round.Centre.X-at.X, a.round.Centre.Y-at.Y
 		t, h := x*e.Dir.X+y*e.Dir.Y, x*out.X+y*out.Y
-		// All of it is past an end, behind or too far. One branch is cheaper than four that
-		// cannot be predicted.
+		// Skip a side if all of a is past one of its ends, behind it or too far away. One branch is
+		// cheaper than four unpredictable ones.
 		if Negative(t+a.round.Radius-(e.Lo-geom.Tie))|Negative(e.Hi+geom.Tie-(t-a.round.Radius))|
 			Negative(h+a.round.Radius-behind)|Negative(r.most-(h-a.round.Radius)) != 0 {
 			continue
@@ -493,8 +490,8 @@ func (e *extremes) add(l geom.Line) {
 		e.l[0], e.l[1], e.n = l, l, 1
 		return
 	}
-	// The lines lie side by side, so one that is further from either of the two kept
-	// than those are apart takes the other's place.
+	// The lines lie side by side. A line further from one of the two kept lines than they are apart
+	// replaces the other one.
 	d0, d1 := Apart(l, e.l[0]), Apart(l, e.l[1])
 	switch {
 	case max(d0, d1) <= e.gap:
@@ -524,8 +521,8 @@ func (g *Propagator) Gap(a, b *Shape) ClosestPair {
 	return g.overlap(a, b, sep)
 }
 
-// overlap measures two convex shapes that overlap, with any common point as the measuring line. If
-// they may be apart after all, that line may be anywhere along their nearest sides.
+// overlap measures two convex shapes that overlap. Its line is any common point; if the shapes may
+// really be apart, the line may be anywhere along their nearest sides.
 func (g *Propagator) overlap(a, b *Shape, sep geom.Interval) ClosestPair {
 	m := ClosestPair{Interval: sep}
 	c := commonPoint(a, b)

@@ -28,7 +28,7 @@ type Shape struct {
 	Lever float64 // no measured point is further from the body's centre
 	round Circle  // contains the shape; none for an arc's area
 
-	buf     [12]geom.Point // backs v, to avoid allocations
+	buf     [12]geom.Point // backs V, to avoid allocations
 	edgeBuf [12]Edge
 	rayBuf  [3]geom.Point
 }
@@ -39,10 +39,10 @@ type Circle struct {
 	Radius float64
 }
 
-// Edge is a side of a shape: the points at + t·dir, t from lo to hi. That of a vertex
-// to the next begins at the vertex.
+// Edge is a side of a shape: the points At + t·Dir, t from Lo to Hi. The side from one vertex to
+// the next has the first at Lo = 0.
 type Edge struct {
-	At, Dir geom.Point // dir is a unit vector; 0 for an edge of no length
+	At, Dir geom.Point // Dir is a unit vector; 0 for an edge of no length
 	Lo, Hi  float64
 }
 
@@ -96,7 +96,7 @@ func (s *Shape) setEdges() {
 	}
 }
 
-// SetOpen sets the area of an arc.
+// SetOpen makes the shape the area of an arc, with its unbounded directions.
 func (s *Shape) SetOpen(v []geom.Point, edges []Edge, rays ...geom.Point) {
 	s.Body = From
 	s.round.Radius = math.Inf(1)
