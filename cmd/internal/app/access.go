@@ -18,12 +18,12 @@ import (
 	"sightline/cmd/internal/access"
 )
 
-// The files of the program's state directory, and what a secret must have.
+// The files of the state directory, and the limits of their content.
 const (
 	keyFile     = "session.key"  // signs the pairings: whoever reads it can pose as anyone
-	secretFile  = "judge.secret" // when the configuration names no other
+	secretFile  = "judge.secret" // the default, if the configuration names none
 	keyLength   = 32             // bytes
-	secretLeast = 12             // characters of a judge's secret that a person chose
+	secretLeast = 12             // characters of a judge's secret that a person chooses
 	secretMost  = 256            // bytes
 	privateMost = 4 << 10        // bytes of a private file
 	pemMost     = 1 << 20        // bytes of a certificate or its key
@@ -32,8 +32,8 @@ const (
 // serviceState is where the service keeps its state (firmware-config/systemd).
 const serviceState = "/var/lib/sightline"
 
-// StateDir is where the program keeps what it must remember and no one else may read:
-// the service's state directory, or sightline below the user's configuration directory.
+// StateDir returns the folder for private state: the service's state directory, or sightline in the
+// user's configuration directory.
 func StateDir() (string, error) {
 	if dir, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
 		return dir, nil
@@ -45,7 +45,7 @@ func StateDir() (string, error) {
 	return filepath.Join(dir, "sightline"), nil
 }
 
-// readPrivate reads a small file that only its owner may read.
+// readPrivate reads a small file. It fails if others than the owner may read it.
 func readPrivate(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -61,8 +61,8 @@ func readPrivate(path string) ([]byte, error) {
 	return data, nil
 }
 
-// readOrMake reads a private file, or makes it when it is not there. It is whole or
-// absent at any moment, and of several programs that make it at once all use one.
+// readOrMake reads a private file, or makes it if it does not exist. The file is whole or absent at
+// any moment, and programs that make it at the same time all use one.
 func readOrMake(path string, text func() []byte) ([]byte, error) {
 	data, err := readPrivate(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func readOrMake(path string, text func() []byte) ([]byte, error) {
 	return readPrivate(path)
 }
 
-// readSecret reads a judge's secret: the file's one line.
+// readSecret reads a judge's secret, the only line of a file.
 func readSecret(path string, read func(string) ([]byte, error)) (string, error) {
 	data, err := read(path)
 	if err != nil {
@@ -90,8 +90,8 @@ func readSecret(path string, read func(string) ([]byte, error)) (string, error) 
 	return secret, nil
 }
 
-// JudgeSecret returns the judge's secret and the file that holds it, for the person at
-// the machine. It makes none: that is for the program when it starts.
+// JudgeSecret returns the judge's secret and its file, for the person at the machine. It makes no
+// secret; the running program does.
 func JudgeSecret(c Web) (secret, path string, err error) {
 	if c.JudgeSecretFile != "" {
 		secret, err = readSecret(c.JudgeSecretFile, readPrivate)
@@ -104,7 +104,7 @@ func JudgeSecret(c Web) (secret, path string, err error) {
 	return firstSecret("sightline run", dir, serviceState)
 }
 
-// firstSecret returns the judge's secret of the first of some state folders that has one.
+// firstSecret returns the judge's secret from the first state folder that has one.
 func firstSecret(program string, dirs ...string) (secret, path string, err error) {
 	for _, dir := range dirs {
 		path = filepath.Join(dir, secretFile)
@@ -116,8 +116,8 @@ func firstSecret(program string, dirs ...string) (secret, path string, err error
 	return "", own, fmt.Errorf("%s: there is none yet: %s makes it when it starts", own, program)
 }
 
-// ServiceSecret returns where the service of this machine keeps a judge's secret of its own, other than
-// the one at path; "": it keeps none, or this is it.
+// ServiceSecret returns the file of this machine's service's own judge's secret; "" if there is
+// none or it is the one at path.
 func ServiceSecret(path string) string { return otherSecret(path, serviceState) }
 
 func otherSecret(path, dir string) string {
@@ -128,9 +128,9 @@ func otherSecret(path, dir string) string {
 	return its
 }
 
-// accessOf reads the secrets that say who may do what. What the configuration names must
-// be there; what the program keeps for itself and cannot keep is logged, and
-// the program continues without. command is what says the judge's secret to people.
+// accessOf reads the secrets for access control. What the configuration names must exist. If the
+// program cannot store its own secrets, it logs that and continues without. command is the command
+// that prints the judge's secret.
 func accessOf(c Web, stateDir string, address func() string, command string, log *slog.Logger) (access.Options, error) {
 	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
 	var err error
@@ -166,9 +166,9 @@ func accessOf(c Web, stateDir string, address func() string, command string, log
 	return o, nil
 }
 
-// hostNames are the names under which the page is asked for: the machine's own, alone and
-// in .local, and those that the configuration names. Who else may bear a name below a
-// network's own domain (table.lan) only its owner knows.
+// hostNames returns the host names of the page: the machine's own, alone and in .local, and the
+// configured ones. Only the owner of a network's own domain knows who may have a name in it
+// (table.lan).
 func (w Web) hostNames(machine func() (string, error)) (names []string) {
 	add := func(name string) {
 		if name, ok := access.CanonicalName(name); ok && !slices.Contains(names, name) {
@@ -198,7 +198,7 @@ func newKey() []byte {
 
 func newSecret() []byte { return []byte(access.NewSecret() + "\n") }
 
-// tlsOf loads the certificate that the configuration names; nil: the page goes without.
+// tlsOf loads the configured certificate. It returns nil if the page is served without TLS.
 func tlsOf(c Web) (*tls.Config, error) {
 	if c.TLSCertificate == "" {
 		return nil, nil
@@ -218,7 +218,7 @@ func tlsOf(c Web) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// scheme is how the page's address begins.
+// scheme returns the scheme of the page's address.
 func (w Web) scheme() string {
 	if w.TLSCertificate != "" {
 		return "https"
@@ -226,5 +226,5 @@ func (w Web) scheme() string {
 	return "http"
 }
 
-// PageURL is the page's address for people, from the host and port that it is served at.
+// PageURL returns the page's address for people, from the host and port at which it is served.
 func (w Web) PageURL(host string) string { return w.scheme() + "://" + host + "/" }

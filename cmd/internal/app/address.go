@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// pageAddress says under which address a phone at the same table reaches the page. The
-// network may come after the program, and change while it runs (Wi-Fi, DHCP), so it is
-// asked again whenever the address is shown, once a second at most.
+// pageAddress returns the address at which a phone at the same table reaches the page. The network
+// may come up after the program and change while it runs (Wi-Fi, DHCP), so get looks again whenever
+// the address is shown, once a second at most.
 type pageAddress struct {
 	scheme     string
 	listening  net.Addr
@@ -17,21 +17,21 @@ type pageAddress struct {
 	now        func() time.Time
 	changed    func(address string) // called with each new address; may be nil
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	asked time.Time
 	last  string
-	told  string // to changed
+	told  string // the address last passed to changed
 }
 
-// addressEvery is how often the interfaces are asked at most.
+// addressEvery is the least time between two looks at the interfaces.
 const addressEvery = time.Second
 
 func newPageAddress(scheme string, listening net.Addr, changed func(address string)) *pageAddress {
 	return &pageAddress{scheme: scheme, listening: listening, interfaces: net.InterfaceAddrs, now: time.Now, changed: changed}
 }
 
-// get returns the machine's own address where the page is served to everyone; "" where it is
-// served to no other machine, or while there is no network.
+// get returns the page's address on this machine. It returns "" if no other machine can reach the
+// page, or without a network.
 func (p *pageAddress) get() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *pageAddress) find() string {
 	return p.scheme + "://" + host.String() + "/"
 }
 
-// own returns the machine's first IPv4 address that others can reach.
+// own returns the first IPv4 address at which others can reach this machine.
 func (p *pageAddress) own() net.IP {
 	all, err := p.interfaces()
 	if err != nil {
@@ -74,8 +74,7 @@ func (p *pageAddress) own() net.IP {
 	return nil
 }
 
-// tellPairing logs how phones pair, where phones reach the page: a box may have
-// no display.
+// tellPairing logs how phones pair, if they reach the page: a box may have no display.
 func tellPairing(log *slog.Logger, address, code string) {
 	log.Info("phones pair at this address with this code, good once and for five minutes; "+
 		"a newer one is at /pair in a browser on this machine, and on the display if there is one", "address", address+"pair", "code", code)

@@ -34,32 +34,32 @@ import (
 	"sightline/vision/obstacle"
 )
 
-// Task is one of the program's parts that run side by side.
+// Task is a part of the program that runs concurrently.
 type Task interface {
 	// Run works until ctx is cancelled and then returns nil; any error stops the program.
 	Run(ctx context.Context) error
 	String() string
 }
 
-// Options are what a test may put in place of the real thing.
+// Options replace parts of the program in tests.
 type Options struct {
 	Panel      hardware.Panel                                   // nil: the one of the configuration
 	Input      Inputs                                           // nil: the controls of the configuration
 	Open       func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
-	Ready      func(address string)                             // called with the page's address
+	Ready      func(address string)                             // called with the page's address once it is served
 	Guide      lens.GuideOptions                                // of the guided calibration; zero: its defaults
 	Log        *slog.Logger                                     // nil: slog.Default()
 	Version    string                                           // the program's, for the record
-	StaleAfter time.Duration                                    // of a picture and of a camera, for a slow machine; 0: the default
-	StateDir   string                                           // stores state; "": StateDir()
+	StaleAfter time.Duration                                    // age of a stale picture or camera; 0: the default
+	StateDir   string                                           // folder of the state; "": StateDir()
 
 	tail *status.Tail // of Log
 }
 
-// Run builds every part from the configuration and runs it until ctx is cancelled.
-// What the user named and is not there (a file, a free port) is an error before
-// anything starts; what comes and goes (camera, markers, hardware) is a state. When
-// another camera is chosen on the page, everything is built again with it.
+// Run builds every part from the configuration and runs it until ctx is cancelled. What the user
+// named must exist (a file, a free port), or it fails before anything starts. What comes and goes
+// (camera, markers, hardware) is a state, not an error. If the page chooses another camera, Run
+// builds everything again with it.
 func Run(ctx context.Context, c Config, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -78,7 +78,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		if err != nil {
 			return err
 		}
-		address = listener.Addr().String() // again the same, whoever chose the port
+		address = listener.Addr().String() // the same again, even if the system chose the port
 		next, err := runWith(ctx, c, kept, o, listener)
 		if err != nil || next == nil {
 			return err
@@ -88,8 +88,8 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 }
 
-// runWith builds and runs everything with one camera. It returns the camera to begin again
-// with; nil at the end.
+// runWith builds and runs everything with one camera. It returns the camera to start again with, or
+// nil at the end.
 func runWith(ctx context.Context, c Config, kept first.Kept, o Options, listener net.Listener) (*first.Camera, error) {
 	defer listener.Close()
 	ctx, restart := context.WithCancelCause(ctx)
@@ -125,15 +125,15 @@ func runWith(ctx context.Context, c Config, kept first.Kept, o Options, listener
 	return nil, err
 }
 
-// program has the tasks that run and the resources to close at the end.
+// program holds the tasks, and the resources to close at the end.
 type program struct {
 	tasks   []Task
 	closers []func() error
 	relearn []func() // of the pipelines
-	demo    *demo    // nil: there is none
+	demo    *demo    // nil: no demo
 	over    *projector.Desk
 	kept    first.Kept
-	restart context.CancelCauseFunc // begins again, with another camera as the cause
+	restart context.CancelCauseFunc // restarts with another camera, which is the cause
 }
 
 // learnt makes all pipelines use what was just learnt.
@@ -150,7 +150,7 @@ func (p *program) close() {
 	}
 }
 
-// opener returns what opens the main camera.
+// opener returns the opener of the main camera.
 func (p *program) opener(c Camera, log *slog.Logger, tell func(string)) *opener {
 	o := newOpener(c, log, tell)
 	if p.demo != nil {
@@ -159,7 +159,7 @@ func (p *program) opener(c Camera, log *slog.Logger, tell func(string)) *opener 
 	return o
 }
 
-// calibrator returns the guided calibration, which the guide of the first table leads to.
+// calibrator returns the guided calibration of the page for the first table.
 func (p *program) calibrator(c Config, g *guide, adopted *pipeline.Adopted, o Options) (*Calibrator, *guide) {
 	options := calibratorOptions(c, g.feed, g.lens, adopted, o)
 	options.Markers = p.markers(o.Log)
@@ -170,7 +170,7 @@ func (p *program) calibrator(c Config, g *guide, adopted *pipeline.Adopted, o Op
 	return calibrator, g
 }
 
-// markers opens a marker detector; nil in a program without OpenCV.
+// markers opens a marker detector. It returns nil without OpenCV.
 func (p *program) markers(log *slog.Logger) vision.MarkerDetector {
 	d := openMarkers(log)
 	if closer, ok := d.(io.Closer); ok {
@@ -179,7 +179,7 @@ func (p *program) markers(log *slog.Logger) vision.MarkerDetector {
 	return d
 }
 
-// newsMost is how many texts wait for the game to tell them.
+// newsMost is how many texts may wait until the game shows them.
 const newsMost = 64
 
 // build builds all parts, each from those before it.
@@ -212,12 +212,12 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		return err
 	}
 	g := game.New(game.Options{
-		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // whoever names one has a judge
+		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // a configured secret needs a judge
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter,
 		News: news, Now: time.Now, Log: o.Log, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})
 	main.Renamed = func(was, is string) { table.Rename(was, is) }
-	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []move.Maneuver { return table.Dial(ship) } // when it runs
+	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []move.Maneuver { return table.Dial(ship) } // set below
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)
 	learner := newLearner(main.Frames, hub, known, p.learnt, time.Now, o.Log)
@@ -244,11 +244,11 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	return p.joinHall(c, hub, g, ruling, page.server, o)
 }
 
-// gameLock is the file that the program has locked that keeps its game in a folder.
+// gameLock is the file that a program locks while it stores its game in a folder.
 const gameLock = "game.lock"
 
-// gameDir returns the folder in which the game keeps its match, pair and agreement: dir, or "" when
-// another program keeps its own there, which a note says. Each would overwrite the other's.
+// gameDir returns the folder in which the game stores its match, pair and agreement. It returns "",
+// with a note, if another program stores its own in dir: each would overwrite the other's.
 func (p *program) gameDir(dir string, news chan<- string, log *slog.Logger) string {
 	lock, err := regularfile.Lock(filepath.Join(dir, gameLock), 0o600)
 	if errors.Is(err, regularfile.ErrLocked) {
@@ -259,10 +259,10 @@ func (p *program) gameDir(dir string, news chan<- string, log *slog.Logger) stri
 	if err == nil {
 		p.closers = append(p.closers, func() error { return errors.Join(os.Remove(lock.Name()), lock.Close()) })
 	}
-	return dir // the game reports what it cannot write
+	return dir // without a lock, too: the game reports what it cannot write
 }
 
-// judges returns the record of rulings, which is closed at the end.
+// judges returns the record of rulings, and closes it at the end.
 func (p *program) judges(ctx context.Context, c Config, g *game.Game, locator func(calibration.Table) (pipeline.Locator, error),
 	o Options) *judges {
 	j := newJudges(c, g, locator, o)
@@ -271,8 +271,8 @@ func (p *program) judges(ctx context.Context, c Config, g *game.Game, locator fu
 	return j
 }
 
-// runTasks runs the tasks until ctx is cancelled or one of them fails; that one is
-// named. It returns when all have stopped.
+// runTasks runs the tasks until ctx is cancelled or one of them fails; the error names that one. It
+// returns when all have stopped.
 func runTasks(ctx context.Context, tasks ...Task) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, t := range tasks {

@@ -25,23 +25,23 @@ import (
 	"sightline/vision/opencv"
 )
 
-// Where the guided calibration saves what the configuration gives no place for, and
-// where it is looked for at the next start.
+// Where the guided calibration saves its files if the configuration names none, and where the next
+// start looks for them.
 const (
 	DefaultLensPath  = "calibration/lens.json"
 	DefaultTablePath = "calibration/table.json"
 )
 
-// CalibratorOptions are the parts of the guided calibration.
+// CalibratorOptions are the dependencies of a Calibrator.
 type CalibratorOptions struct {
 	Frames    pipeline.Frames
 	FindBoard func(vision.Frame, calibration.Board) (calibration.BoardSighting, error)
-	Markers   vision.MarkerDetector // of its own; nil: no markers can be seen
+	Markers   vision.MarkerDetector // its own; nil: it finds no markers
 	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (lens.Solution, error)
 	Setup     setup.Options
 	Hub       *live.CalibrationHub
-	// NewLens and NewTable are called for every file that was saved, and NewTable of every
-	// table that was verified, so that the program works with them from now on.
+	// NewLens receives every saved lens, NewTable every saved or verified table, so that the program
+	// uses them from now on.
 	NewLens  func(lens calibration.Intrinsics, file string)
 	NewTable func(file string)
 	// NewPrint, when set, receives the measured scale of the printer.
@@ -51,14 +51,14 @@ type CalibratorOptions struct {
 	table *tableFile
 }
 
-// tableFile is the file that tables are saved in.
+// tableFile is the file in which tables are saved.
 type tableFile struct {
 	path  string
-	inUse atomic.Bool // the program works with what stands in it
+	inUse atomic.Bool // the program uses its content
 	log   *slog.Logger
 }
 
-// load reads the table that is in use; false: none is.
+// load reads the table in use. It reports false if there is none.
 func (f *tableFile) load() (calibration.Table, bool) {
 	if !f.inUse.Load() {
 		return calibration.Table{}, false
@@ -70,20 +70,20 @@ func (f *tableFile) load() (calibration.Table, bool) {
 	return t, err == nil
 }
 
-// Calibrator shows the pictures to the guided calibration while one runs, and does
-// its work: finding, solving, saving.
+// Calibrator runs the guided calibration: it shows pictures to the machine, and finds, solves and
+// saves for it.
 type Calibrator struct {
 	o    CalibratorOptions
 	busy atomic.Bool
 	wake chan struct{}
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	machine *setup.Machine
 	frame   vision.Frame
 	solving sync.WaitGroup
 }
 
-// NewCalibrator returns a calibrator in which nothing is under way.
+// NewCalibrator returns an idle calibrator.
 func NewCalibrator(o CalibratorOptions) *Calibrator {
 	c := &Calibrator{o: o, machine: setup.New(o.Setup), wake: make(chan struct{}, 1)}
 	c.publish()
@@ -96,7 +96,7 @@ func (c *Calibrator) String() string { return "calibration" }
 // Busy reports whether the camera is needed for a calibration.
 func (c *Calibrator) Busy() bool { return c.busy.Load() }
 
-// publish publishes the current state. The caller holds mu (or is the only one).
+// publish publishes the current state. The caller holds mu, or is the only user.
 func (c *Calibrator) publish() {
 	s := c.machine.State()
 	c.busy.Store(s.Busy())
@@ -138,7 +138,7 @@ func (c *Calibrator) work(w setup.Work) {
 			c.o.NewLens(w.Lens, w.Path)
 		}
 	case setup.SaveTable:
-		// Saving sets the table's hash.
+		// SaveTable sets the table's hash.
 		err := inItsDirectory(w.Path, func() error { return calibration.SaveTable(w.Path, &w.Table) })
 		c.saved(w, w.Path, err)
 		if err == nil && w.Quick {
@@ -165,7 +165,7 @@ func (c *Calibrator) saved(w setup.Work, path string, err error) {
 	c.machine.Saved(w, err)
 }
 
-// inItsDirectory saves a file, after making the directory that it belongs in.
+// inItsDirectory saves a file after making its directory.
 func inItsDirectory(path string, save func() error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (c *Calibrator) solve(w setup.SolveLens) {
 	c.publish()
 }
 
-// cameraPatience is how long a picture may take before it is reported.
+// cameraPatience is how long a picture may take before the page reports a silent camera.
 const cameraPatience = 3 * time.Second
 
 // Run shows pictures to the calibration until ctx is cancelled.
@@ -223,7 +223,7 @@ func (c *Calibrator) active() bool {
 	return s.Active
 }
 
-// next waits for a picture, but not for ever.
+// next waits for a picture, at most cameraPatience.
 func (c *Calibrator) next(ctx context.Context, after uint64) (vision.Frame, error) {
 	ctx, cancel := context.WithTimeout(ctx, cameraPatience)
 	defer cancel()
@@ -244,8 +244,8 @@ func (c *Calibrator) cameraLost(why string) {
 	c.publish()
 }
 
-// look finds in a picture what is wanted and shows it to the machine. Finding takes a
-// while and continues without the lock: what is no longer wanted then is dropped.
+// look finds the wanted pattern in a picture and shows it to the machine. Finding takes a while and
+// runs without the lock; a result that is no longer wanted is dropped.
 func (c *Calibrator) look(f vision.Frame) {
 	c.mu.Lock()
 	want, board := c.machine.Wants(), c.machine.State().Lens.Board
@@ -302,7 +302,7 @@ func findBoard(f vision.Frame, b calibration.Board) (calibration.BoardSighting, 
 	return finder.FindQuick(f)
 }
 
-// calibrationPaths returns where lens and table are saved.
+// calibrationPaths returns the files of lens and table.
 func calibrationPaths(c Config) (lens, table string) {
 	lens, table = c.Camera.Lens, c.Table.Calibration
 	if lens == "" {
@@ -314,10 +314,9 @@ func calibrationPaths(c Config) (lens, table string) {
 	return lens, table
 }
 
-// withSavedCalibration names the files that the guided calibration left in their
-// default places, where the configuration names none. The simulated table knows its
-// own lens, and files next to it are most likely of a real camera. Those of another camera
-// than the present one are left alone.
+// withSavedCalibration uses the files that the guided calibration saved in their default places, if
+// the configuration names none. It ignores them for the simulated table, which knows its own lens,
+// and if they belong to another camera.
 func withSavedCalibration(c Config, kept *first.Kept, log *slog.Logger) Config {
 	if strings.HasPrefix(c.Camera.Source, "sim:") {
 		return c
@@ -340,7 +339,7 @@ func withSavedCalibration(c Config, kept *first.Kept, log *slog.Logger) Config {
 	return c
 }
 
-// tellLens logs how to make a lens for a camera that has none.
+// tellLens logs how to calibrate the lens of a camera without a lens file.
 func tellLens(c Config, log *slog.Logger) {
 	if c.Camera.Source == "" || strings.HasPrefix(c.Camera.Source, "sim:") || c.Camera.Lens != "" || c.Table.Calibration != "" {
 		return
@@ -349,8 +348,8 @@ func tellLens(c Config, log *slog.Logger) {
 		"command", "sightline calibrate lens --board chessboard:9x6:25mm --source "+c.Camera.Source+" -o "+DefaultLensPath)
 }
 
-// calibratorOptions returns the parts of a program's guided calibration but the marker
-// detector. known is the lens that is known; what is saved goes to adopted.
+// calibratorOptions returns the dependencies of the guided calibration except the marker detector.
+// known returns the present lens; saved files go to adopted.
 func calibratorOptions(c Config, frames pipeline.Frames, known func() (calibration.Intrinsics, bool), adopted *pipeline.Adopted,
 	o Options) CalibratorOptions {
 	log := o.Log

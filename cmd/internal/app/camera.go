@@ -12,36 +12,36 @@ import (
 	"sightline/vision/exposure"
 )
 
-// settleFor is how long a camera has to choose its exposure and focus before they are
-// locked: webcams take about a second, and longer in poor light.
+// settleFor is how long a camera has to choose its exposure and focus before they are locked.
+// Webcams take about a second, and longer in poor light.
 const settleFor = 4 * time.Second
 
-// cameraHolder holds a camera's exposure, gain, white balance and focus as the
-// configuration wishes, again each time that the camera was opened. The zero value works.
+// cameraHolder sets a camera's exposure, gain, white balance and focus to the configured values
+// each time the camera opens. The zero value works.
 type cameraHolder struct {
 	tell  func(text string)                                // reports to people; may be nil
 	open  func(path string) (capture.ControlDevice, error) // nil: capture.OpenControls
 	after func(time.Duration, func())                      // nil: time.AfterFunc
 
-	mu     sync.Mutex        // guards what follows
-	locked *capture.Settings // with what was locked made fixed; nil: nothing was yet
-	round  int               // counts the openings: an older one's lock is void
+	mu     sync.Mutex        // guards the fields below
+	locked *capture.Settings // the settings with the locked values; nil: nothing was locked yet
+	round  int               // number of openings; a lock of an earlier one is void
 	told   []string
 
-	device   string                                // or stream, that was opened last
-	controls func() (capture.ControlDevice, error) // of it; nil: none can be set
-	exposure *exposure.Controller                  // sets the exposure by the markers' paper; nil: nothing does
+	device   string                                // or stream: the last opened source
+	controls func() (capture.ControlDevice, error) // opens its controls; nil: it has none
+	exposure *exposure.Controller                  // sets the exposure by the markers' paper; nil: nobody does
 	knobs    []exposure.Control
-	paper    bool // it is wished
-	gain     bool // and with the gain
+	paper    bool // the configuration asks for exposure by paper
+	gain     bool // and for gain by paper
 }
 
-// controlled is a source with controls of its own, or nil.
+// controlled is a source that may have controls of its own; Controls returns nil if not.
 type controlled interface {
 	Controls() capture.ControlDevice
 }
 
-// controlsOf returns how a source's controls are opened; nil when it has none.
+// controlsOf returns a function that opens a source's controls, or nil if it has none.
 func (h *cameraHolder) controlsOf(name string, source vision.Source) func() (capture.ControlDevice, error) {
 	if own, ok := source.(controlled); ok && own.Controls() != nil {
 		return func() (capture.ControlDevice, error) { return own.Controls(), nil }
@@ -56,7 +56,7 @@ func (h *cameraHolder) controlsOf(name string, source vision.Source) func() (cap
 	return func() (capture.ControlDevice, error) { return open(name) }
 }
 
-// opened is called when the source was opened.
+// opened sets the controls of a source that was just opened.
 func (h *cameraHolder) opened(c Camera, source vision.Source) {
 	controls := h.controlsOf(c.Source, source)
 	h.mu.Lock()
@@ -89,7 +89,7 @@ func (h *cameraHolder) opened(c Camera, source vision.Source) {
 	after(settleFor, func() { h.apply(settings, true, round) })
 }
 
-// apply opens the camera's controls, while it gives pictures, and sets them.
+// apply opens the camera's controls while it delivers pictures, and sets them.
 func (h *cameraHolder) apply(s capture.Settings, settled bool, round int) {
 	h.mu.Lock()
 	current, open := round == h.round, h.controls
@@ -116,9 +116,9 @@ func (h *cameraHolder) apply(s capture.Settings, settled bool, round int) {
 	h.say(says)
 }
 
-// light shows the holder a measurement of the light, a second after the one before. Where it is
-// wished, the exposure is set by it; while busy, when someone rests on the picture as it is,
-// it is not. It returns how the exposure stands.
+// light takes a measurement of the light, one second after the one before, and adjusts the exposure
+// if the configuration asks for it. While busy, the picture must not change, and it adjusts
+// nothing. It returns the state of the exposure.
 func (h *cameraHolder) light(l exposure.Light, busy bool) exposure.State {
 	h.mu.Lock()
 	defer h.mu.Unlock()

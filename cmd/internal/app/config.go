@@ -1,6 +1,6 @@
-// Package app is the running program: the strict configuration, the construction
-// of every part, and the one place that starts and stops them. It is the only
-// wiring, and gives most parts their clock.
+// Package app is the running program: the strict configuration, the construction of every part, and
+// the one place that starts and stops them. All wiring is here; it also gives most parts their
+// clock.
 package app
 
 import (
@@ -31,11 +31,10 @@ import (
 	"sightline/vision/capture"
 )
 
-// DefaultConfigPath is the file that is read when no other is named. It may be absent.
+// DefaultConfigPath is the configuration file if none is named. It may be absent.
 const DefaultConfigPath = "sightline.toml"
 
-// Config is the typed configuration. Every key of sightline.toml stands in
-// docs/configuration.md.
+// Config is the typed configuration. docs/configuration.md describes every key of sightline.toml.
 type Config struct {
 	Camera Camera
 	Table  Table
@@ -55,28 +54,28 @@ type Camera struct {
 	Source        string  // as --source: "sim:", "/dev/video0", …; "": the page asks for one
 	Named         string  // who named it: "--source", "camera.source"; "": the page, or no one
 	Lens          string  // lens file; "": none, or the source's own
-	Width, Height int     // wanted of the device in px; 0: its own choice
-	FPS           float64 // wanted of the device; 0: its own choice
+	Width, Height int     // requested of the device, px; 0: its own choice
+	FPS           float64 // requested of the device; 0: its own choice
 
-	Settings capture.Settings // of its exposure and the like; zero: as they are
+	Settings capture.Settings // exposure and the like; zero: left as they are
 }
 
 // Table is the layout of the table and the rules.
 type Table struct {
-	Calibration string // table file; "": the program registers itself from the markers
-	Record      string // file for each registration that is used; "": none
+	Calibration string // table file; "": the program finds the pose from the markers
+	Record      string // file for each registration in use; "": none
 	Catalogue   string // obstacles that may lie there; "": obstacles are not watched
 	EmptyMat    string // picture of the empty mat; goes with Catalogue
 	Looks       string // folder of the ships' looks; "": DefaultLooksPath
-	Adopted     bool   // no one named these two: they are where the page keeps them
+	Adopted     bool   // nobody configured these two: they are the page's default files
 	Layout      calibration.Layout
 }
 
-// Web is the page's address, and who may see it.
+// Web is the page's address and its access rules.
 type Web struct {
 	Listen          string
 	Names           []string // further host names that the page answers to
-	Read            string   // "open" or "paired": who may look
+	Read            string   // "open" or "paired": who may see the page
 	JudgeSecretFile string   // "": the program makes one
 	TLSCertificate  string   // PEM file with the chain; "": without TLS
 	TLSKey          string   // PEM file
@@ -88,8 +87,8 @@ type Panel struct {
 	Board   string // board file; "": the shipped one
 }
 
-// Print says what the printer makes of a length: the measured length of a sheet's
-// 100 mm bar over 100, across (X, along the paper's short side) and along (Y).
+// Print is the printer's scale: the measured length of a sheet's 100 mm bar divided by 100, across
+// (X, along the paper's short side) and along (Y).
 type Print struct{ ScaleX, ScaleY float64 }
 
 // FurtherCamera is a camera in addition to the main one, over the same table.
@@ -97,10 +96,10 @@ type FurtherCamera struct {
 	Camera
 	Name        string // for people
 	Calibration string // table file; "": the program finds the camera's place from the markers
-	EmptyMat    string // picture of the empty mat that this camera took; "": it watches no obstacles
+	EmptyMat    string // picture of the empty mat by this camera; "": it watches no obstacles
 }
 
-// rawConfig is the file before it is checked.
+// rawConfig is the file before validation.
 type rawConfig struct {
 	Camera struct {
 		Source string  `toml:"source"`
@@ -109,7 +108,7 @@ type rawConfig struct {
 		Height int     `toml:"height"`
 		FPS    float64 `toml:"fps"`
 
-		Exposure     any `toml:"exposure"` // "auto", "lock" or a number, as the three below
+		Exposure     any `toml:"exposure"` // "auto", "lock" or a number, like the three below; also "paper"
 		Gain         any `toml:"gain"`
 		WhiteBalance any `toml:"white_balance"`
 		Focus        any `toml:"focus"`
@@ -171,7 +170,7 @@ type rawCamera struct {
 	FPS         float64 `toml:"fps"`
 }
 
-// rawMarker is one printed marker that lies elsewhere than the standard eight.
+// rawMarker is a printed marker at another place than the standard eight.
 type rawMarker struct {
 	ID         int     `toml:"id"`
 	XMM        float64 `toml:"x_mm"`
@@ -181,7 +180,7 @@ type rawMarker struct {
 	ZMM        float64 `toml:"z_mm"`
 }
 
-// defaultRaw holds every default, spelt as the file would.
+// defaultRaw holds every default, as the file would spell it.
 func defaultRaw() rawConfig {
 	var raw rawConfig
 	raw.Table.WidthMM = calibration.MatSide.Millimeters()
@@ -207,9 +206,8 @@ func DefaultConfig() Config {
 	return c
 }
 
-// LoadConfig reads a configuration file. With an empty path it reads
-// DefaultConfigPath, which may be absent; a file that was named must exist. The
-// file is never written.
+// LoadConfig reads a configuration file. The default file may be absent; a named one must exist.
+// The program never writes it.
 func LoadConfig(path string) (Config, error) {
 	name := path
 	if name == "" {
@@ -230,8 +228,8 @@ func LoadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// ParseConfig reads a configuration. A key that is not known, a value of the wrong
-// type or outside its range is an error that names the key and its line.
+// ParseConfig reads a configuration. An unknown key, or a value of the wrong type or out of range,
+// is an error that names the key and its line.
 func ParseConfig(r io.Reader) (Config, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxConfig+1))
 	if err != nil {
@@ -262,11 +260,10 @@ func ParseConfig(r io.Reader) (Config, error) {
 	return c, nil
 }
 
-// maxConfig is ten times what the longest sensible configuration takes.
+// maxConfig is ten times the longest sensible configuration.
 const maxConfig = 64 << 10
 
-// withoutPath takes the path out of an error of package os, for messages that name
-// it already.
+// withoutPath removes the path from an error of package os, for messages that already name it.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -275,8 +272,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// describe words a decoder's error with where it is, and with the key that it was at. (The decoder counts the line
-// that a line's end opens.)
+// describe adds the place and the key to a decoder's error. (The decoder counts a newline as part
+// of the next line.)
 func describe(text string, e toml.ParseError) string {
 	before := text[:min(max(0, e.Position.Start), len(text))]
 	line := before[strings.LastIndexByte(before, '\n')+1:]
@@ -291,7 +288,7 @@ func describe(text string, e toml.ParseError) string {
 var otherTypes = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "([^"]+)"\): (?:` +
 	`incompatible types: TOML value has type (\S+); destination has type (\S+)|type mismatch for .*: expected (table) but found (\S+))$`)
 
-// otherType words such an error as those of other values are; another error stays as it is.
+// otherType rewords such an error like those of other values. It returns any other error unchanged.
 func otherType(text string, err error) error {
 	m := otherTypes.FindStringSubmatch(err.Error())
 	if m == nil {
@@ -305,7 +302,7 @@ func otherType(text string, err error) error {
 	return fmt.Errorf("%s: %s: expected %s, got %s", placeIn(text, n, key), m[2], typeInWords(m[4]+m[5]), typeInWords(m[3]+m[6]))
 }
 
-// typeInWords names a type of Go as the author of a file knows it.
+// typeInWords names a Go type in the words of a file's author.
 func typeInWords(name string) string {
 	switch {
 	case name == "string":
@@ -324,10 +321,10 @@ func typeInWords(name string) string {
 	return name
 }
 
-// placeOf says in words on which line and in which column, both from 1, a key is defined.
+// placeOf returns the line and column of a key in words, both counted from 1.
 func placeOf(text string, key toml.Key) string { return placeIn(text, lineOf(text, key), key) }
 
-// placeIn says the same of a key whose line is known.
+// placeIn is placeOf for a key on a known line.
 func placeIn(text string, n int, key toml.Key) string {
 	line := strings.Split(text, "\n")[n-1]
 	column := 1
@@ -337,9 +334,9 @@ func placeIn(text string, n int, key toml.Key) string {
 	return fmt.Sprintf("line %d, column %d", n, column)
 }
 
-// lineOf returns the line on which a key is defined: the last line of the shortest
-// beginning of the file that defines it. (The decoder does not say where a key
-// stood; these files are short.) It is exact for values on one line.
+// lineOf returns the line of a key: the last line of the shortest beginning of the file that
+// defines it. The decoder does not report a key's place, and these files are short. It is exact for
+// values on one line.
 func lineOf(text string, key toml.Key) int {
 	lines := strings.SplitAfter(text, "\n")
 	for n := range lines {
@@ -358,7 +355,7 @@ func hasKey(meta toml.MetaData, key toml.Key) bool {
 	return slices.ContainsFunc(meta.Keys(), func(k toml.Key) bool { return slices.Equal(k, key) })
 }
 
-// badValue is a value that cannot be used.
+// badValue is an invalid value.
 type badValue struct {
 	key  toml.Key
 	text string
@@ -418,7 +415,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 	return c, problem
 }
 
-// camera is the main camera as far as the further ones have the same keys.
+// camera returns the main camera's keys that further cameras share.
 func (raw rawConfig) camera() Camera {
 	c := raw.Camera
 	named := ""
@@ -452,7 +449,7 @@ func (raw rawConfig) checkCameras() *badValue {
 	return nil
 }
 
-// cameras gives the further cameras their types, and names to those that have none.
+// cameras converts the further cameras, and names those without a name.
 func (raw rawConfig) cameras() (out []FurtherCamera) {
 	for i, c := range raw.Cameras {
 		if c.Name == "" {
@@ -466,7 +463,7 @@ func (raw rawConfig) cameras() (out []FurtherCamera) {
 
 func checkCamera(table string, c Camera) *badValue {
 	switch {
-	case c.Source == "" && table != "camera": // whoever names no main camera chooses it on the page
+	case c.Source == "" && table != "camera": // without a main camera here, the page chooses one
 		return bad(table+".source", "expected a source such as \"sim:\" or \"/dev/video0\", got nothing")
 	case c.Width < 0 || c.Width > 20000:
 		return bad(table+".width", "expected 0 to 20000 px, got %d", c.Width)
@@ -547,7 +544,7 @@ func checkListen(address string) *badValue {
 	return bad("web.listen", "expected host:port such as \"localhost:8080\", got %q", address)
 }
 
-// checkWeb checks who may see the page.
+// checkWeb checks the access rules of the page.
 func (raw rawConfig) checkWeb() *badValue {
 	for _, name := range raw.Web.Names {
 		if _, ok := access.CanonicalName(name); !ok {
@@ -565,7 +562,7 @@ func (raw rawConfig) checkWeb() *badValue {
 	return nil
 }
 
-// checkPrint allows what package sheet can draw for.
+// checkPrint limits the scale to what package sheet can compensate.
 func checkPrint(key string, scale float64) *badValue {
 	if _, err := sheet.ParsePrinterScale(scale, scale); scale == 0 || err != nil {
 		return bad(key, "expected %v to %v, the measured length of a sheet's 100 mm bar divided by 100, got %v", 1-sheet.ScaleRange,
@@ -574,7 +571,7 @@ func checkPrint(key string, scale float64) *badValue {
 	return nil
 }
 
-// checkLength allows any mat that fits on a floor.
+// checkLength limits a mat to what fits on a floor.
 func checkLength(key string, mm float64) *badValue {
 	if !(mm >= 100) || mm > 10000 {
 		return bad(key, "expected 100 to 10000 mm, got %v", mm)
@@ -613,8 +610,7 @@ func (raw rawConfig) layout() (calibration.Layout, *badValue) {
 	return l, nil
 }
 
-// Overrides are the values that the command line sets in place of the file's;
-// empty ones leave the file's.
+// Overrides are the command line's values, which replace the file's. Empty ones do not.
 type Overrides struct {
 	Source, Lens, Calibration, Listen, Rules string
 }
@@ -646,7 +642,7 @@ func (c Config) With(o Overrides) (Config, error) {
 	return c, nil
 }
 
-// dataDir is where the program keeps its own files.
+// dataDir is the folder of the program's own files.
 func (c Config) dataDir() string {
 	if c.Table.Record != "" {
 		return filepath.Dir(c.Table.Record)

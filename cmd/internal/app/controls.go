@@ -21,14 +21,14 @@ type Inputs interface {
 // panelMenu is the menu of the panel's display.
 type panelMenu struct {
 	address func() string // of the page; nil: it has none
-	code    func() string // pairs a phone; nil: none does
+	code    func() string // of the pairing code; nil: no phone can pair
 	now     func() time.Time
 
 	mu   sync.Mutex // guards menu
 	menu hardware.Menu
 }
 
-// screen is what the menu shows of a view.
+// screen returns the menu's screen for a state.
 func (m *panelMenu) screen(v *live.State) hardware.Screen {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,12 +43,12 @@ func (m *panelMenu) handle(in hardware.Input, v *live.State) (commands []hardwar
 	return commands
 }
 
-// world is what the menu needs to know of a view.
+// world returns the part of a state that the menu needs.
 func (m *panelMenu) world(v *live.State) hardware.World {
 	w := hardware.World{
 		From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String(),
 		Edition: v.Located.Scene.Rules.String(), Editions: []string{"1e", "2.0", "2.5"},
-		CanEdition: v.Play == nil || v.Play.Over != "", // a game is played by the edition that it began with
+		CanEdition: v.Play == nil || v.Play.Over != "", // a game keeps the edition with which it began
 		Frozen:     v.Held, CanFreeze: v.Health.Code == live.OK, CanJudge: true,
 	}
 	if m.address != nil {
@@ -85,7 +85,7 @@ func naturally(a, b string) int {
 	return 1
 }
 
-// controlsTask turns what people do at the panel into choices, by way of the menu.
+// controlsTask turns inputs at the panel into choices, through the menu.
 type controlsTask struct {
 	inputs Inputs
 	hub    *live.Hub
@@ -98,7 +98,7 @@ func (t *controlsTask) String() string { return "controls" }
 // Run implements Task.
 func (t *controlsTask) Run(ctx context.Context) error { return t.inputs.Run(ctx, t.did) }
 
-// did passes one input to the menu.
+// did passes an input to the menu.
 func (t *controlsTask) did(d hardware.Did) {
 	v := t.hub.Newest()
 	for _, c := range t.menu.handle(d.Input, &v) {
@@ -107,7 +107,7 @@ func (t *controlsTask) did(d hardware.Did) {
 	t.game.Publish() // the new screen
 }
 
-// obey carries out the menu's action.
+// obey executes a command of the menu.
 func (t *controlsTask) obey(c hardware.Command) {
 	switch c.Kind {
 	case hardware.CommandChoose:

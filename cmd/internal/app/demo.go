@@ -17,24 +17,22 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// demo teaches the program the simulated table, so that it shows everything at once: the
-// empty mat and the game's obstacles, in files of their own that last as long as the
-// program.
+// demo teaches the program the simulated table, so that it shows all features at once: the empty
+// mat and the game's obstacles, in files that are deleted at the end.
 type demo struct {
 	dir, mat, tokens string
 	once             sync.Once
 	log              *slog.Logger
 }
 
-// newDemo returns the demo of a configuration and its files' names in it; nil where there
-// is none: with a camera, with files that someone named, or with a simulated table from
-// which something is to be learnt.
+// newDemo returns a demo and puts its files into the configuration. It returns nil with a real
+// camera, with configured files, or with a simulated table that is for learning.
 func newDemo(c *Config, log *slog.Logger) (*demo, error) {
 	if !strings.HasPrefix(c.Camera.Source, "sim:") || c.Table.Catalogue != "" {
 		return nil, nil
 	}
 	if o, err := tablesim.ParseSpec(c.Camera.Source); err != nil || !o.Demonstrates() {
-		return nil, nil // the source's own check says what is wrong with it
+		return nil, nil // opening the source reports the error
 	}
 	dir, err := os.MkdirTemp("", "sightline-demo-")
 	if err != nil {
@@ -48,8 +46,7 @@ func newDemo(c *Config, log *slog.Logger) (*demo, error) {
 // Close deletes the files.
 func (d *demo) Close() error { return os.RemoveAll(d.dir) }
 
-// opened learns from a source that was opened and from which no picture was taken yet.
-// The learner notices the files.
+// opened learns from a source that has delivered no picture yet. The Learner notices the files.
 func (d *demo) opened(source vision.Source) {
 	table, ok := source.(*tablesim.Source)
 	if !ok {
@@ -62,11 +59,11 @@ func (d *demo) opened(source vision.Source) {
 	})
 }
 
-// demoFrames is how many pictures the mat is learnt from: the noise of their mean is half
-// of a picture's, and each costs a start half a second.
+// demoFrames is the number of pictures from which the mat is learnt: their mean has half the noise
+// of one, and each delays the start by half a second.
 const demoFrames = 4
 
-// learn writes the files, the catalogue last: with it obstacles are watched.
+// learn writes the files. The catalogue comes last, because it starts the watch for obstacles.
 func (d *demo) learn(source *tablesim.Source) error {
 	mat, err := obstacle.LearnBackground(calibration.Table{Camera: source.Camera(), Layout: source.Layout()}, demoFrames, source.Bare)
 	if err != nil {

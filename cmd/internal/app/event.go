@@ -14,14 +14,14 @@ import (
 	"sightline/cmd/internal/rulings"
 )
 
-// Event is the hall that the table belongs to.
+// Event is the table's membership of a hall.
 type Event struct {
-	Invitation string // file with what sightline hall invite printed; "": none
+	Invitation string // file with the output of sightline hall invite; "": none
 }
 
-const cursorFile = "hall.cursor" // of the state directory: how far the record was handed on
+const cursorFile = "hall.cursor" // in the state directory: the number of the last entry that the hall has
 
-// joinHall adds the task that speaks with the hall, if the configuration names one.
+// joinHall adds the task that talks to the hall, if one is configured.
 func (p *program) joinHall(c Config, hub *live.Hub, g *game.Game, record *judges, page http.Handler, o Options) error {
 	if c.Event.Invitation == "" {
 		return nil
@@ -43,22 +43,22 @@ func (p *program) joinHall(c Config, hub *live.Hub, g *game.Game, record *judges
 	return nil
 }
 
-// member is the table as a member of an event. It joins again when its invitation is another one: a
-// restart would lose what is held for a judge.
+// member is the table as a member of an event. When its invitation changes it joins again without a
+// restart, which would lose a picture held for a judge.
 type member struct {
 	file   string
 	o      event.Options
-	text   string // of the file
+	text   string // the invitation's text
 	client *event.Client
 }
 
-// invitationEvery is how often the file of the invitation is read.
+// invitationEvery is how often the invitation is read.
 const invitationEvery = 2 * time.Second
 
 // String names the task.
 func (m *member) String() string { return "hall" }
 
-// read reads the invitation, and makes a client where it is another one.
+// read reads the invitation, and makes a new client if it has changed.
 func (m *member) read() error {
 	text, err := readPrivate(m.file)
 	if err != nil {
@@ -79,7 +79,7 @@ func (m *member) read() error {
 	return nil
 }
 
-// Run speaks with the hall until ctx is cancelled.
+// Run talks to the hall until ctx is cancelled.
 func (m *member) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		now, stop := context.WithCancel(ctx)
@@ -94,8 +94,8 @@ func (m *member) Run(ctx context.Context) error {
 	return nil
 }
 
-// await returns when the file holds another invitation, or ctx is cancelled. While it holds none, the
-// one that was read last counts.
+// await returns when the invitation has changed or ctx is cancelled. The last readable invitation
+// stays in force.
 func (m *member) await(ctx context.Context) {
 	ticker := time.NewTicker(invitationEvery)
 	defer ticker.Stop()
@@ -120,10 +120,10 @@ func (m *member) await(ctx context.Context) {
 	}
 }
 
-// handedOn is the record as the hall gets it.
+// handedOn is the record as a source for the hall.
 type handedOn struct{ *judges }
 
-// Head implements event.Source. It is asked often, and so reads the log that stays open.
+// Head implements event.Source. It is called often, and uses the log that stays open.
 func (r handedOn) Head(ctx context.Context) (int64, string, error) {
 	log, err := r.record()
 	if err != nil {
@@ -133,7 +133,7 @@ func (r handedOn) Head(ctx context.Context) (int64, string, error) {
 	return h.Number, h.Hash, err
 }
 
-// Entry implements event.Source: with the picture in colour, or else the measured one.
+// Entry implements event.Source, with the colour picture if there is one, or else the measured one.
 func (r handedOn) Entry(ctx context.Context, number int64) (event.Entry, error) {
 	log, err := r.record()
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"sightline/cmd/internal/rulings"
 )
 
-// figures are what /metrics tells of the program and its machine in addition to the page's.
+// figures returns the program's and the machine's own metrics, which /metrics appends to the
+// page's.
 func figures(version string, record *judges, dataDir string) []func(io.Writer) {
 	folders := map[string]string{"rulings": record.dir, "calibrations": dataDir}
 	return []func(io.Writer){
@@ -21,7 +22,7 @@ func figures(version string, record *judges, dataDir string) []func(io.Writer) {
 	}
 }
 
-// figures counts the rulings in the record.
+// figures writes the number of recorded rulings.
 func (j *judges) figures(w io.Writer) {
 	head, err := j.head(context.Background())
 	if err == nil {
@@ -34,7 +35,7 @@ func (j *judges) figures(w io.Writer) {
 	metrics.Write(w, "sightline_rulings_readable", "gauge", "1 while the record can be read.", readable)
 }
 
-// head returns the record's head. It makes nothing and takes no lock.
+// head returns the record's head. It creates nothing and takes no lock.
 func (j *judges) head(ctx context.Context) (rulings.Head, error) {
 	j.mu.Lock()
 	l := j.open

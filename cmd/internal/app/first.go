@@ -22,17 +22,17 @@ import (
 	"sightline/vision/capture"
 )
 
-// DefaultFirstPath is where the page of the first table keeps what people decided: the
-// camera, the print, the way.
+// DefaultFirstPath is where the page for the first table stores the user's choices: the camera, the
+// print, the way.
 const DefaultFirstPath = "calibration/first-table.json"
 
-// firstBoard is the board that the page offers to print.
+// firstBoard is the board that the page prints.
 const firstBoard = "chessboard:9x6:25mm"
 
-// errNoCamera is the error of a program that has no camera yet.
+// errNoCamera is the error if no camera is chosen yet.
 var errNoCamera = errors.New("no camera is chosen yet: choose one on the page /first")
 
-// keptFirst reads what the page kept. A file that cannot be read is reported, and stops nothing.
+// keptFirst reads the stored choices. It logs an unreadable file and continues without.
 func keptFirst(log *slog.Logger) first.Kept {
 	k, err := first.LoadKept(filepath.FromSlash(DefaultFirstPath))
 	if err != nil {
@@ -41,8 +41,8 @@ func keptFirst(log *slog.Logger) first.Kept {
 	return k
 }
 
-// withCamera puts the camera that was chosen on the page in place of the configuration's.
-// Another camera has another lens and another place: the configuration's files are not its.
+// withCamera uses the camera that the page chose. Another camera has another lens and another
+// place, so the configured files do not apply to it.
 func (c Config) withCamera(chosen first.Camera) Config {
 	if chosen.Source != c.Camera.Source {
 		c.Camera.Lens, c.Table.Calibration = "", ""
@@ -51,8 +51,8 @@ func (c Config) withCamera(chosen first.Camera) Config {
 	return c
 }
 
-// chosen returns the configuration with the camera that was chosen on the page, unless one
-// is named.
+// chosen returns the configuration with the camera that the page chose, unless the configuration
+// names one.
 func (c Config) chosen(kept *first.Kept) Config {
 	if c.Camera.Source != "" || kept.Camera == nil {
 		return c
@@ -60,15 +60,15 @@ func (c Config) chosen(kept *first.Kept) Config {
 	return c.withCamera(*kept.Camera)
 }
 
-// WithChosenCamera returns the configuration as Run uses it: with the camera that was chosen
-// on the page of the first table, unless one is named.
+// WithChosenCamera returns the configuration as Run uses it: with the camera that the page chose,
+// unless the configuration names one.
 func (c Config) WithChosenCamera(log *slog.Logger) Config {
 	kept := keptFirst(log)
 	return c.chosen(&kept)
 }
 
-// sameCamera reports whether two cameras are one. A camera's device may get another number
-// when it is plugged in again, and another camera its number.
+// sameCamera reports whether two cameras are the same. After replugging, a camera's device may have
+// another number, and its number may belong to another camera.
 func sameCamera(a, b first.Camera) bool {
 	if a.Name != "" && b.Name != "" {
 		return a.Name == b.Name
@@ -76,7 +76,7 @@ func sameCamera(a, b first.Camera) bool {
 	return a.Source == b.Source
 }
 
-// another ends the tasks of a program that begins again with another camera.
+// another is the cause that ends the tasks to restart with another camera.
 type another struct{ camera first.Camera }
 
 func (a *another) Error() string { return "begin again with " + a.camera.Source }
@@ -94,7 +94,7 @@ func printState(c Print, kept *first.Kept) setup.PrintState {
 	return p
 }
 
-// guide is what the page of the first table needs of the program, and what it tells it.
+// guide connects the page for the first table with the program.
 type guide struct {
 	desk    *first.Desk
 	config  Config
@@ -108,11 +108,11 @@ type guide struct {
 	restart context.CancelCauseFunc
 	log     *slog.Logger
 	mu      sync.Mutex
-	hash    string // of the table that was read last
+	hash    string // hash of the last table
 	table   *calibration.Table
 }
 
-// newGuide returns the page of the first table; some parts are built after it.
+// newGuide returns the page for the first table. Some parts are built after it.
 func newGuide(c Config, kept first.Kept, hub *live.Hub, feed pipeline.Frames, known *learnt, lens func() (calibration.Intrinsics, bool),
 	restart context.CancelCauseFunc, log *slog.Logger) *guide {
 	g := &guide{config: c, hub: hub, feed: feed, known: known, lens: lens, restart: restart, log: log,
@@ -130,13 +130,13 @@ func newGuide(c Config, kept first.Kept, hub *live.Hub, feed pipeline.Frames, kn
 	return g
 }
 
-// use begins again with another camera, once the page has its answer.
+// use restarts with another camera, after the page has its answer.
 func (g *guide) use(chosen first.Camera) {
 	g.log.Info("camera", "chosen", chosen.Source, "name", chosen.Name)
 	time.AfterFunc(200*time.Millisecond, func() { g.restart(&another{chosen}) })
 }
 
-// takeOne opens a camera that is free and takes a picture, not the first: that one is dark.
+// takeOne opens a free camera and takes its second picture: the first is dark.
 func takeOne(ctx context.Context, source string) (f vision.Frame, err error) {
 	s, err := OpenSource(ctx, Camera{Source: source})
 	if err != nil {
@@ -180,15 +180,15 @@ func (g *guide) facts() first.Facts {
 	return f
 }
 
-// roughFocal is the relative standard deviation of the focal length from which a lens counts
-// as estimated: a board gives 0.1 % and less, markers alone 1 % and more.
+// roughFocal is the relative standard deviation of the focal length from which a lens counts as
+// estimated. A board gives 0.1 % or less, markers alone 1 % or more.
 const roughFocal = 0.004
 
 func rough(in calibration.Intrinsics) bool {
 	return len(in.Covariance) > 0 && math.Sqrt(in.Covariance[0]) > roughFocal*in.Fx
 }
 
-// tableOf returns the calibration in use; nil: there is none.
+// tableOf returns the calibration in use, or nil.
 func (g *guide) tableOf(v *live.State) *calibration.Table {
 	if len(v.Register.File) == 0 {
 		return nil
@@ -205,8 +205,7 @@ func (g *guide) tableOf(v *live.State) *calibration.Table {
 	return g.table
 }
 
-// leads makes the guided calibration begin with what the page knows, and tell it what was
-// measured and saved.
+// leads makes the guided calibration start with what the page knows, and stores its results.
 func (g *guide) leads(o *CalibratorOptions) {
 	o.Setup.Print = func() setup.PrintState {
 		kept := g.desk.Kept()
@@ -224,7 +223,7 @@ func (g *guide) leads(o *CalibratorOptions) {
 	}
 }
 
-// printed keeps what the guided calibration measured of the printer.
+// printed stores the printer's scale that the guided calibration measured.
 func (g *guide) printed(p setup.PrintState) {
 	g.keep(func(k *first.Kept) {
 		k.Print = &first.Print{
@@ -233,7 +232,7 @@ func (g *guide) printed(p setup.PrintState) {
 	})
 }
 
-// calibrated keeps which camera the saved lens and table are of.
+// calibrated stores to which camera the saved lens and table belong.
 func (g *guide) calibrated() {
 	g.keep(func(k *first.Kept) {
 		camera := g.inUse

@@ -9,7 +9,7 @@ import (
 	"sightline/cmd/internal/hall"
 )
 
-// HallOptions say where a hall listens and what it keeps.
+// HallOptions are a hall's address and its folder.
 type HallOptions struct {
 	Hall  hall.Options // Access comes from Web
 	Web   Web
@@ -17,7 +17,7 @@ type HallOptions struct {
 	Log   *slog.Logger
 }
 
-// HallDir is where a hall keeps its state.
+// HallDir returns the folder of a hall's state.
 func HallDir(state string) (string, error) {
 	if state != "" {
 		return state, nil
@@ -29,7 +29,8 @@ func HallDir(state string) (string, error) {
 	return filepath.Join(dir, "hall"), nil
 }
 
-// StateFlag is what commands need to find a hall's folder: " --state DIR", or "" for the default one.
+// StateFlag returns the flag with which commands find a hall's folder: " --state DIR", or "" for
+// the default.
 func StateFlag(state string) string {
 	if state == "" {
 		return ""
@@ -37,8 +38,8 @@ func StateFlag(state string) string {
 	return " --state " + state
 }
 
-// RunHall runs a hall until ctx is cancelled. The secrets of its judges are in its own folder: a
-// table of this machine has others.
+// RunHall runs a hall until ctx is cancelled. Its judges' secrets are in its own folder, separate
+// from a table's on the same machine.
 func RunHall(ctx context.Context, o HallOptions) error {
 	dir, err := HallDir(o.State)
 	if err != nil {
@@ -51,7 +52,7 @@ func RunHall(ctx context.Context, o HallOptions) error {
 	return hall.Run(ctx, o.Hall)
 }
 
-// HallSecret returns the secret of a hall's judges and the file that holds it. It makes none.
+// HallSecret returns the secret of a hall's judges and its file. It makes no secret.
 func HallSecret(state string) (secret, path string, err error) {
 	dir, err := HallDir(state)
 	if err != nil {

@@ -17,15 +17,18 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// heldWithin bounds the question to a program that hangs.
+// heldWithin limits how long Held waits for the program.
 const heldWithin = 5 * time.Second
 
-// Held asks the program that runs on this machine with a configuration whether a picture is
-// held for a judge, and returns a sentence that says so; "": none is. With restart it also says
-// whether one was released that a judge may hold again; if neither is so, nothing can be held for
-// live.RestartWithin either, so that what is said is still so when the program is stopped. An older
-// program, and one that is not reached by a loopback address, only says whether something is held
-// now. An error means that it cannot be told: none runs, say.
+// Held asks the program that runs on this machine with a configuration whether a picture is held
+// for a judge. It returns a sentence that says so, or "".
+//
+// With restart it also says so if a released picture may still be held again by a judge. If not,
+// the program holds nothing for live.RestartWithin, so the answer stays true until the caller has
+// stopped it. An older program, or one without a loopback address, only tells about the present
+// moment.
+//
+// An error means that there is no answer, for example because no program runs.
 func Held(ctx context.Context, c Web, restart bool) (why string, err error) {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -66,22 +69,22 @@ func Held(ctx context.Context, c Web, restart bool) (why string, err error) {
 	case status == http.StatusConflict:
 		return cmp.Or(sentence.Printable(strings.TrimSpace(string(body)), ' '), live.ErrHeld.Text), nil
 	case status == http.StatusOK, status == http.StatusBadRequest, status == http.StatusForbidden:
-		return "", nil // 400: an older program; 403: it listens on an address that is not this machine's alone
+		return "", nil // 400: an older program; 403: it does not listen on a loopback address
 	}
 	return "", fmt.Errorf("whether something is held until the restart: status %d", status)
 }
 
-// answerMost is how much of the program's answer is read, in bytes.
+// answerMost limits the answer, in bytes.
 const answerMost = 64 << 10
 
-// askProgram sends a request to the running program; status is 0 when it does not answer.
+// askProgram sends a request to the running program. status is 0 if it does not answer.
 func askProgram(ctx context.Context, method, url, body string) (status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	// The certificate names the machine as others reach it. The program that answers gets no secret.
+	// The certificate is for the machine's name on the network. The program receives no secret.
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec
 	reply, err := client.Do(r)
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 	"sightline/vision/obstacle/trace"
 )
 
-// Learner teaches the program this table's obstacles: from the live pictures it learns the
-// empty mat and traces the tokens that lie on white paper, and it keeps the catalogue.
+// Learner teaches the program this table's obstacles. From live pictures it learns the empty mat
+// and traces tokens on white paper; it maintains the catalogue.
 type Learner struct {
 	frames pipeline.Frames
 	hub    *live.Hub
@@ -37,20 +37,20 @@ type Learner struct {
 	now    func() time.Time
 	wake   chan struct{}
 
-	saving sync.Mutex // held while the catalogue's file is changed
+	saving sync.Mutex // held while the catalogue's file changes
 
-	mu     sync.Mutex // guards what follows
-	asked  time.Time  // when someone last had the page open
-	way    []string   // why nothing can be learnt now
-	matWay []string   // what else is in the way of learning the mat
+	mu     sync.Mutex // guards the fields below
+	asked  time.Time  // last request of the page
+	way    []string   // why nothing can be learnt now; empty: all can
+	matWay []string   // further reasons why the mat cannot be learnt
 	paper  bool       // a sheet of white paper lies on the mat
 	task   learnTask
 	traces uint64
 	trace  *live.TokenTrace
-	stale  bool                // the catalogue has changed since it was compared
-	saved  map[int]string      // under which name each of its tokens was saved
-	twins  map[string][]string // entries of the catalogue that look the same as others
-	view   live.State          // that the trace was made from: frame, region
+	stale  bool                // the catalogue has changed since it was last compared
+	saved  map[int]string      // name under which each traced token was saved
+	twins  map[string][]string // other entries that look the same, by entry
+	view   live.State          // the state from which the trace was made: frame, region
 }
 
 var _ web.Learning = (*Learner)(nil)
@@ -58,16 +58,15 @@ var _ web.Learning = (*Learner)(nil)
 // learnTask is a running or ended task.
 type learnTask struct {
 	do            live.LearnAction // "": none is running
-	wanted        bool             // it has not begun
+	wanted        bool             // requested, but not begun
 	top           geom.Length
 	frames        int
-	last          live.LearnAction // that ended last
+	last          live.LearnAction // the last ended task
 	ended         time.Time
-	done, problem string // how it ended
+	done, problem string // its result, or its error
 }
 
-// newLearner returns the learner of a program. told is called when someone may use what
-// was learnt.
+// newLearner returns the learner of a program. told is called when newly learnt data may be used.
 func newLearner(frames pipeline.Frames, hub *live.Hub, known *learnt, told func(), now func() time.Time, log *slog.Logger) *Learner {
 	return &Learner{frames: frames, hub: hub, known: known, told: told, log: log, now: now, wake: make(chan struct{}, 1)}
 }
@@ -76,14 +75,14 @@ func newLearner(frames pipeline.Frames, hub *live.Hub, known *learnt, told func(
 func (l *Learner) String() string { return "obstacles" }
 
 const (
-	learnEvery  = 500 * time.Millisecond // how often it is checked what prevents learning, while the page is open
-	learnWatch  = 5 * time.Second        // how long the page counts as open
-	learnFrames = 10                     // that are averaged, as the commands do
-	learnMost   = 3 * time.Minute        // for all of them: a slow machine takes a picture in seconds
+	learnEvery  = 500 * time.Millisecond // interval between checks for what prevents learning, while the page is open
+	learnWatch  = 5 * time.Second        // how long the page counts as open after a request
+	learnFrames = 10                     // number of averaged pictures, as in the commands
+	learnMost   = 3 * time.Minute        // time limit for all of them: a slow machine takes seconds for one
 )
 
-// Run looks at the pictures while someone learns, and does what takes long, until ctx is
-// cancelled. Files that others change are noticed all the time.
+// Run looks at the pictures and runs the long tasks while someone learns, until ctx is cancelled.
+// It always notices changed files.
 func (l *Learner) Run(ctx context.Context) error {
 	ticker := time.NewTicker(learnEvery)
 	defer ticker.Stop()
@@ -120,7 +119,7 @@ func (l *Learner) begin() (learnTask, bool) {
 	return l.task, true
 }
 
-// end remembers how a task ended: in words, or with an error for people.
+// end records the result of a task: a sentence, or an error for people.
 func (l *Learner) end(done string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,8 +141,8 @@ func (l *Learner) work(ctx context.Context, task learnTask) (string, error) {
 	return l.traceTokens(ctx, task.top)
 }
 
-// look says what is in the way, while someone looks. It returns the picture, to compare
-// the next one with.
+// look checks what prevents learning, if the page is open. It returns the picture, for comparison
+// with the next one.
 func (l *Learner) look(before *image.Gray) *image.Gray {
 	l.mu.Lock()
 	watched := l.now().Sub(l.asked) < learnWatch
@@ -169,7 +168,7 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 	return v.Frame.Gray
 }
 
-// inTheWay returns what in a state prevents learning.
+// inTheWay returns what prevents learning in a state.
 func inTheWay(v *live.State) (out []string) {
 	if v.Health.Code != live.OK {
 		return []string{v.Health.Line()}
@@ -194,8 +193,8 @@ func inTheWay(v *live.State) (out []string) {
 	return out
 }
 
-// glareInTheWay says what of the light keeps the mat from being learnt. (White paper may
-// well look so: tokens are traced on it for all that, and their page says so.)
+// glareInTheWay returns the glare that prevents learning the mat. White paper may cause it too, but
+// tokens can still be traced on paper, and their page says so.
 func glareInTheWay(v *live.State) (out []string) {
 	if why := v.Light.Clipped(); why != "" {
 		out = append(out, why)
@@ -208,7 +207,7 @@ func sameSize(f vision.Frame, t calibration.Table) bool {
 	return w == t.Intrinsics.Width && h == t.Intrinsics.Height
 }
 
-// tableOf returns the calibration that a view was made with.
+// tableOf returns the calibration of a state.
 func tableOf(v *live.State) (calibration.Table, error) {
 	if len(v.Register.File) == 0 {
 		return calibration.Table{}, errors.New("there is no calibration yet")
@@ -216,10 +215,10 @@ func tableOf(v *live.State) (calibration.Table, error) {
 	return calibration.ParseTableFile(v.Register.File)
 }
 
-// errMoved stops a learning that is under way.
+// errMoved stops a task when something moves.
 var errMoved = errors.New("something moved in the picture while it was looked at: take your hands away and begin again")
 
-// gather hands learnFrames pictures on, of a table on which nothing changes.
+// gather passes on learnFrames pictures of a table on which nothing changes.
 func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) error, each func(vision.Frame) error) (live.State, error) {
 	v := l.hub.Newest()
 	if way := inTheWay(&v); len(way) > 0 {
@@ -306,12 +305,12 @@ func (l *Learner) learnMat(ctx context.Context) (string, error) {
 		return "", err
 	}
 	l.told()
-	w, h := mat.Size() // its last cell, half a millimetre wide, may reach over the edge
+	w, h := mat.Size() // its last cell, half a millimetre wide, may reach beyond the edge
 	return fmt.Sprintf("Learnt a mat of %.0f × %.0f mm from %d pictures.", math.Floor(float64(w)), math.Floor(float64(h)),
 		learner.Frames()), nil
 }
 
-// traceTokens traces what lies on white paper, in the mean of several pictures.
+// traceTokens traces the tokens on white paper in the mean of several pictures.
 func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, error) {
 	var table calibration.Table
 	var sum []uint32
@@ -344,7 +343,7 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	if err != nil {
 		return "", err
 	}
-	// The print of a mat without paper has crumbs of its own.
+	// The print of a bare mat has crumbs too.
 	if len(found) == 0 || !trace.HasPaper(mean, table) && !slices.ContainsFunc(found,
 		func(k trace.Token) bool { return k.Problem == "" }) {
 		return "", errors.New("no dark-edged token on white paper is seen: lay them on a sheet of white paper on the mat, each with paper all " +
@@ -362,12 +361,11 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	trace.Number, trace.At = l.traces, l.now()
 	l.trace, l.saved = trace, nil
 	l.view = live.State{Frame: last, Region: trace.Region}
-	l.view.Frame.Seq = l.traces // its own numbers: it is another picture than the live one
+	l.view.Frame.Seq = l.traces // numbered on its own, because it is not a live picture
 	return fmt.Sprintf("%d of %d things on the paper are traced.", trace.Good(), len(found)), nil
 }
 
-// clipped reports whether the paper is whiter than the camera measures, so that outlines
-// come out too small.
+// clipped reports whether the paper is clipped, which makes outlines too small.
 func clipped(g *image.Gray, region image.Rectangle) bool {
 	region = region.Intersect(g.Rect)
 	if region.Empty() {
@@ -386,7 +384,7 @@ func clipped(g *image.Gray, region image.Rectangle) bool {
 	return float64(white) > most*float64(all)
 }
 
-// compareSoon makes Run compare again: it takes seconds, for which no one waits.
+// compareSoon makes Run compare again. That takes seconds, so the caller does not wait.
 func (l *Learner) compareSoon() {
 	l.mu.Lock()
 	l.stale = true
@@ -397,7 +395,7 @@ func (l *Learner) compareSoon() {
 	}
 }
 
-// compareIfStale compares what has changed since it was compared.
+// compareIfStale compares again after a change of the catalogue.
 func (l *Learner) compareIfStale() {
 	l.mu.Lock()
 	stale := l.stale
@@ -407,8 +405,8 @@ func (l *Learner) compareIfStale() {
 	}
 }
 
-// compareAgain compares the traced tokens with the catalogue as it is now, and its entries
-// with each other.
+// compareAgain compares the traced tokens with the present catalogue, and its entries with each
+// other.
 func (l *Learner) compareAgain() {
 	l.mu.Lock()
 	trace, saved := l.trace, maps.Clone(l.saved)
@@ -416,7 +414,7 @@ func (l *Learner) compareAgain() {
 	l.mu.Unlock()
 	known := l.known.entries()
 	twins := twinsOf(known)
-	var next live.TokenTrace // readers may have the old one
+	var next live.TokenTrace // a new one: readers may still have the old one
 	if trace != nil {
 		next = *trace
 		next.Tokens = slices.Clone(next.Tokens)
@@ -430,8 +428,8 @@ func (l *Learner) compareAgain() {
 	}
 }
 
-// compare says of a trace's tokens which entries look the same, and as which one each was
-// saved.
+// compare finds the entries that look the same as a trace's tokens, and the names under which the
+// tokens were saved.
 func compare(trace *live.TokenTrace, known []catalogue.Entry, saved map[int]string) {
 	for i := range trace.Tokens {
 		t := &trace.Tokens[i]
@@ -448,8 +446,8 @@ func compare(trace *live.TokenTrace, known []catalogue.Entry, saved map[int]stri
 	}
 }
 
-// twinsMost is how many entries are compared with each other: more than anyone lays on a
-// table. The publisher's 20 take 0.3 s (BenchmarkTwins, 2026-11-21), and the time grows with
+// twinsMost is the largest number of entries that are compared with each other: more than anyone
+// lays on a table. The publisher's 20 take 0.3 s (BenchmarkTwins, 2026-11-21); the time grows with
 // the square.
 const twinsMost = 40
 
@@ -469,7 +467,7 @@ func twinsOf(entries []catalogue.Entry) map[string][]string {
 	return out
 }
 
-// doubts adds to the traced tokens what would make the search refuse them later.
+// doubts adds to each traced token the reasons why the search would refuse it.
 func doubts(found []trace.Token) *live.TokenTrace {
 	trace := &live.TokenTrace{}
 	for i, k := range found {

@@ -15,7 +15,7 @@ import (
 	"sightline/vision/obstacle"
 )
 
-// entries are those of the catalogue in use.
+// entries returns the entries of the catalogue in use.
 func (k *learnt) entries() []catalogue.Entry {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -25,7 +25,7 @@ func (k *learnt) entries() []catalogue.Entry {
 	return k.catalogue.value.Entries
 }
 
-// saveMat writes a learnt mat and uses it.
+// saveMat saves a learnt mat and uses it.
 func (k *learnt) saveMat(mat *obstacle.Background) error {
 	var picture bytes.Buffer
 	if err := mat.WritePNG(&picture); err != nil {
@@ -44,7 +44,7 @@ func (l *Learner) Learning() live.LearnState {
 	long := l.now().Sub(l.asked) >= learnWatch
 	l.asked = l.now()
 	l.mu.Unlock()
-	if long { // no one looked: what was in the way then says nothing
+	if long { // nobody looked, so the recorded reasons are out of date
 		l.look(nil)
 	}
 	l.mu.Lock()
@@ -76,8 +76,7 @@ func (l *Learner) Traced() (live.State, bool) {
 	return l.view, l.trace != nil
 }
 
-// Learn implements live.Learning: what takes long begins, everything else is done when it
-// returns.
+// Learn implements live.Learning. Long tasks begin; short ones are done when it returns.
 func (l *Learner) Learn(in live.LearnIntent) error {
 	switch in.Do {
 	case live.LearnMat, live.LearnTrace:
@@ -90,7 +89,7 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	if l.known.renew() { // someone may have changed the file by the command, a moment ago
+	if l.known.renew() { // a command may have changed the file a moment ago
 		l.told()
 		l.compareSoon()
 	}
@@ -111,7 +110,7 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 	if err != nil {
 		return err
 	}
-	// What is written must be read again: a rounded outline may cross itself.
+	// Check that the document can be read back: a rounded outline may cross itself.
 	if _, err := catalogue.Parse(bytes.NewReader(doc)); err != nil {
 		return fmt.Errorf("the catalogue could not be read again: %w", err)
 	}
@@ -127,7 +126,7 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 	return nil
 }
 
-// want begins what takes long.
+// want begins a long task.
 func (l *Learner) want(in live.LearnIntent) error {
 	now := l.Learning()
 	v := l.hub.Newest()
@@ -137,7 +136,7 @@ func (l *Learner) want(in live.LearnIntent) error {
 			return fmt.Errorf("%w: someone has learnt the mat since you looked", live.ErrLearnConflict)
 		}
 		way = append(way, glareInTheWay(&v)...)
-		if err := canReplace(l.known.matFile); err != nil { // said before ten pictures are looked at
+		if err := canReplace(l.known.matFile); err != nil { // report this before taking ten pictures
 			return fmt.Errorf("%w: %w", live.ErrLearnFile, err)
 		}
 	}
@@ -157,7 +156,7 @@ func (l *Learner) want(in live.LearnIntent) error {
 	return nil
 }
 
-// changed returns the catalogue after a change.
+// changed returns the catalogue with a change applied.
 func (l *Learner) changed(in live.LearnIntent, entries []catalogue.Entry) (*catalogue.Catalogue, error) {
 	c := &catalogue.Catalogue{Entries: slices.Clone(entries)}
 	switch in.Do {
@@ -177,7 +176,7 @@ func (l *Learner) changed(in live.LearnIntent, entries []catalogue.Entry) (*cata
 	return nil, fmt.Errorf("there is no %q", in.Do)
 }
 
-// saveTokens puts tokens of the trace into a catalogue.
+// saveTokens puts traced tokens into a catalogue.
 func (l *Learner) saveTokens(in live.LearnIntent, c *catalogue.Catalogue) error {
 	l.mu.Lock()
 	trace := l.trace
@@ -209,7 +208,7 @@ func (l *Learner) saveTokens(in live.LearnIntent, c *catalogue.Catalogue) error 
 	return nil
 }
 
-// remember keeps under which names the trace's tokens were saved.
+// remember records the names under which the trace's tokens were saved.
 func (l *Learner) remember(in live.LearnIntent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -224,7 +223,7 @@ func (l *Learner) remember(in live.LearnIntent) {
 	}
 }
 
-// put adds an entry to a catalogue, or replaces the one of its name.
+// put adds an entry to a catalogue, or replaces the entry of the same name.
 func put(c *catalogue.Catalogue, e catalogue.Entry, replace bool) error {
 	there := c.Entry(e.Name)
 	switch {
@@ -239,7 +238,7 @@ func put(c *catalogue.Catalogue, e catalogue.Entry, replace bool) error {
 	return nil
 }
 
-// changeEntry gives an entry another name or kind.
+// changeEntry changes an entry's name or kind.
 func changeEntry(in live.LearnIntent, c *catalogue.Catalogue) error {
 	e := c.Entry(in.Name)
 	if e == nil {
@@ -257,8 +256,8 @@ func changeEntry(in live.LearnIntent, c *catalogue.Catalogue) error {
 	return nil
 }
 
-// importEntries puts the entries of another catalogue in, or takes it in place of this
-// one. Names that are taken are refused unless they are to be replaced.
+// importEntries adds the entries of another catalogue, or replaces all entries with them. It
+// refuses names that exist unless they are to be replaced.
 func importEntries(in live.LearnIntent, c *catalogue.Catalogue) error {
 	if len(in.Catalogue.Entries) == 0 {
 		return fmt.Errorf("the file contains no outline: nothing was imported")
@@ -284,7 +283,7 @@ func importEntries(in live.LearnIntent, c *catalogue.Catalogue) error {
 	return nil
 }
 
-// sentenceOf makes a sentence for people of an error.
+// sentenceOf turns an error into a sentence for people.
 func sentenceOf(err error) string {
 	text := strings.TrimPrefix(err.Error(), "trace: ")
 	return sentence.Of(errors.New(strings.TrimPrefix(text, "obstacle: learn the mat: ")))

@@ -24,9 +24,9 @@ import (
 	"sightline/vision/obstacle"
 )
 
-// Where the page saves the empty mat and the catalogue when the configuration names no
-// place, and where they are looked for at the next start. Those of the simulated table
-// are kept apart: they must not take the place of a real table's.
+// Where the page saves the empty mat and the catalogue if the configuration names no files, and
+// where the next start looks for them. The simulated table has files of its own, which must not
+// replace a real table's.
 const (
 	DefaultMatPath       = "calibration/mat.png"
 	DefaultCataloguePath = "calibration/obstacles.json"
@@ -34,8 +34,8 @@ const (
 	SimulatedTokensPath  = "calibration/simulated-obstacles.json"
 )
 
-// withObstacleFiles names the places of the empty mat and the catalogue where the
-// configuration names none.
+// withObstacleFiles fills in the files of the empty mat and the catalogue if the configuration
+// names none.
 func withObstacleFiles(c Config) Config {
 	switch {
 	case c.Table.Catalogue != "":
@@ -49,37 +49,36 @@ func withObstacleFiles(c Config) Config {
 	return c
 }
 
-// learnt is what obstacles are found with: the empty mat and the catalogue, as their
-// files hold them. The pipeline finds obstacles with it, the page changes it. A file that
-// is not there yet has not been learnt; one that cannot be read any more leaves what was
-// read before in use, and says so.
+// learnt holds the empty mat and the catalogue as read from their files. The pipeline finds
+// obstacles with them, and the page changes them. A missing file means that nothing was learnt. If
+// a file becomes unreadable, its last content stays in use, with an error message.
 type learnt struct {
 	catalogueFile, matFile string
 	log                    *slog.Logger
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	catalogue learntFile[catalogue.Catalogue]
 	mat       learntFile[obstacle.Background]
-	unusable  string // why nothing is found with them on this table; "": it is
+	unusable  string // why these files are of no use on this table; "": they are
 }
 
-// learntFile is one of the two files, as last read.
+// learntFile is one of the two files as it was last read.
 type learntFile[T any] struct {
 	value   *T     // nil: nothing has been learnt
 	version string // of the file's content; "": there is no file
 	at      time.Time
-	problem string    // why the file cannot be read; "": it can
+	problem string    // why the file cannot be read; "": it can be read
 	stamp   fileStamp // of the file that was read
 }
 
-// fileStamp is what changes when a file is written.
+// fileStamp changes when a file is written.
 type fileStamp struct {
 	at   time.Time
 	size int64
 }
 
-// newLearnt reads both files, those that are there. Its error names a file that someone
-// named, that is there, and that cannot be read; matKey is the empty mat's key.
+// newLearnt reads the existing files. It fails if a configured file exists but cannot be read.
+// matKey is the key of the empty mat.
 func newLearnt(t Table, matKey string, log *slog.Logger) (*learnt, error) {
 	k := &learnt{catalogueFile: t.Catalogue, matFile: t.EmptyMat, log: log}
 	k.renew()
@@ -95,7 +94,7 @@ func newLearnt(t Table, matKey string, log *slog.Logger) (*learnt, error) {
 	return k, nil
 }
 
-// renew reads what has changed since it was read last, and reports whether anything had.
+// renew reads the files that have changed, and reports whether any had.
 func (k *learnt) renew() (changed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -106,10 +105,10 @@ func (k *learnt) renew() (changed bool) {
 	return a || b
 }
 
-// mostLearnt is the size of the largest file that is read: a mat of 10 m in 16 bits.
+// mostLearnt is the largest accepted file, in bytes: a mat of 10 m in 16 bits.
 const mostLearnt = 512 << 20
 
-// renewFile reads a file again if it is another one than before.
+// renewFile reads a file again if it has changed.
 func renewFile[T any](f *learntFile[T], path string, parse func(io.Reader) (*T, error)) (changed bool) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +140,7 @@ func renewFile[T any](f *learntFile[T], path string, parse func(io.Reader) (*T, 
 	return true
 }
 
-// bare leaves out of an error what names the file a second time.
+// bare removes from an error what repeats the file's name.
 func bare(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -150,13 +149,13 @@ func bare(err error) error {
 	return err
 }
 
-// versionOf returns the version of a file's content.
+// versionOf returns the version of a content.
 func versionOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:8])
 }
 
-// soFar words what has been learnt: the empty mat, and how many tokens.
+// soFar reports whether the empty mat was learnt, and the number of learnt tokens.
 func (k *learnt) soFar() (mat bool, tokens int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -166,7 +165,7 @@ func (k *learnt) soFar() (mat bool, tokens int) {
 	return k.mat.value != nil, tokens
 }
 
-// options are what a locator is made with: both or neither.
+// options returns both files for a locator, or none unless both were learnt.
 func (k *learnt) options() (o locate.Options) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -176,8 +175,8 @@ func (k *learnt) options() (o locate.Options) {
 	return o
 }
 
-// locator makes a locator that finds obstacles too, as far as they were learnt. A mat of
-// another size than the table's stops no answers: obstacles are then not watched.
+// locator makes a locator that also finds the learnt obstacles. If the empty mat has another size
+// than the table, it finds ships only: obstacles do not stop answers.
 func (k *learnt) locator(t calibration.Table, o locate.Options) (pipeline.Locator, error) {
 	known := k.options()
 	o.Catalogue, o.Background = known.Catalogue, known.Background
@@ -199,8 +198,7 @@ func (k *learnt) locator(t calibration.Table, o locate.Options) (pipeline.Locato
 	return l, err
 }
 
-// canReplace says why a file could not be written by replaceFile, as far as that is known
-// beforehand.
+// canReplace returns the error with which replaceFile would surely fail.
 func canReplace(path string) error {
 	p, err := prepare(path, nil)
 	if err == nil {
@@ -209,7 +207,7 @@ func canReplace(path string) error {
 	return err
 }
 
-// prepare writes what a file is to hold, and makes the folder that it belongs in.
+// prepare writes the future content of a file to a temporary one, after making its folder.
 func prepare(path string, content []byte) (*atomicfile.Pending, error) {
 	if err := atomicfile.MkdirAll(atomicfile.OS{}, filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("%s: the folder cannot be made: %w", path, bare(err))
@@ -221,8 +219,8 @@ func prepare(path string, content []byte) (*atomicfile.Pending, error) {
 	return p, nil
 }
 
-// replaceFile writes a file as a whole or not at all, and keeps what it held before as
-// path.bak. It makes the folder that the file belongs in.
+// replaceFile writes a file wholly or not at all, and keeps its former content in path.bak. It
+// makes the file's folder.
 func replaceFile(path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: expected a file", path)
@@ -242,8 +240,7 @@ func replaceFile(path string, content []byte) error {
 	return nil
 }
 
-// keepFormer keeps a file as path.bak next to itself, under both names for a moment, so
-// that there is never none.
+// keepFormer keeps a file as path.bak. Both names exist for a moment, so path never disappears.
 func keepFormer(path string) error {
 	former := path + ".bak"
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -251,7 +248,7 @@ func keepFormer(path string) error {
 	}
 	next := former + ".new"
 	_ = os.Remove(next)
-	if err := os.Link(path, next); err != nil { // a disk without links
+	if err := os.Link(path, next); err != nil { // a file system without links
 		content, err := regularfile.Read(path, mostLearnt)
 		if err == nil {
 			err = os.WriteFile(next, content, 0o644)

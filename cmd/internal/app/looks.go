@@ -17,14 +17,13 @@ import (
 	"sightline/vision/look"
 )
 
-// Where the ships' looks are read from and saved where the configuration names no folder. Those of the simulated table are kept
-// apart.
+// The folder of the ships' looks if the configuration names none. The simulated table has its own.
 const (
 	DefaultLooksPath   = "calibration/looks"
 	SimulatedLooksPath = "calibration/simulated-looks"
 )
 
-// looksDir is the folder of a table's looks.
+// looksDir returns the folder of a table's looks.
 func looksDir(c Config) string {
 	switch {
 	case c.Table.Looks != "":
@@ -35,16 +34,18 @@ func looksDir(c Config) string {
 	return filepath.FromSlash(DefaultLooksPath)
 }
 
-// knownLooks are the looks in a folder. A folder that can no longer be read leaves what was read before in use.
+// knownLooks holds the looks in a folder. If the folder becomes unreadable, the looks last read
+// stay in use.
 type knownLooks struct {
 	dir string
 	log *slog.Logger
 
 	mu   sync.Mutex
-	last *look.Library // nil: none are known
+	last *look.Library // nil: none
 }
 
-// newKnownLooks reads the folder of a table's looks. Its error says why someone's cannot be read.
+// newKnownLooks reads the folder of a table's looks. It fails if a configured folder cannot be
+// read.
 func newKnownLooks(c Config, log *slog.Logger) (*knownLooks, error) {
 	k := &knownLooks{dir: looksDir(c), log: log}
 	b, err := look.Load(k.dir)
@@ -58,7 +59,7 @@ func newKnownLooks(c Config, log *slog.Logger) (*knownLooks, error) {
 	return k, nil
 }
 
-// now reads the folder.
+// now returns the folder's looks.
 func (k *knownLooks) now() *look.Library {
 	b, err := look.Load(k.dir)
 	k.mu.Lock()
@@ -74,14 +75,15 @@ func (k *knownLooks) now() *look.Library {
 	return k.last
 }
 
-// shown returns the page on which people show their ships to the camera, and runs it.
+// shown starts the page on which people show ships to the camera, and returns its routes.
 func (p *program) shown(c Config, hub *live.Hub, o Options) []web.Route {
 	desk := enrol.New(enrol.Options{Hub: hub, Markers: p.markers(o.Log), Dir: looksDir(c), Changed: p.learnt, Now: time.Now, Log: o.Log})
 	p.tasks = append(p.tasks, desk)
 	return desk.Routes()
 }
 
-// names returns what keeps the names of ships without our tokens for a restart, and runs it.
+// names starts the task that stores the names of ships without our tokens for a restart, and
+// returns it.
 func (p *program) names(c Config, o Options) *naming.Memory {
 	m, err := naming.OpenMemory(filepath.Join(c.dataDir(), naming.File), time.Now(), o.Log)
 	if err != nil {

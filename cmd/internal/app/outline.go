@@ -10,7 +10,7 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// outlines returns what people mark bases by hand with.
+// outlines returns the routes of the page on which people mark bases by hand.
 func (p *program) outlines(c Config, hub *live.Hub, g *game.Game, o Options) []web.Route {
 	return outline.New(outline.Options{
 		Hub: hub, Layout: c.Table.Layout, Markers: p.markers(o.Log), Hold: g.HoldMarked, Now: time.Now, Log: o.Log,

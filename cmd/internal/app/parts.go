@@ -18,12 +18,12 @@ import (
 	"sightline/vision/opencv"
 )
 
-// newHub returns a hub before the first picture.
+// newHub returns a hub whose state is that before the first picture.
 func newHub() *live.Hub {
 	return live.NewHub(live.State{Health: live.Health{Code: live.Starting, Title: "Starting"}})
 }
 
-// logCamera writes the camera's ups and downs to the log.
+// logCamera returns a function that logs changes of the camera's state.
 func logCamera(log *slog.Logger) func(capture.FeedStatus) {
 	return func(s capture.FeedStatus) {
 		if s.Source == "" {
@@ -37,7 +37,7 @@ func logCamera(log *slog.Logger) func(capture.FeedStatus) {
 	}
 }
 
-// logSkipped writes each picture that cannot be read to the log, once.
+// logSkipped returns a function that logs each unreadable picture once.
 func logSkipped(log *slog.Logger) func(string, error) {
 	var told sync.Map
 	return func(path string, err error) {
@@ -47,8 +47,8 @@ func logSkipped(log *slog.Logger) func(string, error) {
 	}
 }
 
-// pipelineParts reads the files that the configuration names, and returns also what
-// obstacles are found with. turns says when searches for obstacles have their turn.
+// pipelineParts reads the configured files, and also returns the learnt obstacles. turns schedules
+// the searches for obstacles.
 func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Options, *learnt, error) {
 	o := pipeline.Options{
 		RegistrationOptions: pipeline.RegistrationOptions{Layout: c.Table.Layout, Lens: source.knownLens, Record: c.Table.Record},
@@ -58,14 +58,14 @@ func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Opt
 	if turns.Further {
 		matKey = "empty_mat"
 		if _, err := os.Stat(c.Table.EmptyMat); c.Table.EmptyMat != "" && err != nil {
-			return o, nil, fmt.Errorf("%s: %w", matKey, err) // the page learns the main camera's alone
+			return o, nil, fmt.Errorf("%s: %w", matKey, err) // only the main camera's mat is learnt on the page
 		}
 	}
 	known, err := newLearnt(c.Table, matKey, slog.Default())
 	if err != nil {
 		return o, nil, err
 	}
-	if o.Tracking.SettleFrames != 1 { // the pictures of a directory speak each for itself
+	if o.Tracking.SettleFrames != 1 { // in a directory each picture stands for itself
 		turns.InBackground, o.NewChange = true, pipeline.NewChangeDetector
 	}
 	looks, err := newKnownLooks(c, slog.Default())
@@ -81,7 +81,7 @@ func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Opt
 	return o, known, err
 }
 
-// loadCalibration loads the files of the lens and the table.
+// loadCalibration loads the configured lens and table.
 func loadCalibration(o *pipeline.Options, c Config) error {
 	if c.Camera.Lens != "" {
 		lens, file, err := lens.Load(c.Camera.Lens)
@@ -106,8 +106,8 @@ func loadCalibration(o *pipeline.Options, c Config) error {
 	return nil
 }
 
-// locatorOptions loads what is needed to find obstacles, as far as it was learnt, the
-// picture of the empty mat under the given key.
+// locatorOptions loads what was learnt about obstacles. matKey is the configuration key of the
+// empty mat's picture.
 func locatorOptions(c Config, matKey string) (o locate.Options, err error) {
 	if c.Table.Catalogue == "" {
 		return o, nil
@@ -116,7 +116,7 @@ func locatorOptions(c Config, matKey string) (o locate.Options, err error) {
 	return known.options(), err
 }
 
-// knownLens returns the lens that the source brought, once it is open.
+// knownLens returns the lens that an open source provides.
 func (o *opener) knownLens() (calibration.Intrinsics, bool) {
 	if lens := o.lens.Load(); lens != nil {
 		return *lens, true
@@ -132,7 +132,7 @@ func openLocator(t calibration.Table, o locate.Options) (pipeline.Locator, error
 	return l, nil
 }
 
-// openMarkers returns the marker detector, or nil in a program without OpenCV.
+// openMarkers returns the marker detector, or nil without OpenCV.
 func openMarkers(log *slog.Logger) vision.MarkerDetector {
 	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"sightline/cmd/internal/squads"
 )
 
-// Squads say who flies what, and where the ship data come from.
+// Squads are the players' squads and the ship data.
 type Squads struct {
-	Data   string            // a clone of xwing-data2; "": what ships with the program
-	Player [2]string         // XWS files; "": named on the page
-	Ships  []squads.Override // in place of what the data say
+	Data   string            // a clone of xwing-data2; "": the data in the program
+	Player [2]string         // XWS files; "": chosen on the page
+	Ships  []squads.Override // replace the data
 }
 
-// rawSquads is the table of the configuration.
+// rawSquads is the table in the configuration file.
 type rawSquads struct {
 	Data    string    `toml:"data"`
 	Player1 string    `toml:"player1"`
@@ -42,7 +42,7 @@ func (raw *rawSquads) squads() Squads {
 	return s
 }
 
-// load reads what the files say.
+// load reads the files.
 func (s *Squads) load() (data squads.Data, texts [2]string, err error) {
 	data = squads.Builtin()
 	if s.Data != "" {
@@ -69,7 +69,7 @@ func (s *Squads) load() (data squads.Data, texts [2]string, err error) {
 	return data, texts, nil
 }
 
-// newPlay returns the game on the table.
+// newPlay returns the game at the table.
 func newPlay(c Config, hub *live.Hub, g *game.Game, record *judges, log *slog.Logger) (*play.Table, error) {
 	data, texts, err := c.Squads.load()
 	if err != nil {

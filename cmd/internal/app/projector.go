@@ -11,11 +11,11 @@ import (
 	"sightline/cmd/internal/projector"
 )
 
-// projectorFile stores the set-up of the projector.
+// projectorFile stores the projector's set-up.
 const projectorFile = "projector.json"
 
-// projected builds what commands a projector over the mat, and returns the main camera's pictures
-// without those that may show its lines.
+// projected builds the control of a projector over the mat. It returns the main camera's pictures
+// without those that may show projected lines.
 func (p *program) projected(c Config, hub *live.Hub, frames pipeline.Frames, o Options) pipeline.Frames {
 	p.over = projector.New(projector.Options{
 		Hub: hub, Frames: frames, Markers: p.markers(o.Log), Path: filepath.Join(c.dataDir(), projectorFile),

@@ -12,7 +12,7 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// routes are the addresses that other packages than web answer.
+// routes returns the addresses that packages other than web serve.
 func (p *program) routes(c Config, hub *live.Hub, g *game.Game, table *play.Table, o Options) []web.Route {
 	page := status.Page{Hub: hub, Tail: o.tail, Version: o.Version, Started: time.Now(), Now: time.Now}
 	stream := director.Page{Direct: g.Direct}

@@ -26,33 +26,33 @@ import (
 	"sightline/vision/look"
 )
 
-// judges records what judges rule on what is held: it is the page's web.Rulings over the
-// log. It opens the log when it is first wanted, and again after that failed, so that a
-// folder that comes back needs no new start.
+// judges records the rulings on the held picture: it is the page's web.Rulings over the log. It
+// opens the log when it is first needed, and again after a failure, so a folder that comes back
+// needs no restart.
 type judges struct {
 	game    *game.Game
 	where   Rulings
 	dir     string // of the log, for people
 	version string // the program's
 
-	// Files that obstacles were found with; "": none.
+	// The files with which obstacles were found; "": none.
 	catalogue, emptyMat string
-	looks               string // folder of the cards that ships are found by
-	// newLocator makes what locates one picture on its own, obstacles and all: the
-	// pipeline's own looks for obstacles in the background.
+	looks               string // folder of the cards by which ships are found
+	// newLocator makes a locator for a single picture, including its obstacles. The pipeline's own
+	// locator searches for obstacles in the background.
 	newLocator func(calibration.Table) (pipeline.Locator, error)
 	log        *slog.Logger
 	now        func() time.Time
 
-	ruling sync.Mutex // held while a ruling is made: one judge after the other
+	ruling sync.Mutex // held while a ruling is made: one judge at a time
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	open *rulings.Log
 }
 
 var _ web.Rulings = (*judges)(nil)
 
-// newJudges returns the record of a program. newLocator makes the locators of its pipeline.
+// newJudges returns the record of a program. newLocator makes the pipeline's locators.
 func newJudges(c Config, g *game.Game, newLocator func(calibration.Table) (pipeline.Locator, error), o Options) *judges {
 	where := c.Rulings
 	if where.Key == "" && o.StateDir != "" {
@@ -65,7 +65,7 @@ func newJudges(c Config, g *game.Game, newLocator func(calibration.Table) (pipel
 	}
 }
 
-// singleLocator returns what makes a locator of single pictures.
+// singleLocator returns a function that makes locators for single pictures.
 func singleLocator(c Config, newLocator func(calibration.Table) (pipeline.Locator, error)) func(calibration.Table) (pipeline.Locator,
 	error) {
 	if c.Table.Catalogue == "" {
@@ -86,7 +86,7 @@ func singleLocator(c Config, newLocator func(calibration.Table) (pipeline.Locato
 	}
 }
 
-// record returns the log. Reading it needs no key.
+// record returns the log. Reading needs no key.
 func (j *judges) record() (*rulings.Log, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -102,7 +102,7 @@ func (j *judges) record() (*rulings.Log, error) {
 	return l, nil
 }
 
-// recordToSign returns the log, with the key that signs it in its file.
+// recordToSign returns the log with its signing key.
 func (j *judges) recordToSign() (*rulings.Log, error) {
 	l, err := j.record()
 	if err != nil {
@@ -122,7 +122,7 @@ func (j *judges) recordToSign() (*rulings.Log, error) {
 	return l, nil
 }
 
-// noteOtherKey reports that a log continues with another key than its last entry's.
+// noteOtherKey reports that a log continues with another key than that of its last entry.
 func (j *judges) noteOtherKey(l *rulings.Log) {
 	last, err := l.Last(context.Background(), 1)
 	if err == nil && len(last) > 0 && last[0].Key != "" && last[0].Key != rulings.PublicOf(l.Key()) {
@@ -132,7 +132,7 @@ func (j *judges) noteOtherKey(l *rulings.Log) {
 	}
 }
 
-// prune deletes pictures that are older than the configuration allows.
+// prune deletes pictures older than the configured age.
 func (j *judges) prune(l *rulings.Log) {
 	switch n, err := l.Prune(context.Background(), j.now()); {
 	case err != nil:
@@ -142,14 +142,13 @@ func (j *judges) prune(l *rulings.Log) {
 	}
 }
 
-// tell reports on the page and in the log what happened to the record.
+// tell reports an event of the record on the page and in the program's log.
 func (j *judges) tell(text string) {
 	j.log.Warn(text)
 	j.game.Note(text)
 }
 
-// check tells at the start what would stop the first ruling, and not only when a judge
-// records it. It makes nothing.
+// check reports at the start what would prevent the first ruling. It creates nothing.
 func (j *judges) check(ctx context.Context) {
 	if dir := j.where.Earlier(); dir != "" {
 		j.tell(fmt.Sprintf("An earlier version kept rulings in %s. They are kept in %s now. To continue the earlier record, "+
@@ -167,15 +166,15 @@ func (j *judges) check(ctx context.Context) {
 		return
 	}
 	j.log.Warn("no ruling could be recorded now", "dir", j.dir, "err", err)
-	// Whether or not a judge's secret is configured: one is made where there is none.
+	// Even without a configured judge's secret: the program makes one.
 	trouble := "No ruling could be recorded now: " + rulingsTrouble(err, j.dir)
 	j.game.SetRulingsTrouble(trouble, trouble)
 }
 
-// newerRemedy is what to do about a record of a newer program.
+// newerRemedy is the advice for a record of a newer program.
 const newerRemedy = "Install the newer program, or move the folder away to begin a new record."
 
-// rulingsTrouble words for people why rulings cannot be recorded.
+// rulingsTrouble tells people why rulings cannot be recorded.
 func rulingsTrouble(err error, dir string) string {
 	switch {
 	case errors.Is(err, errKey):
@@ -197,13 +196,13 @@ func (j *judges) Close() error {
 	if j.open == nil {
 		return nil
 	}
-	j.prune(j.open) // which notes for how long the machine ran
+	j.prune(j.open) // which records how long the machine ran
 	err := j.open.Close()
 	j.open = nil
 	return err
 }
 
-// problem words what is wrong with the record, and what to do about it.
+// problem describes an error of the record, and what to do about it.
 func (j *judges) problem(err error) error {
 	kind, text := live.ErrUnwritten, ""
 	const kept = " What you wrote is still in the form."
@@ -238,13 +237,13 @@ func (j *judges) problem(err error) error {
 		text = "The ruling could not be written to " + j.dir + ": nothing was recorded (" + err.Error() + ")." + kept
 	}
 	j.log.Warn("rulings", "err", err)
-	if kind != live.ErrInvalid { // of the record, not of this ruling: until one is recorded again
+	if kind != live.ErrInvalid { // of the record, not of this ruling: it stays until a ruling succeeds
 		j.game.SetRulingsTrouble(strings.TrimSuffix(text, kept))
 	}
 	return &live.Refusal{Kind: kind, Text: text}
 }
 
-// Rule implements web.Rulings. It records the held picture and nothing else.
+// Rule implements web.Rulings. It records the held picture and never another one.
 func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	j.ruling.Lock()
 	defer j.ruling.Unlock()
@@ -279,7 +278,7 @@ func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	return out, nil
 }
 
-// entry is a ruling as the log takes it.
+// entry returns a ruling in the form that the log stores.
 func (j *judges) entry(h *live.Held, v *live.Ruling) rulings.Ruling {
 	e := rulings.Ruling{
 		At: v.At, Captured: h.Located.Captured, Program: j.version, Source: h.Source, Scene: h.Scene(), Sigmas: h.Sigmas,
@@ -288,7 +287,7 @@ func (j *judges) entry(h *live.Held, v *live.Ruling) rulings.Ruling {
 		Title: v.Title, Ruled: ruledOf(v.Ruled), Reason: v.Reason, Judge: v.Judge,
 	}
 	short := *v
-	short.Reason = "" // it stands on its own
+	short.Reason = "" // stored separately
 	e.Text = live.RulingText(&short)
 	if e.Sigmas == 0 {
 		e.Sigmas = engine.DefaultSigmas
@@ -299,7 +298,7 @@ func (j *judges) entry(h *live.Held, v *live.Ruling) rulings.Ruling {
 	return e
 }
 
-// ruledOf returns what the judge ruled, as the entry stores it, with the page's keys.
+// ruledOf returns the judge's ruling as the entry stores it, with the page's keys.
 func ruledOf(r live.Ruled) map[string]string {
 	out := map[string]string{}
 	for key, value := range map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack} {
@@ -313,8 +312,8 @@ func ruledOf(r live.Ruled) map[string]string {
 	return out
 }
 
-// What stands behind the program's answer in an entry: whether the one picture that is
-// stored says the same as the mean of those before it, which was shown.
+// The note behind the program's answer in an entry: whether the one stored picture gives the same
+// answer as the mean of several pictures, which was shown.
 const (
 	aloneMark = "; the stored picture alone: "
 	aloneSame = "the same"
@@ -327,8 +326,8 @@ func aloneNote(v *live.Ruling) string {
 	return aloneMark + v.PictureDifference
 }
 
-// alone locates the held picture on its own and reports whether that gives the same
-// answers for the pair, and otherwise what it gives.
+// alone measures the held picture on its own. It reports whether the pair's answers are the same,
+// and otherwise the difference.
 func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) {
 	if h.Marked {
 		return false, "a person marked the ships in it"
@@ -366,7 +365,7 @@ func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) 
 	return true, ""
 }
 
-// files are what a ruling rests on.
+// files returns the files on which a ruling is based.
 func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	f = rulings.Files{Frame: h.Frame.Gray, Calibration: h.Register.File}
 	if len(f.Calibration) == 0 {
@@ -388,7 +387,7 @@ func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	return f, err
 }
 
-// looksOf returns the looks by which ships of the held picture were found; nil for none.
+// looksOf returns the looks with which ships of the held picture were found, or nil.
 func (j *judges) looksOf(h *live.Held) ([]byte, error) {
 	var names []string
 	for _, s := range h.Scene().Ships {
@@ -410,7 +409,7 @@ func (j *judges) looksOf(h *live.Held) ([]byte, error) {
 	return used.Encode()
 }
 
-// viewOf is an entry as the page lists it.
+// viewOf returns an entry for the page's list.
 func viewOf(e *rulings.Entry) live.Ruling {
 	v := live.Ruling{
 		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Title, Decision: live.Decision(e.Decision), Reason: e.Reason,
@@ -467,7 +466,7 @@ func (j *judges) List(before uint64, limit int) ([]live.Ruling, error) {
 	return out, nil
 }
 
-// find returns an entry.
+// find returns an entry, and the log that has it.
 func (j *judges) find(n uint64) (*rulings.Log, rulings.Entry, error) {
 	log, err := j.record()
 	if err != nil {
@@ -489,7 +488,7 @@ func (j *judges) Entry(n uint64) ([]byte, error) {
 	return e.Canonical(), nil
 }
 
-// Picture implements web.Rulings: the one in colour, where there is colour.
+// Picture implements web.Rulings, with the colour picture if there is one.
 func (j *judges) Picture(n uint64) ([]byte, string, error) {
 	log, e, err := j.find(n)
 	if err != nil {

@@ -19,19 +19,19 @@ import (
 
 const (
 	rulingsFolder = "rulings"
-	rulingsKey    = "rulings.key" // signs rulings: who reads it can sign as this machine
+	rulingsKey    = "rulings.key" // signs rulings: whoever reads it can sign as this machine
 )
 
-// Rulings is where the judges' rulings are stored.
+// Rulings is the configured storage of judges' rulings.
 type Rulings struct {
 	Dir  string        // "": see Folder
 	Keep time.Duration // how long pictures are kept; 0: for ever
 	Key  string        // file with the key that signs them; "": the one in the state directory
 }
 
-// Folder returns the log's folder: the configured one, or rulings in the service's
-// state directory, or in sightline in the user's data folder. Only for a user without a
-// home is it in the directory in which the program was started.
+// Folder returns the log's folder: the configured one, else rulings in the service's state
+// directory, else sightline/rulings in the user's data folder. For a user without a home it is in
+// the working directory.
 func (r Rulings) Folder() string {
 	if r.Dir != "" {
 		return r.Dir
@@ -45,8 +45,8 @@ func (r Rulings) Folder() string {
 	return rulingsFolder
 }
 
-// userData is the user's data folder, by the XDG Base Directory Specification 0.8; ""
-// for a user without a home.
+// userData returns the user's data folder by the XDG Base Directory Specification 0.8; "" for a
+// user without a home.
 func userData() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -57,16 +57,16 @@ func userData() string {
 	return ""
 }
 
-// Found is a folder of rulings and where it was searched for.
+// Found is the result of a search for rulings.
 type Found struct {
-	Dir    string   // the log's folder; where none has a log, Folder
-	Looked []string // in their order, with why a place could not be looked at
+	Dir    string   // the log's folder; Folder if there is no log
+	Looked []string // searched folders in order, with errors
 	Others []string // folders with further logs: an earlier version's, the service's
 }
 
-// Find is Folder for who looks at rulings: without a configured folder, the first that
-// has a log of Folder, the service's own, whose environment is not a shell's, and the
-// folder in the working directory where earlier versions kept them.
+// Find searches the log for readers. If no folder is configured, it takes the first of these that
+// has a log: Folder; the service's, whose environment a shell lacks; and the folder in the working
+// directory that earlier versions used.
 func (r Rulings) Find() Found {
 	places := []string{r.Folder()}
 	if r.Dir == "" {
@@ -96,8 +96,8 @@ func (r Rulings) Find() Found {
 	return f
 }
 
-// Earlier returns the folder in the working directory where an earlier version kept
-// rulings, when it has a log and is not the one that is used; "" otherwise.
+// Earlier returns the folder in the working directory that earlier versions used, if it has a log
+// and is not in use; otherwise "".
 func (r Rulings) Earlier() string {
 	dir := absolute(rulingsFolder)
 	if has, _ := hasLog(dir); !has || sameFolder(dir, r.Folder()) {
@@ -106,7 +106,7 @@ func (r Rulings) Earlier() string {
 	return dir
 }
 
-// hasLog reports whether a folder has a log, or remains of one.
+// hasLog reports whether a folder has a log or the remains of one.
 func hasLog(dir string) (bool, error) {
 	for _, name := range []string{"rulings.db", "files"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -129,17 +129,15 @@ func absolute(path string) string {
 	return path
 }
 
-// Open opens the log to read it, and to write to it once Sign has given it a key. With
-// nothing there, the folder is made at the first ruling. notice is called when the log was
-// moved away while it was open.
+// Open opens the log for reading. Sign gives it the key that writing needs. The first ruling makes
+// a missing folder. notice is called if the log was moved away while open.
 func (r Rulings) Open(notice func(text string)) (*rulings.Log, error) {
 	return rulings.Open(r.Folder(), rulings.Options{Keep: r.Keep, Notice: notice})
 }
 
-// Sign gives l the key that signs entries, and makes the key where there is none. A key
-// whose file was removed while the program runs is written again, so that the log does not
-// continue with another key at the next start: Sign reports whether it had to. Another key
-// in its place is an error.
+// Sign gives l the key that signs entries, and makes the key if there is none. If the key's file
+// disappears while the program runs, Sign writes it again and reports that: otherwise the log would
+// continue with another key at the next start. Another key in its place is an error.
 func (r Rulings) Sign(l *rulings.Log) (again bool, err error) {
 	path, err := r.keyFile()
 	if err != nil {
@@ -168,7 +166,7 @@ func (r Rulings) Sign(l *rulings.Log) (again bool, err error) {
 	return again, err
 }
 
-// errKey is in every error about the key that signs rulings.
+// errKey is part of every error of the signing key.
 var errKey = errors.New("the key that signs rulings")
 
 func (r Rulings) keyFile() (string, error) {
@@ -182,7 +180,7 @@ func (r Rulings) keyFile() (string, error) {
 	return filepath.Join(dir, rulingsKey), nil
 }
 
-// newRulingsKey makes a key, as PKCS #8 in PEM.
+// newRulingsKey makes a key: PKCS #8 in PEM.
 func newRulingsKey() []byte {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -194,7 +192,7 @@ func newRulingsKey() []byte {
 func marshalKey(key ed25519.PrivateKey) []byte {
 	raw, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		panic(err) // it can marshal every Ed25519 key
+		panic(err) // every Ed25519 key can be marshalled
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
 }
@@ -232,8 +230,8 @@ func readKey(path string) (ed25519.PrivateKey, error) {
 	return parseKey(path, raw)
 }
 
-// PublicKey returns the public part of the key with which this machine signs rulings,
-// and the file that holds it: the user's own or the service's.
+// PublicKey returns the public part of this machine's signing key and the key's file: the user's
+// own or the service's.
 func (r Rulings) PublicKey() (key rulings.PublicKey, path string, err error) {
 	own, err := r.keyFile()
 	if err != nil {
@@ -251,7 +249,7 @@ func (r Rulings) PublicKey() (key rulings.PublicKey, path string, err error) {
 	return "", own, fmt.Errorf("%w: %s: there is none yet: sightline run makes it", errKey, own)
 }
 
-// checkKeep allows ten years.
+// checkKeep limits the age of pictures to ten years.
 func checkKeep(days int) *badValue {
 	if days < 0 || days > 3650 {
 		return bad("rulings.keep_pictures_days", "expected 0 (for ever) to 3650 days, got %d", days)

@@ -11,9 +11,9 @@ import (
 	"sightline/vision/obstacle"
 )
 
-// secondaryCameras builds a feed, a pipeline and a game for each further camera of the
-// configuration. One watches obstacles if a picture of the empty mat is named that it took:
-// lamps shine otherwise from where it stands.
+// secondaryCameras builds a feed, a pipeline and a game for each further camera. A camera watches
+// obstacles if its own picture of the empty mat is configured: seen from there, lamps shine
+// differently.
 func (p *program) secondaryCameras(c Config, searches *obstacle.Searches, o Options) (out []pipeline.SecondaryCamera, err error) {
 	for _, further := range c.Cameras {
 		if err := checkSource(further.Source); err != nil {

@@ -17,16 +17,16 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// A service manager (systemd, sd_notify(3)) learns over a datagram socket that the
-// program answers, that it still lives, and that it stops. Without one, nothing is said.
+// A service manager (systemd, sd_notify(3)) is told over a datagram socket that the program
+// answers, that it is alive, and that it stops.
 
-// notifySocket is where the service manager listens; the zero value is nowhere.
+// notifySocket is the service manager's socket; the zero value is none.
 type notifySocket struct {
 	path  string        // "/run/…", or "@…" in Linux's abstract space
-	watch time.Duration // how often it wants a sign of life; 0: it does not
+	watch time.Duration // interval of signs of life that it expects; 0: none
 }
 
-// serviceManager reads what systemd put into the environment.
+// serviceManager reads the socket from the environment.
 func serviceManager(getenv func(string) string, pid int) notifySocket {
 	s := notifySocket{path: getenv("NOTIFY_SOCKET")}
 	if !strings.HasPrefix(s.path, "/") && !strings.HasPrefix(s.path, "@") {
@@ -36,13 +36,13 @@ func serviceManager(getenv func(string) string, pid int) notifySocket {
 	if err != nil || usec > uint64(24*time.Hour/time.Microsecond) {
 		return s
 	}
-	if p := getenv("WATCHDOG_PID"); p == "" || p == strconv.Itoa(pid) { // it watches another process
+	if p := getenv("WATCHDOG_PID"); p == "" || p == strconv.Itoa(pid) { // otherwise it watches another process
 		s.watch = time.Duration(usec) * time.Microsecond
 	}
 	return s
 }
 
-// tell sends one message, "READY=1\nSTATUS=…".
+// tell sends one message, such as "READY=1\nSTATUS=…".
 func (s notifySocket) tell(message string) error {
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.path, Net: "unixgram"})
 	if err != nil {
@@ -58,16 +58,16 @@ func (s notifySocket) tell(message string) error {
 	return nil
 }
 
-// serviceTask speaks with the service manager.
+// serviceTask reports to the service manager.
 type serviceTask struct {
 	socket  notifySocket
-	loops   map[string]*game.Liveness   // by the loop's name
-	answers func(context.Context) error // asks the page without a connection, since many clients are no hang
+	loops   map[string]*game.Liveness   // by name
+	answers func(context.Context) error // asks the page without a connection: many clients are no hang
 	hub     *live.Hub
 	log     *slog.Logger
 }
 
-// newServiceTask speaks with the service manager that started this program, if one did.
+// newServiceTask returns the task for the service manager that started this program, if one did.
 func newServiceTask(hub *live.Hub, page *web.Server, log *slog.Logger, loops map[string]*game.Liveness) *serviceTask {
 	return &serviceTask{socket: serviceManager(os.Getenv, os.Getpid()), hub: hub, log: log, answers: page.Answers, loops: loops}
 }
@@ -75,12 +75,12 @@ func newServiceTask(hub *live.Hub, page *web.Server, log *slog.Logger, loops map
 func (t *serviceTask) String() string { return "service manager" }
 
 const (
-	readyEvery  = 50 * time.Millisecond // how often it is looked whether the program answers
-	aliveWithin = 10 * time.Second      // without a watchdog: how old a sign of life may be at the start
+	readyEvery  = 50 * time.Millisecond // interval between checks whether the program answers
+	aliveWithin = 10 * time.Second      // without a watchdog: the oldest sign of life that counts at the start
 )
 
-// Run implements Task: READY once the page answers and every loop has come round, then
-// a sign of life now and then while they do, STOPPING at the end.
+// Run implements Task. It sends READY once the page answers and every loop has run, then signs of
+// life while they continue, and STOPPING at the end.
 func (t *serviceTask) Run(ctx context.Context) error {
 	if t.socket.path == "" {
 		<-ctx.Done()
@@ -112,7 +112,7 @@ func (t *serviceTask) Run(ctx context.Context) error {
 	}
 }
 
-// waitReady waits until everything answers; false: ctx was cancelled first.
+// waitReady waits until everything answers. It reports false if ctx is cancelled first.
 func (t *serviceTask) waitReady(ctx context.Context) bool {
 	ticker := time.NewTicker(readyEvery)
 	defer ticker.Stop()
@@ -126,7 +126,7 @@ func (t *serviceTask) waitReady(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// dead names the first part that shows no life; "" when all do.
+// dead names the first part without a sign of life; "" if all have one.
 func (t *serviceTask) dead(ctx context.Context) string {
 	within := aliveWithin
 	if t.socket.watch > 0 {
@@ -146,7 +146,7 @@ func (t *serviceTask) dead(ctx context.Context) string {
 	return ""
 }
 
-// status is what `systemctl status` shows.
+// status returns the text for systemctl status.
 func (t *serviceTask) status() string {
 	h := t.hub.Newest().Health
 	text := strings.TrimSpace(h.Title + ". " + h.Detail)

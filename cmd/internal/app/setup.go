@@ -18,8 +18,8 @@ import (
 // Wiring returns the wiring in the configuration's board file.
 func (c Config) Wiring() (hardware.Wiring, error) { return wiringOf(c) }
 
-// Setup returns what the configuration says should be there, and what the pages saved next to
-// it, as Run uses both, for an examination.
+// Setup returns what the examination should find: the configuration, and what the pages saved, as
+// Run uses them.
 func (c Config) Setup() (doctor.Setup, error) {
 	quiet := slog.New(slog.DiscardHandler)
 	kept := keptFirst(quiet)
@@ -44,8 +44,7 @@ func (c Config) Setup() (doctor.Setup, error) {
 	}, nil
 }
 
-// Markers returns the marker detector and what closes it; nil in a program without
-// OpenCV.
+// Markers returns the marker detector and its closer. The detector is nil without OpenCV.
 func Markers() (vision.MarkerDetector, io.Closer) {
 	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {

@@ -21,27 +21,27 @@ import (
 	"sightline/vision/track"
 )
 
-// ownLens is a source that knows its lens: the simulated table does.
+// ownLens is a source that knows its lens, such as the simulated table.
 type ownLens interface {
 	Lens() calibration.Intrinsics
 }
 
-// opener opens the configured source and remembers the lens that it brings.
+// opener opens the configured source and remembers its lens.
 type opener struct {
 	camera  Camera
 	lens    atomic.Pointer[calibration.Intrinsics]
-	skipped func(path string, err error) // called with pictures that cannot be read; may be nil
-	opened  func(vision.Source)          // shown each source before its first picture; may be nil
+	skipped func(path string, err error) // called with unreadable pictures; may be nil
+	opened  func(vision.Source)          // called with each source before its first picture; may be nil
 
 	holding cameraHolder
 }
 
-// newOpener returns a function that opens a camera. tell reports to people; it may be nil.
+// newOpener returns an opener for a camera. tell reports to people; it may be nil.
 func newOpener(c Camera, log *slog.Logger, tell func(text string)) *opener {
 	return &opener{camera: c, skipped: logSkipped(log), holding: cameraHolder{tell: tell}}
 }
 
-// open is what the feed calls, again after each failure.
+// open opens the source. The feed calls it again after each failure.
 func (o *opener) open(ctx context.Context) (vision.Source, error) {
 	source, err := openSource(ctx, o.camera, o.skipped)
 	if err != nil {
@@ -58,9 +58,8 @@ func (o *opener) open(ctx context.Context) (vision.Source, error) {
 	return source, nil
 }
 
-// checkSource reports a source that can never be opened, whatever is plugged in
-// later: a name that is none. What may still come (a device, a directory, a server)
-// is left to the camera's task, which tries again.
+// checkSource refuses a source that can never be opened, such as an invalid name. What may still
+// appear (a device, a directory, a server) is left to the feed, which tries again.
 func checkSource(spec string) error {
 	scheme, rest, isURL := strings.Cut(spec, "://")
 	switch {
@@ -92,23 +91,22 @@ func checkSource(spec string) error {
 	return nil
 }
 
-// isFilmName reports whether a source's name is a film's or a picture's, which does not
-// come later as a camera does.
+// isFilmName reports whether a source is a film or a picture, which does not appear later as a
+// camera may.
 func isFilmName(spec string) bool {
 	films := []string{".mp4", ".m4v", ".mov", ".mkv", ".avi", ".webm", ".mpg", ".mpeg", ".mjpeg", ".mjpg", ".ts", ".h264", ".wmv"}
 	return capture.IsImageName(spec) || slices.Contains(films, strings.ToLower(filepath.Ext(spec)))
 }
 
-// frozenCamera is how long a camera may send the same picture: less than it takes a hand
-// to come into the picture, take a ship and move it, so that no answer of a stuck
-// picture is wrong for it. Cheap cameras send a picture twice when the light is poor.
+// frozenCamera is how long a camera may send the same picture. It is shorter than a hand needs to
+// reach into the picture and move a ship, so a stuck picture never answers wrongly for it. In poor
+// light cheap cameras send a picture twice.
 const frozenCamera = 500 * time.Millisecond
 
-// frozenAfter is how long a source may give exactly the same picture before it is
-// called frozen; 0: for ever. A sensor's noise makes every picture of a camera another
-// one. A network camera's encoder may leave out what does not change, down to a
-// picture a few seconds old, until its next whole one. Recordings and the simulated
-// table are no cameras.
+// frozenAfter returns how long a source may send exactly the same picture before it counts as
+// frozen; 0: for ever. Sensor noise makes all pictures of a camera different. A network camera's
+// encoder may leave out what does not change, so its picture may be a few seconds old, until the
+// next full one. Recordings and the simulated table are no cameras.
 func frozenAfter(spec string) time.Duration {
 	switch {
 	case strings.HasPrefix(spec, "/dev/"), strings.HasPrefix(spec, "csi:"), strings.HasPrefix(spec, "rpicam:"):
@@ -119,9 +117,8 @@ func frozenAfter(spec string) time.Duration {
 	return 0
 }
 
-// trackingOf is how ships are followed through a source's pictures. The pictures of a
-// directory may be of anything: each speaks for itself; so does a picture that is all
-// there is, which never gets older.
+// trackingOf returns how to track ships in a source's pictures. The pictures of a directory may
+// show anything, so each stands for itself; so does a single picture, which never gets older.
 func trackingOf(spec string) track.TrackerOptions {
 	if info, err := os.Stat(spec); err == nil && (info.IsDir() || capture.IsImageName(spec)) {
 		return track.TrackerOptions{SettleFrames: 1, Freeze: 1, Gone: 1}
@@ -134,8 +131,8 @@ func OpenSource(ctx context.Context, c Camera) (vision.Source, error) {
 	return openSource(ctx, c, nil)
 }
 
-// openSource opens a source. A directory of pictures begins again at its end, so that
-// there is always something to see; a video ends.
+// openSource opens a source. A directory of pictures starts again at its end, so the page never
+// runs out of pictures; a video ends.
 func openSource(ctx context.Context, c Camera, skipped func(string, error)) (vision.Source, error) {
 	if c.Source == "" {
 		return nil, errNoCamera

@@ -17,7 +17,7 @@ import (
 	"sightline/vision/capture"
 )
 
-// listen takes the page's address.
+// listen listens at the page's address.
 func listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -29,7 +29,7 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// shownAddress returns the address for people: the host as they wrote it, the actual port.
+// shownAddress returns the address for people: the host as they wrote it, and the actual port.
 func shownAddress(wanted string, l net.Listener) string {
 	host, _, _ := net.SplitHostPort(wanted)
 	_, port, err := net.SplitHostPort(l.Addr().String())
@@ -42,7 +42,7 @@ func shownAddress(wanted string, l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// feedTask keeps the camera running.
+// feedTask runs the camera.
 type feedTask struct{ *capture.Feed }
 
 func (feedTask) String() string { return "camera" }
@@ -56,7 +56,7 @@ type webTask struct {
 func (t *webTask) Run(ctx context.Context) error { return t.server.Serve(ctx, t.listener) }
 func (t *webTask) String() string                { return "page" }
 
-// panelTask shows the newest view on the panel and puts it dark at the end.
+// panelTask shows the newest state on the panel and blanks it at the end.
 type panelTask struct {
 	panel  hardware.Panel
 	inputs Inputs
@@ -66,7 +66,7 @@ type panelTask struct {
 	loop   game.Liveness
 }
 
-// newPanelTask opens the panel that is wired, but what a test puts in its place.
+// newPanelTask opens the wired panel, or a test's.
 func newPanelTask(wired hardware.Wiring, hub *live.Hub, o Options) *panelTask {
 	t := &panelTask{panel: o.Panel, inputs: o.Input, hub: hub, log: o.Log}
 	if t.panel == nil {
@@ -78,12 +78,12 @@ func newPanelTask(wired hardware.Wiring, hub *live.Hub, o Options) *panelTask {
 	return t
 }
 
-// panelEvery is how often the panel is shown its state: often enough for blinking.
+// panelEvery is the interval at which the panel is updated, short enough for blinking.
 const panelEvery = 50 * time.Millisecond
 
 func (t *panelTask) String() string { return "panel" }
 
-// name returns what the panel last said of itself.
+// name returns the panel's last description of itself.
 func (t *panelTask) name() string {
 	if s := t.says.Load(); s != nil {
 		return *s
@@ -91,8 +91,7 @@ func (t *panelTask) name() string {
 	return ""
 }
 
-// Run shows every view, and the newest one again and again for blinking and for a
-// display that comes back.
+// Run shows every state, and repeats the newest one for blinking and for a display that comes back.
 func (t *panelTask) Run(ctx context.Context) error {
 	views, stop := t.hub.Listen()
 	defer stop()
@@ -119,7 +118,7 @@ func (t *panelTask) Run(ctx context.Context) error {
 	}
 }
 
-// parts returns the errors that are joined in one, each of one part.
+// parts returns the joined errors one by one.
 func parts(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	switch {

@@ -10,12 +10,11 @@ import (
 	"sightline/calibration/regularfile"
 )
 
-// keyOf finds the key that an error of Run begins with: "camera.lens: …".
+// keyOf finds the configuration key at the beginning of an error: "camera.lens: …".
 var keyOf = regexp.MustCompile(`^([a-z]+\.[a-z_]+): `)
 
-// InFile says of an error about a configured value in which file and line it stands,
-// as errors of the file itself do. An error about something else, or about a value
-// that does not come from the file, stays as it is.
+// InFile adds the file and line to an error about a configured value, as errors of the file have
+// them. It returns other errors unchanged, and those about a value that is not from the file.
 func (o Overrides) InFile(path string, err error) error {
 	if err == nil {
 		return nil
@@ -40,7 +39,7 @@ func (o Overrides) InFile(path string, err error) error {
 	return fmt.Errorf("config: %s: %s: %w", path, placeOf(string(text), key), err)
 }
 
-// has reports whether the command line gave the value of a key.
+// has reports whether the command line set the value of a key.
 func (o Overrides) has(key string) bool {
 	return map[string]string{
 		"camera.source": o.Source, "camera.lens": o.Lens, "table.calibration": o.Calibration, "web.listen": o.Listen, "rules.edition": o.Rules,

@@ -30,8 +30,8 @@ func wiringOf(c Config) (hardware.Wiring, error) {
 	return wiring(board, name, c.Table.Layout)
 }
 
-// fittedWiring returns what is wired here. The reference wiring, which is the default, is
-// left out on a machine that has none of its lines: nothing is missing there.
+// fittedWiring returns the wiring of this machine. If it has none of the lines of the default
+// reference wiring, it has no panel, and nothing is missing.
 func fittedWiring(c Config) (hardware.Wiring, error) {
 	w, err := wiringOf(c)
 	if err == nil && c.Panel.Enabled && c.Panel.Board == "" && !hardware.HasLine(w.Lines[:]...) {
@@ -40,7 +40,7 @@ func fittedWiring(c Config) (hardware.Wiring, error) {
 	return w, err
 }
 
-// wiring turns a board file into what package hardware wants.
+// wiring converts a board file for package hardware.
 func wiring(b firmwareconfig.Board, name string, mat calibration.Layout) (hardware.Wiring, error) {
 	w := hardware.Wiring{
 		Name: name, Bus: b.Display.Bus, DataCommand: b.Display.DataCommand,

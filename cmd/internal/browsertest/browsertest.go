@@ -19,11 +19,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how much longer than on a quiet machine a test may take on one that starves.
+// patience is how many times longer a test may take on a busy machine than on a quiet one.
 const patience = 8
 
-// Main runs the tests of a package, for its TestMain. The tests then share browsers: one after the other
-// in the same one, each with cookies, storage and cache of its own.
+// Main runs the tests of a package and is called by its TestMain. The tests then share browsers,
+// one test at a time in each, with cookies, storage and cache of their own.
 func Main(m *testing.M) int {
 	pool.shared = true
 	defer func() {
@@ -34,13 +34,13 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// browser is one that runs.
+// browser is a running browser.
 type browser struct {
 	ctx  context.Context
-	stop func() // and wait for its end
+	stop func() // ends it and waits for its end
 }
 
-// pool holds the browsers that no test uses at the moment.
+// pool holds the idle browsers.
 var pool struct {
 	shared bool
 	mu     sync.Mutex
@@ -81,9 +81,9 @@ func (b browser) window(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// New starts a browser for a test that -short leaves out, or opens a window in one that runs. On a
-// quiet machine the test ends well within the time; the context of the window ends after eight times
-// as long.
+// New opens a window in a running browser, or starts one. It skips the test under -short. The
+// context of the window ends after patience times the time in which the test ends on a quiet
+// machine.
 func New(t testing.TB, within time.Duration, options ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -92,8 +92,8 @@ func New(t testing.TB, within time.Duration, options ...chromedp.ExecAllocatorOp
 	return Start(t, within, options...)
 }
 
-// Start starts a browser: CHROME, or one on the PATH. Without one the test is
-// skipped, unless REQUIRE_CHROMIUM=1 says that there must be one. Browsers with options are not shared.
+// Start starts a browser: CHROME, or one on the PATH. Without one it skips the test, or fails it if
+// REQUIRE_CHROMIUM=1. Browsers with options are not shared.
 func Start(t testing.TB, within time.Duration, options ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	share := pool.shared && len(options) == 0
@@ -115,7 +115,7 @@ func Start(t testing.TB, within time.Duration, options ...chromedp.ExecAllocator
 	t.Cleanup(func() {
 		cancel()
 		cancelTime()
-		if !share || t.Failed() { // after a failure, it may be the browser that is to blame
+		if !share || t.Failed() { // after a failure, the browser may be to blame
 			b.stop()
 			return
 		}
@@ -123,17 +123,17 @@ func Start(t testing.TB, within time.Duration, options ...chromedp.ExecAllocator
 		defer pool.mu.Unlock()
 		pool.idle = append(pool.idle, b)
 	})
-	if err := chromedp.Run(ctx); err != nil { // else the window would end with the context of the first action
+	if err := chromedp.Run(ctx); err != nil { // otherwise the window would end with the context of the first action
 		t.Fatal(err)
 	}
 	return ctx
 }
 
-// starts is how often a browser is started before its test fails: now and then one dies within its first
-// half second, before it has seen a page.
+// starts is how often to start a browser before the test fails: now and then one dies within its
+// first half second, before it opens a page.
 const starts = 5
 
-// start starts a browser that runs until it is stopped.
+// start starts a browser; its stop ends it.
 func start(t testing.TB, options []chromedp.ExecAllocatorOption) browser {
 	t.Helper()
 	path := find(t)
@@ -199,14 +199,14 @@ func remove(profile string) {
 	}
 }
 
-// Poll waits until a JavaScript expression is true, for as long as the context of the browser or of
-// the action lasts: chromedp.Poll gives up after 30 s.
+// Poll waits until a JavaScript expression is true, or until the context of the browser or of the
+// action ends. chromedp.Poll gives up after 30 s.
 func Poll(expression string, result any, options ...chromedp.PollOption) chromedp.PollAction {
 	return chromedp.Poll(expression, result, append(options, chromedp.WithPollingTimeout(0))...)
 }
 
-// Complaints collects what the pages throw and what the browser logs, such as
-// what a page's policy refuses, from now on. A hint for password managers is left out.
+// Complaints collects from now on what the pages throw and what the browser logs, such as what a
+// page's policy refuses. It leaves out a hint about password forms.
 func Complaints(ctx context.Context) (all func() []string) {
 	var mu sync.Mutex
 	var texts []string

@@ -1,4 +1,4 @@
-// Package commandtest runs commands as a person does, for tests, and makes what they are tried on.
+// Package commandtest runs commands in tests as a person does, and makes their input files.
 package commandtest
 
 import (
@@ -19,14 +19,15 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// Run returns what runs a command line of a struct of commands and returns its exit code.
+// Run returns a function that runs a command line of a struct of commands and returns its exit
+// code.
 func Run(commands any) func(args []string) int {
 	return func(args []string) int {
 		return terminal.Run(args, func(exit func(code int)) *kong.Kong { return terminal.NewParser(commands, exit) })
 	}
 }
 
-// Call runs a command line and returns its exit code and what it wrote.
+// Call runs a command line and returns its exit code and its output.
 func Call(t *testing.T, run func(args []string) int, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	oldOut, oldErr := os.Stdout, os.Stderr
@@ -48,7 +49,7 @@ func Call(t *testing.T, run func(args []string) int, args ...string) (code int, 
 	return code, read(outFile), read(errFile)
 }
 
-// LastLine is the error that a command ends with.
+// LastLine returns the last line of stderr, which is the error of a failed command.
 func LastLine(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	return lines[len(lines)-1]
@@ -79,7 +80,7 @@ func EmptyTable(t *testing.T, dir string, layout calibration.Layout) (picture, l
 	return picture, lensFile, table.Camera
 }
 
-// ok ends the test when what it is made of cannot be made.
+// ok fails the test on an error.
 func ok(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

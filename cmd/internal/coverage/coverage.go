@@ -60,11 +60,11 @@ func Picture(s lens.GuideState) []string {
 	return append(grid, "next: "+s.Advice)
 }
 
-// Report prints the progress of a capture: on a terminal the coverage picture, redrawn in place;
-// else a line for every view taken and for every new reason why none is.
+// Report prints the progress of a capture. On a terminal it redraws the coverage picture in place;
+// otherwise it prints a line for every view taken, and for every new reason why none is.
 type Report struct {
 	out   io.Writer
-	place bool // out is a terminal
+	place bool // out is a terminal: draw in place
 	lines int  // of the present picture
 	last  string
 }
@@ -100,8 +100,7 @@ func (r *Report) Step(name string, step lens.GuideStep, s lens.GuideState) {
 	r.last = now
 }
 
-// draw replaces the present lines. It cuts lines that are too long for the terminal, which would
-// be wrapped.
+// draw replaces the present lines. It cuts lines too long for the terminal, which would wrap.
 func (r *Report) draw(lines []string) {
 	const width = 79
 	var b strings.Builder

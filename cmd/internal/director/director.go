@@ -1,5 +1,5 @@
-// Package director is the page of the person who runs a stream: which pair the overlays show,
-// which widgets, and whether they keep what they show.
+// Package director is the page of the person who runs a stream. It chooses the pair and the widgets
+// of the overlays, and freezes them.
 package director
 
 import (
@@ -17,14 +17,14 @@ import (
 //go:embed static
 var static embed.FS
 
-// Page answers the director's page and what it changes.
+// Page serves the director's page and its API.
 type Page struct {
-	// Direct changes what the overlays show and returns what holds then. It refuses with a
-	// *live.Refusal; another error says why the change cannot be kept.
+	// Direct changes the overlays and returns their new state. It refuses with a *live.Refusal; any
+	// other error says why the change could not be saved.
 	Direct func(live.DirectionChange) (live.Direction, error)
 }
 
-// Routes are the page's addresses.
+// Routes returns the page's addresses.
 func (p *Page) Routes() []web.Route {
 	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
 	page := func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func (p *Page) Routes() []web.Route {
 
 const bodyMost = 4 << 10 // bytes of a change
 
-// direct changes the parts of the direction that the JSON has.
+// direct applies the given parts of a direction.
 func (p *Page) direct(w http.ResponseWriter, r *http.Request) {
 	var change live.DirectionChange
 	if !web.ReadBody(w, r, &change, bodyMost, `{"hidden":{"table":true}}`) {

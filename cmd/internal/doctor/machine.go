@@ -196,7 +196,7 @@ func (e *examination) disk(context.Context) {
 	case e.setup.RulingsTrouble != "" && e.setup.RulingsDenied:
 		e.add("disk", Warning, "No judge's ruling could be recorded by this user: "+e.setup.RulingsTrouble,
 			"run doctor as the service's user, or see docs/rulings.md")
-	case e.setup.RulingsTrouble != "": // whoever asks
+	case e.setup.RulingsTrouble != "": // whoever asks: no user could record one
 		e.add("disk", Wrong, "No judge's ruling can be recorded: "+e.setup.RulingsTrouble, "see docs/rulings.md")
 	}
 	dir := e.setup.DataDir

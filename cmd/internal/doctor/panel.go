@@ -10,7 +10,7 @@ import (
 	"sightline/hardware"
 )
 
-// How long a person has.
+// How long a person has time.
 const (
 	lampFor   = 700 * time.Millisecond // to see a lamp, if there is no question
 	pressFor  = 10 * time.Second       // to press a control

@@ -7,8 +7,8 @@ import (
 	"sightline/engine/tablecheck"
 )
 
-// areas draws where something may be placed: all of it on green, and where the rules ask for
-// a range, some of it on dark green.
+// areas draws where something may be placed. All of it must lie on green; where the rules require a
+// range, part of it must lie on dark green.
 func (d *drawing) areas() {
 	for i := range d.o.Areas {
 		d.area(i, &d.o.Areas[i])
@@ -24,8 +24,8 @@ func (d *drawing) areas() {
 	d.lines = append(d.lines, text)
 }
 
-// area draws one area. Strokes with round joins are exact: all that is nearer to an outline
-// than half their width.
+// area draws one area. A stroke with round joins is exact: it covers all points nearer to an
+// outline than half its width.
 func (d *drawing) area(i int, a *tablecheck.Area) {
 	rectangle := d.rectangle(box{a.Min.X, a.Min.Y, a.Max.X, a.Max.Y})
 	if a.Min.X >= a.Max.X || a.Min.Y >= a.Max.Y {
@@ -60,10 +60,10 @@ func (d *drawing) area(i int, a *tablecheck.Area) {
 	d.close()
 }
 
-// overStyle is that of areas over a picture: what is green shows on a dark mat and a light one.
+// overStyle is the style of areas over a picture: its green shows on a dark mat and on a light one.
 const overStyle = ".legal{fill:#3ddc6d;fill-opacity:.45}"
 
-// AreasOver draws areas alone, as large as the scene's mat and on nothing: to be laid over a
+// AreasOver draws only the areas, transparent and as large as the scene's mat, to lay over a
 // picture of the mat from above.
 func AreasOver(s *engine.Scene, areas []tablecheck.Area) ([]byte, error) {
 	if err := s.Validate(); err != nil {

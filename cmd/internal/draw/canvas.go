@@ -15,22 +15,22 @@ import (
 type canvas struct {
 	b    strings.Builder
 	top  float64
-	unit float64 // mm that a hair of the drawing takes: everything not of the table is sized by it
+	unit float64 // mm of a hairline; everything not of the table has a size in this unit
 }
 
-// at takes a place on the table to the picture.
+// at converts a place on the table to the picture.
 func (c *canvas) at(p geom.Point) (x, y float64) { return p.X, c.top - p.Y }
 
-// printf writes markup. Texts from the scene go through escaped before they come here.
+// printf writes markup. Escape texts from the scene first, with escaped.
 func (c *canvas) printf(format string, args ...any) { fmt.Fprintf(&c.b, format, args...) }
 
-// xy prints a place as "x y".
+// xy formats a place as "x y".
 func (c *canvas) xy(p geom.Point) string {
 	x, y := c.at(p)
 	return number(x) + " " + number(y)
 }
 
-// polygon returns path data of a closed polygon.
+// polygon returns the path data of a closed polygon.
 func (c *canvas) polygon(ps ...geom.Point) string {
 	var b strings.Builder
 	for i, p := range ps {
@@ -47,7 +47,7 @@ func (c *canvas) path(class, d string) { c.printf(`<path class="%s" d="%s"/>`+"\
 // segment draws a line with a class.
 func (c *canvas) segment(class string, a, b geom.Point) { c.path(class, "M"+c.xy(a)+"L"+c.xy(b)) }
 
-// text writes words centred on a place, size in units.
+// text writes words centred on a place; size is in units.
 func (c *canvas) text(class string, size float64, p geom.Point, words string) {
 	x, y := c.at(p)
 	c.printf(`<text class="%s" font-size="%s" x="%s" y="%s">%s</text>`+"\n", class, number(size*c.unit), number(x), number(y), escaped(words))
@@ -62,8 +62,8 @@ func (c *canvas) turned(p geom.Pose, class string) {
 
 func (c *canvas) close() { c.printf("</g>\n") }
 
-// number prints millimetres to the hundredth, without needless zeros. What is not a
-// number cannot come here; if it did, the drawing must still be well formed.
+// number formats millimetres to the hundredth, without needless zeros. NaN and infinities cannot
+// occur here, but even then the drawing stays well formed.
 func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
@@ -75,20 +75,21 @@ func number(v float64) string {
 	return s
 }
 
-// maxName is how much of a name is written: what is longer would cover the table.
+// maxName is the largest number of letters of a name that are written. Longer ones would cover the
+// table.
 const maxName = 24
 
-// escaped makes any text harmless inside an element or an attribute.
+// escaped makes a text harmless inside an element or an attribute.
 func escaped(s string) string {
 	if r := []rune(s); len(r) > maxName*8 {
 		s = string(r[:maxName*8]) + "…"
 	}
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder does not fail
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
 	return b.String()
 }
 
-// name shortens an id to what fits on the drawing.
+// name shortens an id to fit the drawing.
 func name(id string) string {
 	if r := []rune(id); len(r) > maxName {
 		return string(r[:maxName-1]) + "…"

@@ -7,7 +7,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// style is the light theme; %s is the width of a hair.
+// style is the light theme; %s is the width of a hairline.
 const style = `
 text { font-family: system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; text-anchor: middle; dominant-baseline: central; fill: #13202c; }
 path, rect, circle, ellipse { stroke-width: %[1]s; stroke-linejoin: round; }
@@ -78,7 +78,7 @@ path, rect, circle, ellipse { stroke-width: %[1]s; stroke-linejoin: round; }
 .span.must { fill: #a3201a; }
 `
 
-// document puts the drawing together: the picture, and below it what it says.
+// document assembles the drawing: the picture, and the notes below it.
 func (d *drawing) document() []byte {
 	w, h := d.view.x1-d.view.x0, d.view.y1-d.view.y0
 	notes := wrapped(d.notes(), int((w/d.unit-3)/(0.54*1.9)))
@@ -112,7 +112,7 @@ func (d *drawing) document() []byte {
 	return []byte(b.String())
 }
 
-// wrapped breaks lines that are longer than n letters, at a space.
+// wrapped breaks lines longer than n letters at a space.
 func wrapped(lines []string, n int) []string {
 	var out []string
 	for _, l := range lines {
@@ -135,7 +135,8 @@ func wrapped(lines []string, n int) []string {
 	return out
 }
 
-// pixels gives a picture of these sides in mm a size that pages show well: at most 900.
+// pixels scales a length of a picture w × h mm to the page, where the picture's longer side has 900
+// px.
 func pixels(v, w, h float64) float64 { return v * 900 / max(w, h) }
 
 // clipToMat defines the mat as a clipping path.
@@ -156,7 +157,7 @@ func (d *drawing) title() string {
 	return "Table of " + ships + ", rules " + d.scene.Rules.String()
 }
 
-// notes are the lines below the picture.
+// notes returns the lines below the picture.
 func (d *drawing) notes() []string {
 	first := "rules " + d.scene.Rules.String() + ", grid 100 mm"
 	for i := range d.scene.Ships {

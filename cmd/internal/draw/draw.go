@@ -1,11 +1,10 @@
-// Package draw draws a scene from above as SVG, at scale: the mat with its grid, the
-// bases with guides, noses and arcs, obstacles by kind, devices and markers; and, for
-// a chosen pair, the range bands, the measuring lines, what obstructs them and how
-// sure all this is. The user unit is the millimetre, and y is turned round in one
-// place, canvas.at.
+// Package draw draws a scene from above as SVG, to scale: the mat with its grid, the bases with
+// guides, noses and arcs, obstacles by kind, devices and markers. For a chosen pair it adds the
+// range bands, the measuring lines, what obstructs them, and the uncertainty. The user unit is the
+// millimetre; only canvas.at turns y round.
 //
-// The same scene and options give the same bytes. Every name in the scene is
-// escaped, so that a drawing can stand in a page.
+// The same scene and options give the same bytes. Every name in the scene is escaped, so a drawing
+// can be embedded in a page.
 package draw
 
 import (
@@ -39,9 +38,9 @@ type drawing struct {
 	o       Options
 	from    *engine.Ship
 	moved   *moveDrawn
-	view    box // of the table, what the picture shows
+	view    box // the part of the table that the picture shows
 	lines   []string
-	taken   []box // what labels should not hide
+	taken   []box // what labels should not cover
 }
 
 // SVG returns the drawing of a scene as an SVG document.
@@ -64,7 +63,7 @@ func SVG(s *engine.Scene, o Options) ([]byte, error) {
 			d.arcs(d.from)
 		})
 	}
-	for i := range s.Ships { // before any label is placed
+	for i := range s.Ships { // before any label
 		d.take(d.corners(s.Ships[i].Base, s.Ships[i].Pose)...)
 	}
 	for i := range s.Obstacles {
@@ -143,7 +142,7 @@ func (b *box) add(p geom.Point, r float64) {
 
 func (b box) grown(by float64) box { return box{b.x0 - by, b.y0 - by, b.x1 + by, b.y1 + by} }
 
-// bounds is the mat and everything on it or next to it.
+// bounds returns a box around the mat and everything on it or next to it.
 func (d *drawing) bounds() box {
 	empty := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 	b := empty
@@ -174,7 +173,7 @@ func (d *drawing) bounds() box {
 	}
 	margin := 0.04 * math.Max(b.x1-b.x0, b.y1-b.y0)
 	b = b.grown(math.Max(12, margin))
-	// Not narrower than high, so that what is written below it stays legible.
+	// At least as wide as high, so that the notes below stay legible.
 	if more := (b.y1 - b.y0) - (b.x1 - b.x0); more > 0 {
 		b.x0, b.x1 = b.x0-more/2, b.x1+more/2
 	}
@@ -190,8 +189,8 @@ func (d *drawing) widenToken(b *box, t *engine.Token) {
 	}
 }
 
-// cards returns the outlines of the card or the cards that a token is made of, in its
-// own frame; none when their size is not known.
+// cards returns the outlines of a token's cards in its own frame. It returns none if their size is
+// unknown.
 func cards(t *engine.Token) [][]geom.Point {
 	if len(t.Outline) > 0 {
 		return [][]geom.Point{t.Outline}
@@ -209,7 +208,7 @@ func outline(o *engine.Obstacle) []geom.Point {
 	return ps
 }
 
-// table draws the mat and a grid of 100 mm, wider where the picture is huge.
+// table draws the mat and a grid of 100 mm, or a wider one in a huge picture.
 func (d *drawing) table() {
 	mat := box{d.view.x0, d.view.y0, d.view.x1, d.view.y1}
 	if d.hasMat() {
@@ -241,7 +240,7 @@ func (d *drawing) rectangle(b box) string {
 	return d.polygon(geom.Point{X: b.x0, Y: b.y0}, geom.Point{X: b.x1, Y: b.y0}, geom.Point{X: b.x1, Y: b.y1}, geom.Point{X: b.x0, Y: b.y1})
 }
 
-// onMat draws what ends at the edge of the mat.
+// onMat clips a drawing to the mat.
 func (d *drawing) onMat(draw func()) {
 	if !d.hasMat() {
 		draw()
@@ -252,7 +251,7 @@ func (d *drawing) onMat(draw func()) {
 	d.close()
 }
 
-// bands draws the ranges 1 to 3 about a base. The rounded rectangles are exact: all
+// bands draws the ranges 1 to 3 around a base. The rounded rectangles are exact: they contain all
 // points at that distance from the base.
 func (d *drawing) bands(s *engine.Ship) {
 	w, l := d.profile.Size(s.Base)
@@ -262,7 +261,7 @@ func (d *drawing) bands(s *engine.Ship) {
 	}
 	d.close()
 	for r := 1.0; r <= 3; r++ {
-		// Next to the nose's line, so that neither arrow nor line covers it.
+		// Next to the nose's line, so that neither arrow nor line covers the label.
 		p := s.Pose.Transform(geom.Point{X: -float64(w)/2 - 2*d.unit, Y: float64(l)/2 + 100*r - 1.4*d.unit})
 		d.text("ring", 1.8, p, number(r))
 		d.taken = append(d.taken, d.labelBox(1.8, p, "00"))
@@ -274,8 +273,7 @@ func ring(w, l, r float64) string {
 	return fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s" rx="%s"`, number(-w/2-r), number(-l/2-r), number(w+2*r), number(l+2*r), number(r))
 }
 
-// arcs draws the asked arcs: to range 3 in 2.0 and 2.5, and without end in the first
-// edition (G46).
+// arcs draws the requested arcs: to range 3 in 2.0 and 2.5, unbounded in the first edition (G46).
 func (d *drawing) arcs(s *engine.Ship) {
 	if len(d.o.Arcs) == 0 {
 		return
@@ -293,8 +291,8 @@ func (d *drawing) arcs(s *engine.Ship) {
 	d.close()
 }
 
-// wedge returns the area of an arc in the ship's frame, y back, further than the
-// picture reaches.
+// wedge returns the area of an arc in the ship's frame, y to the back. It reaches beyond the
+// picture.
 func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
 	far := 3 * (d.view.x1 - d.view.x0 + d.view.y1 - d.view.y0)
 	a, angle := d.profile.Sector(d.scene.Rules, s, a)
@@ -308,7 +306,7 @@ func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
 		return path + "Z"
 	}
 	switch a {
-	case 0: // no arc limits it
+	case 0: // no arc: nothing limits it
 		return fan(-math.Pi, math.Pi)
 	case engine.ArcRear:
 		return fan(math.Pi-half, math.Pi+half)
@@ -327,13 +325,13 @@ func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
 	return fan(-half, half)
 }
 
-// Dimensions of the guides, in mm, which the engine counts for overlaps.
+// Dimensions of the guides in mm. The engine counts them for overlaps.
 const (
 	guideInner = float64(engine.GuideInner)
 	guideOuter = float64(engine.GuideOuter)
 )
 
-// ship draws a base as it lies: its card with the arcs' lines, nose, guides and name.
+// ship draws a base: its card with the arcs' lines, nose, guides and name.
 func (d *drawing) ship(s *engine.Ship) {
 	width, length := d.profile.Size(s.Base)
 	w, l := float64(width)/2, float64(length)/2
@@ -348,7 +346,7 @@ func (d *drawing) ship(s *engine.Ship) {
 		d.printf(`<path class="card" d="M%s %sL%s %s"/>`+"\n", number(-sx*x), number(-y), number(sx*x), number(y))
 	}
 	if engine.HasSections(d.scene.Rules, s) { // the aft section, shaded
-		path := "" // one for all pieces, which share parts
+		path := "" // one path for all pieces, which share parts
 		for _, piece := range engine.SectionOutlines(&d.profile, s, engine.Aft) {
 			for i, p := range piece {
 				path += [2]string{"L", "M"}[max(0, 1-i)] + number(p.X) + " " + number(-p.Y)
@@ -373,7 +371,7 @@ func (d *drawing) ship(s *engine.Ship) {
 	d.text("id", idSize(w, d.unit), s.Pose.Point, name(s.ID))
 }
 
-// idSize is how large a ship's name is written on a base of half the width w.
+// idSize returns the size of a ship's name on a base of half the width w.
 func idSize(w, unit float64) float64 { return math.Max(1.6, math.Min(2.4, 0.55*w/unit)) }
 
 // corners returns the corners of a base at a pose.
@@ -404,12 +402,12 @@ func (d *drawing) base(b engine.Base, class string) {
 	d.printf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="1"/>`+"\n", class, number(-w), number(-l), number(2*w), number(2*l))
 }
 
-// magnified is how much larger than life a covariance is drawn: at life size, that
-// of a good camera is finer than a line.
+// magnified is the scale of a drawn covariance: at life size, that of a good camera is thinner than
+// a line.
 const magnified = 10
 
-// doubt draws the ellipse that holds a ship's centre at the asked number of standard
-// deviations, ten times as large, and the fan that holds its heading.
+// doubt draws a ship's uncertainty at the chosen number of standard deviations: the ellipse of its
+// centre, magnified, and the fan of its heading.
 func (d *drawing) doubt(s *engine.Ship) {
 	if s.Covariance == (geom.Cov3{}) {
 		return
@@ -446,8 +444,8 @@ func (d *drawing) obstacle(o *engine.Obstacle) {
 	d.tag(ps, o.ID)
 }
 
-// tag writes a name on a thing, or next to it when the thing is too small to be seen
-// under it or something covers the name.
+// tag writes a name on a thing, or next to it if the thing is too small for the name or something
+// covers it.
 func (d *drawing) tag(ps []geom.Point, id string) {
 	const size = 1.8
 	b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
@@ -463,7 +461,7 @@ func (d *drawing) tag(ps []geom.Point, id string) {
 	d.taken = append(d.taken, b)
 }
 
-// token draws a device or a marker: its card, or its cards, where their size is known.
+// token draws a device or a marker: its cards, if their size is known.
 func (d *drawing) token(class string, t *engine.Token) {
 	outlines := cards(t)
 	var all []geom.Point

@@ -15,25 +15,24 @@ import (
 
 // HeatOptions control a heat map; the zero value is the default.
 type HeatOptions struct {
-	Z      geom.Length     // height over the mat of what is measured; 0: a base's top, 4 mm
-	Frames int             // that are averaged; 0: one
-	Title  string          // "": what it shows
+	Z      geom.Length     // height over the mat of the measured points; 0: a base's top, 4 mm
+	Frames int             // number of averaged frames; 0: one
+	Title  string          // "": the default
 	Texts  texts.Catalogue // of the reader's language; nil: English
 }
 
-// heatColors run from little doubt to much. The row is Cividis (Nuñez, Anderton and
-// Renslow 2018) backwards: its lightness falls evenly, so that it reads the same to
-// colour-blind people and in a grey print.
+// heatColors run from little uncertainty to much. They are Cividis (Nuñez, Anderton and Renslow
+// 2018) backwards: the lightness falls evenly, so the map reads the same to colour-blind people and
+// in a grey print.
 var heatColors = [...]string{"#fff3a8", "#fee838", "#dcc85a", "#bdae6b", "#9f9776", "#83817b", "#69707a", "#4d5b6e", "#2b446e", "#00224e"}
 
-// maxBands is how many steps a heat map has at most.
+// maxBands is the largest number of steps of a heat map.
 const maxBands = 10
 
-// HeatMap writes an SVG of how sure the calibration is over the mat: the standard
-// deviation along the longest axis of its covariance as coloured steps with lines of
-// equal sigma, ellipses (magnified) at some places, the markers, and a legend in mm.
-// The frame is the table's: player 1 sits below. It fails where the camera does not
-// see the mat.
+// HeatMap writes an SVG of the calibration's uncertainty over the mat: the standard deviation along
+// the longest axis of the covariance as coloured steps with lines of equal sigma, magnified
+// ellipses at some places, the markers, and a legend in mm. The frame is the table's: player 1 sits
+// below. It fails if the camera does not see the mat.
 func HeatMap(w io.Writer, b *calibration.Budget, o HeatOptions) error {
 	if o.Z == 0 {
 		o.Z = 4 * geom.Millimeter
@@ -46,16 +45,16 @@ func HeatMap(w io.Writer, b *calibration.Budget, o HeatOptions) error {
 	return err
 }
 
-// heat is a heat map while it is drawn.
+// heat is the state of a heat map while it is drawn.
 type heat struct {
 	canvas
 	budget *calibration.Budget
 	o      HeatOptions
 	w, h   float64 // of the mat, mm
-	margin float64 // round the mat, where the markers lie
+	margin float64 // around the mat, for the markers
 	nx, ny int     // cells
 	sigma  []float64
-	low    float64 // the least band's lower end
+	low    float64 // lower end of the least band
 	step   float64 // mm between bands
 	bands  int
 }
@@ -87,7 +86,7 @@ func (h *heat) node(i, j int) geom.Point {
 
 func (h *heat) at(i, j int) float64 { return h.sigma[j*(h.nx+1)+i] }
 
-// choose takes the finest round step that keeps the bands few.
+// choose chooses the finest round step that gives at most maxBands bands.
 func (h *heat) choose() {
 	least, most := slices.Min(h.sigma), slices.Max(h.sigma)
 	for decade := 1e-4; ; decade *= 10 {
@@ -104,7 +103,7 @@ func (h *heat) choose() {
 	}
 }
 
-// color returns a band's colour, the row spread over all bands.
+// color returns a band's colour; the colours spread over all bands.
 func (h *heat) color(band int) string {
 	if h.bands == 1 {
 		return heatColors[1]
@@ -112,7 +111,7 @@ func (h *heat) color(band int) string {
 	return heatColors[int(math.Round(float64(band)/float64(h.bands-1)*float64(len(heatColors)-1)))]
 }
 
-// ink returns what is read on a band's colour.
+// ink returns the colour of text on a band.
 func (h *heat) ink(band int) string {
 	if float64(band) > 0.55*float64(h.bands-1) {
 		return "#ffffff"
@@ -186,10 +185,10 @@ func (h *heat) words() (string, []string) {
 	}
 }
 
-// bandsOf fills the mat with steps of colour, row by row, each run of one band as long
-// as it is.
+// bandsOf fills the mat with the coloured steps, row by row, with one rectangle for each run of a
+// band.
 func (h *heat) bandsOf() {
-	const fine = 3 // rows for each cell
+	const fine = 3 // rows per cell
 	paths := make([]strings.Builder, h.bands)
 	for row := range h.ny * fine {
 		f := (float64(row) + 0.5) / fine
@@ -259,7 +258,7 @@ func (h *heat) lines() {
 	}
 }
 
-// figure prints a level with the digits that its step needs.
+// figure formats a level with the digits that its step needs.
 func (h *heat) figure(v float64) string {
 	if h.step < 0.0099 {
 		return fmt.Sprintf("%.3f", v)
@@ -289,8 +288,8 @@ func (h *heat) contour(level float64) (out [][2]geom.Point) {
 	return out
 }
 
-// labelPlace returns the place of a line that lies best for its figure: near the
-// ray from the middle to the right, away from the rim and from other figures.
+// labelPlace returns the place on a line that is best for its figure: near the ray from the middle
+// to the right, away from the rim and from other figures.
 func (h *heat) labelPlace(segments [][2]geom.Point, taken []geom.Point) (geom.Point, bool) {
 	best, at, found := math.Inf(1), geom.Point{}, false
 	for _, s := range segments {
@@ -312,8 +311,8 @@ func (h *heat) labelPlace(segments [][2]geom.Point, taken []geom.Point) (geom.Po
 	return at, found && best < 10
 }
 
-// magnified is how many times their size the ellipses are drawn: a round figure
-// at which the largest is about as wide as a base.
+// magnified is the scale of the ellipses: a round figure at which the largest is about as wide as a
+// base.
 func (h *heat) magnified() float64 {
 	most := slices.Max(h.sigma)
 	for decade := 1.0; ; decade *= 10 {
@@ -325,7 +324,7 @@ func (h *heat) magnified() float64 {
 	}
 }
 
-// ellipses draws the covariance at some places: which way the doubt lies.
+// ellipses draws the covariance at some places, which shows the direction of the uncertainty.
 func (h *heat) ellipses() {
 	const across = 5
 	k := h.magnified()
@@ -351,7 +350,7 @@ func (h *heat) ellipses() {
 	}
 }
 
-// markers draws the markers, those that were left out crossed, and the camera's foot.
+// markers draws the markers, crosses those that were left out, and draws the camera's foot.
 func (h *heat) markers() {
 	t := h.budget.Table()
 	for _, m := range t.Layout.Markers {
@@ -378,7 +377,7 @@ func (h *heat) markers() {
 	h.text("edge", 1.9, geom.Point{X: h.w / 2, Y: -h.margin / 2}, h.o.Texts.Say("player 1"))
 }
 
-// legend draws the bands next to the mat, much doubt above.
+// legend draws the bands next to the mat, the largest uncertainty at the top.
 func (h *heat) legend() {
 	x, tall := h.w+h.margin+1.5*h.unit, 5.5*h.unit
 	bottom := h.h/2 - tall*float64(h.bands)/2

@@ -6,9 +6,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// This file keeps labels off one another and off what they would hide: everything
-// that is drawn is noted as taken, and a label goes to the first of its places that
-// is free, or to the one that hides least.
+// Labels avoid each other and what they would cover. Everything drawn is recorded as taken. A label
+// goes to the first of its places that is free, or to the one where it covers least.
 
 // overlap returns the area that two boxes share.
 func (b box) overlap(o box) float64 {
@@ -17,7 +16,7 @@ func (b box) overlap(o box) float64 {
 	return math.Max(0, w) * math.Max(0, h)
 }
 
-// take notes that something is drawn within the given points.
+// take records that the box around the given points is taken.
 func (d *drawing) take(ps ...geom.Point) {
 	b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 	for _, p := range ps {
@@ -26,7 +25,7 @@ func (d *drawing) take(ps ...geom.Point) {
 	d.taken = append(d.taken, b)
 }
 
-// takeLine notes a line, piece by piece so that the room next to it stays free.
+// takeLine records a line piece by piece, so that the room next to it stays free.
 func (d *drawing) takeLine(a, b geom.Point) {
 	n := int(math.Max(1, math.Min(40, a.Sub(b).Norm()/(2*d.unit))))
 	for i := range n {
@@ -36,19 +35,19 @@ func (d *drawing) takeLine(a, b geom.Point) {
 	}
 }
 
-// labelBox is where a label of one line lies about its middle.
+// labelBox returns the box of a one-line label centred at p.
 func (d *drawing) labelBox(size float64, p geom.Point, words string) box {
 	w, h := 0.31*size*float64(len([]rune(words)))*d.unit, 0.6*size*d.unit
 	return box{p.X - w, p.Y - h, p.X + w, p.Y + h}
 }
 
-// label writes words at the first place that is free, earlier places being better,
-// and takes it.
+// label writes words at the best of the given places, earlier ones first, and records that place as
+// taken.
 func (d *drawing) label(class string, size float64, words string, places ...geom.Point) {
 	best, least := places[0], math.Inf(1)
 	for i, p := range places {
 		b := d.labelBox(size, p, words)
-		// Inside the picture first of all.
+		// First of all, inside the picture.
 		p.X += math.Max(0, d.view.x0+d.unit-b.x0) - math.Max(0, b.x1-d.view.x1+d.unit)
 		p.Y += math.Max(0, d.view.y0+d.unit-b.y0) - math.Max(0, b.y1-d.view.y1+d.unit)
 		b = d.labelBox(size, p, words)
@@ -65,7 +64,7 @@ func (d *drawing) label(class string, size float64, words string, places ...geom
 	d.text(class, size, best, words)
 }
 
-// around returns places for a label about a box, above and below it first.
+// around returns places for a label around a box, above and below it first.
 func (d *drawing) around(b box, size float64, words string) []geom.Point {
 	l := d.labelBox(size, geom.Point{}, words)
 	mid, gap := geom.Point{X: (b.x0 + b.x1) / 2, Y: (b.y0 + b.y1) / 2}, 0.6*d.unit

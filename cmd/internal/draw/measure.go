@@ -10,7 +10,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// measure measures the chosen pair; nil when none was chosen.
+// measure measures the chosen pair. It returns nil if none was chosen.
 func (d *drawing) measure() (*engine.PairVerdict, error) {
 	if d.o.To == "" {
 		return nil, nil
@@ -23,7 +23,7 @@ func (d *drawing) measure() (*engine.PairVerdict, error) {
 		}
 		return &v, err
 	}
-	// An object: the range to it is measured with this ship alone on the table.
+	// The other is an object: measure its range with this ship alone on the table.
 	alone := *d.scene
 	alone.Ships = []engine.Ship{*d.from}
 	r, err := engine.Measure(&alone, o)
@@ -40,7 +40,7 @@ func (d *drawing) measure() (*engine.PairVerdict, error) {
 	return &engine.PairVerdict{From: v.From, To: v.To, Range: v.Range, Contact: v.Contact}, nil
 }
 
-// measured draws what was measured: the range, and the attack range in each asked arc.
+// measured draws the measurement: the range, and the attack range in each requested arc.
 func (d *drawing) measured(v *engine.PairVerdict) {
 	if v == nil {
 		return
@@ -72,7 +72,7 @@ func (d *drawing) measured(v *engine.PairVerdict) {
 	}
 }
 
-// attack draws the measuring lines inside an arc, coloured by what stands on them.
+// attack writes the attack range inside an arc, and what is on its lines.
 func (d *drawing) attack(v *engine.PairVerdict, a *engine.ArcVerdict) {
 	line := fmt.Sprintf("%s arc: %s (margin %.2f mm)", words(a.Arc.String()), words(a.InArc.String()), float64(a.Margin))
 	if at := a.Attack; at != nil {
@@ -90,7 +90,7 @@ func (d *drawing) attack(v *engine.PairVerdict, a *engine.ArcVerdict) {
 	d.lines = append(d.lines, line)
 }
 
-// names lists names, each kept short.
+// names joins names, each shortened.
 func names(ids []string) string {
 	short := make([]string, len(ids))
 	for i := range ids {
@@ -99,7 +99,7 @@ func names(ids []string) string {
 	return strings.Join(short, ", ")
 }
 
-// measuringLines draws one line, or the band between the two extreme ones.
+// measuringLines draws one line, or the band between two extreme ones.
 func (d *drawing) measuringLines(class string, lines []geom.Line) {
 	if len(lines) > 1 {
 		d.path("span "+class, d.polygon(lines[0][0], lines[0][1], lines[1][1], lines[1][0]))
@@ -114,7 +114,7 @@ func (d *drawing) measuringLines(class string, lines []geom.Line) {
 	}
 }
 
-// figure writes a distance next to its lines, where it hides nothing.
+// figure writes a distance next to its lines, where it covers nothing.
 func (d *drawing) figure(class, before string, r *engine.RangeVerdict) {
 	const size = 2
 	words := before + fmt.Sprintf("%.1f mm · range %s", float64(r.Distance), bandWords(r.Possible))
@@ -140,7 +140,7 @@ func sentence(r *engine.RangeVerdict) string {
 		float64(r.Margin))
 }
 
-// bandWords writes the bands that a range may be: "2", "2 or 3".
+// bandWords formats the possible bands of a range: "2", "2 or 3".
 func bandWords(possible []int) string {
 	switch n := len(possible); n {
 	case 0:

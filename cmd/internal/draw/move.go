@@ -11,7 +11,7 @@ import (
 	"sightline/engine/move"
 )
 
-// Moved is a move to show: a ship and one of the three.
+// Moved is a move to draw: a ship, and one of maneuver, action and drop.
 type Moved struct {
 	Ship     string
 	Maneuver *move.Maneuver
@@ -19,14 +19,14 @@ type Moved struct {
 	Drop     *move.Drop
 }
 
-// moveDrawn is a move with what the engine says of it.
+// moveDrawn is a move with the engine's result.
 type moveDrawn struct {
 	Moved
 	ship   *engine.Ship
 	result move.Result
 }
 
-// move asks the engine about the move that is to be drawn; nil when there is none.
+// move computes the move to draw. It returns nil if there is none.
 func (d *drawing) move() (*moveDrawn, error) {
 	if d.o.Move == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (d *drawing) move() (*moveDrawn, error) {
 	return v, err
 }
 
-// widen makes room for where a move ends.
+// widen makes room for the end of a move.
 func (d *drawing) widen(b *box, v *moveDrawn) {
 	if v.Drop != nil {
 		d.widenToken(b, v.dropped())
@@ -70,18 +70,18 @@ func (d *drawing) widen(b *box, v *moveDrawn) {
 	}
 }
 
-// under draws what of a move lies below the ships: the template.
+// under draws the part of a move below the ships: the template.
 func (d *drawing) under(v *moveDrawn) {
 	if len(v.result.Template) > 0 {
 		d.path("template", d.polygon(v.result.Template...))
 	}
-	g := v.result.Template // there and back, so that what lies across is as far from the end
+	g := v.result.Template // up one side and down the other: vertex i faces vertex j
 	for i, j := 0, len(g)-1; i+1 < j; i, j = i+1, j-1 {
 		d.take(g[i], g[i+1], g[j], g[j-1])
 	}
 }
 
-// over draws what of a move lies on the ships: where it ends, or may end.
+// over draws the part of a move above the ships: its end, or its possible ends.
 func (d *drawing) over(v *moveDrawn) {
 	r := &v.result
 	switch {
@@ -100,9 +100,8 @@ func (d *drawing) over(v *moveDrawn) {
 	d.lines = append(d.lines, v.sentence()...)
 }
 
-// options draws the ends that a player may choose from: first those that are not
-// legal, so that the others lie on them. A slide is drawn as the area that the base
-// covers on it.
+// options draws the ends from which a player may choose, the illegal ones first, below the others.
+// It draws a slide as the area that the base covers.
 func (d *drawing) options(v *moveDrawn) {
 	all := v.result.Options
 	for _, legal := range [...]engine.Outcome{engine.No, engine.NoView, engine.Indeterminate, engine.Yes} {
@@ -142,7 +141,7 @@ func (d *drawing) options(v *moveDrawn) {
 	}
 }
 
-// slide draws the area that a base covers on a slide, with the ends that are legal.
+// slide draws the area that a base covers on a slide, and its two ends if they are legal.
 func (d *drawing) slide(v *moveDrawn, o *move.Option) {
 	from, to := d.corners(v.ship.Base, o.Final), d.corners(v.ship.Base, o.FinalTo)
 	// The base slides along its own length: the front of the one end to the back of the other.
@@ -153,7 +152,7 @@ func (d *drawing) slide(v *moveDrawn, o *move.Option) {
 	}
 }
 
-// dropped returns the device that a drop lays.
+// dropped returns the device that a drop places.
 func (v *moveDrawn) dropped() *engine.Token {
 	kind := v.Drop.Device
 	if kind == "" {
@@ -162,7 +161,7 @@ func (v *moveDrawn) dropped() *engine.Token {
 	return &engine.Token{ID: kind, Kind: kind, Player: v.ship.Player, Pose: v.result.Full}
 }
 
-// legality says in words whether an end is legal.
+// legality describes whether an end is legal.
 func legality(o engine.Outcome) string {
 	switch o {
 	case engine.Yes:
@@ -183,7 +182,7 @@ func optionClass(o *move.Option) string {
 	return "doubtful"
 }
 
-// ghost draws a base where a ship is not, but would be.
+// ghost draws a base at a place where the ship would be.
 func (d *drawing) ghost(class string, s *engine.Ship, at geom.Pose) {
 	_, length := d.profile.Size(s.Base)
 	l := float64(length) / 2
@@ -193,7 +192,7 @@ func (d *drawing) ghost(class string, s *engine.Ship, at geom.Pose) {
 	d.close()
 }
 
-// sentence says in words what the move comes to.
+// sentence describes the result of the move.
 func (v *moveDrawn) sentence() []string {
 	r := &v.result
 	line := fmt.Sprintf("%s: %s", name(v.Ship), r.Maneuver)

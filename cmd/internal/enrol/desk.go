@@ -27,29 +27,29 @@ type Options struct {
 	Hub     *live.Hub
 	Markers vision.MarkerDetector // nil: the sheet cannot be seen
 	Dir     string                // the looks' folder
-	Changed func()                // tells the program that the folder holds other looks
+	Changed func()                // tells the program that the folder's looks have changed
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
 const (
 	lookEvery = 400 * time.Millisecond // interval between pictures while a person shows a ship
-	lookWatch = 10 * time.Second       // how long pictures are read after the page last asked
+	lookWatch = 10 * time.Second       // how long pictures are read after the page's last request
 )
 
 // Desk shows one ship after another to the camera. It is safe for concurrent use.
 type Desk struct {
 	o Options
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	session *jig.Session
 	asked   time.Time
 	before  vision.Frame // the last picture
 	why     string       // why no view was taken from it
-	sheet   bool         // it shows the sheet
+	sheet   bool         // the picture shows the sheet
 	view    *image.NRGBA // the rectified sheet
 	seq     uint64       // of view
-	learnt  string       // the last look that was learnt
+	learnt  string       // the last learnt look
 	stamp   string       // of the folder when it was last read
 	read    *look.Library
 	problem error // why it could not be read
@@ -98,7 +98,7 @@ func (d *Desk) Look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.session != session || state.Frame.Gray != nil && state.Frame.Seq == d.before.Seq && d.before.Gray != nil {
-		return // showing began again, or there is no new picture
+		return // another session began, or there is no new picture
 	}
 	before := d.before
 	d.before = state.Frame
@@ -123,7 +123,7 @@ func (d *Desk) add(table calibration.Table, before, now vision.Frame, seen []cal
 	}
 	r := d.session.Add(table, now, seen)
 	switch {
-	case errors.Is(r.Err, jig.ErrTurn): // the hand that turns it comes
+	case errors.Is(r.Err, jig.ErrTurn): // the hand that turns the base comes into the picture
 		d.why = ""
 	case r.Err != nil:
 		d.why = sentence.Of(r.Err)
@@ -151,7 +151,7 @@ func (d *Desk) finish() {
 	d.o.Changed()
 }
 
-// ready returns the table of a state; the error says for people why nothing can be shown.
+// ready returns the table of a state. Its error tells people why nothing can be shown.
 func ready(s *live.State) (calibration.Table, error) {
 	switch {
 	case s.Held:
@@ -215,10 +215,10 @@ func stampOf(dir string) string {
 	return out.String()
 }
 
-// errGone says that a look was deleted meanwhile.
+// errGone is the error for a look that was deleted meanwhile.
 var errGone = errors.New("this look is no longer there: it was deleted or renamed")
 
-// change changes a look's name, its ships, or which way its front is.
+// change changes a look's name, its ships, or the direction of its front.
 func (d *Desk) change(name string, f func(*look.Look) (*look.Look, error)) error {
 	b, err := d.known()
 	if err != nil {
@@ -250,7 +250,7 @@ func (d *Desk) remove(name string) error {
 	if err := look.CheckName(name); err != nil {
 		return err
 	}
-	err := os.Remove(filepath.Join(d.o.Dir, name+".json")) // the one that counts
+	err := os.Remove(filepath.Join(d.o.Dir, name+".json")) // this file makes the look exist
 	if errors.Is(err, fs.ErrNotExist) {
 		return errGone
 	}

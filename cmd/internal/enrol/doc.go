@@ -1,3 +1,4 @@
-// Package enrol is the page /looks, on which people show ships that carry nothing of ours to the camera. It leads through the
-// four quarter turns of a base on the jig sheet, and lists, renames and deletes looks.
+// Package enrol is the page /looks, on which people show ships without our tokens to the camera. It
+// leads through the four quarter turns of a base on the jig sheet, and lists, renames and deletes
+// looks.
 package enrol

@@ -48,12 +48,12 @@ func (d *Desk) Routes() []web.Route {
 	}
 }
 
-// stateJSON is what the page shows.
+// stateJSON is the state of the page.
 type stateJSON struct {
 	Looks   []lookJSON   `json:"looks"`
-	Problem string       `json:"problem"` // why they cannot be read; "": they can
-	Showing *showingJSON `json:"showing"` // nil: no one shows a ship
-	Learnt  string       `json:"learnt"`  // the look that was learnt last; "": none
+	Problem string       `json:"problem"` // why the looks cannot be read; "": they can
+	Showing *showingJSON `json:"showing"` // nil: nobody shows a ship
+	Learnt  string       `json:"learnt"`  // the last learnt look; "": none
 }
 
 type lookJSON struct {
@@ -73,14 +73,14 @@ type showingJSON struct {
 	Ship  string          `json:"ship"`
 	Base  string          `json:"base"`
 	Taken [jig.Turns]bool `json:"taken"`
-	Next  int             `json:"next"`  // the turn that is wanted, 0…3
-	Do    string          `json:"do"`    // what is to be done
-	Why   string          `json:"why"`   // nothing was taken from the last picture; "": it was, or it was moving
-	Sheet bool            `json:"sheet"` // it is seen
-	Seq   uint64          `json:"seq"`   // of its picture
+	Next  int             `json:"next"`  // the turn to take, 0…3
+	Do    string          `json:"do"`    // instruction for the person
+	Why   string          `json:"why"`   // why the last picture gave no view; "": it gave one, or something moved
+	Sheet bool            `json:"sheet"` // the sheet is visible
+	Seq   uint64          `json:"seq"`   // of the sheet's picture
 }
 
-// state answers with what the page shows, and keeps the desk reading pictures.
+// state sends the page's state, and keeps the desk reading pictures.
 func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
 	out := stateJSON{Looks: []lookJSON{}}
 	b, err := d.known()
@@ -155,7 +155,7 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 // bodyMost suffices for twenty ships' names and a pilot's.
 const bodyMost = 2 << 10
 
-// show begins to show a card. ships are all that carry it; the first one is shown.
+// show begins to show a card. ships are all ships with this card; the first one is shown.
 func (d *Desk) show(text, base, pilot string) error {
 	b, err := engine.ParseBase(base)
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *Desk) show(text, base, pilot string) error {
 	return d.begin(look.Card{Name: ships[0], Ships: ships, Base: b, Pilot: pilot})
 }
 
-// sheetPicture answers with the sheet as the camera sees it, its arrow up.
+// sheetPicture sends the camera's view of the sheet, its arrow up.
 func (d *Desk) sheetPicture(w http.ResponseWriter, _ *http.Request) {
 	d.mu.Lock()
 	view := d.view
@@ -181,7 +181,7 @@ func (d *Desk) sheetPicture(w http.ResponseWriter, _ *http.Request) {
 	writePicture(w, "image/jpeg", buf.Bytes())
 }
 
-// lookPicture answers with a look, its front up.
+// lookPicture sends a look, its front up.
 func (d *Desk) lookPicture(w http.ResponseWriter, r *http.Request) {
 	l, err := look.LoadOne(d.o.Dir, r.PathValue("name"))
 	if err != nil {
