@@ -73,11 +73,14 @@ func (f *Finder) shadowed(cells []int32, lights []paperLight) bool {
 // posts returns the rims of the ships, each with the places where the end of its peg may appear.
 func (f *Finder) posts() (out []under.Post) {
 	for _, r := range f.rims {
-		p := under.Post{Rim: r}
 		var middle geom.Point
+		var all geom.Polygon
 		for _, c := range r {
 			middle = middle.Add(c.At.Mul(1 / float64(len(r))))
+			all = append(all, c.At)
 		}
+		top := geom.Polygon(all.Hull(nil))
+		p := under.Post{Rim: r, May: func(at geom.Point) bool { return f.mayHide(top, at) }}
 		for z := postStep; z <= postHigh; z += postStep {
 			p.Pegs = append(p.Pegs, onMat(middle, f.fit.eye, z))
 		}

@@ -81,6 +81,31 @@ func TestARockInTheGapBetweenTwoShipsIsMentioned(t *testing.T) {
 	assert.True(t, found)
 }
 
+// anywhere is the reach of a miniature that may hide all of the mat.
+func anywhere(geom.Point) bool { return true }
+
+// A fighter's panel that hides the rim of its own base hangs behind the visible rim of the next one.
+func TestWhatAnotherMiniatureMayHideIsExplained(t *testing.T) {
+	own, next := square(50, 80, 40), square(130, 80, 40)
+	panel := square(90, 88, 24) // 21 mm of it beyond what counts as the own ship
+	m := matWith([]geom.Polygon{own, next}, panel)
+	noticed := make([]bool, len(m.Lies))
+	copy(noticed, m.Lies)
+	hidden, visible := rightRim(own), rightRim(next)
+	for i := range hidden {
+		hidden[i].Line = false
+	}
+	for i := range visible { // the left one
+		visible[i].At.X, visible[i].Out.X = 130, -1
+	}
+	none := make([]bool, len(noticed))
+	near := func(at geom.Point) bool { return at.X < 120 }
+	posts := []Post{{hidden, []geom.Point{{X: 70, Y: 100}}, near}, {visible, []geom.Point{{X: 150, Y: 100}}, anywhere}}
+	assert.Empty(t, m.Unexplained(posts, noticed, none))
+	posts[0].May = func(geom.Point) bool { return false }
+	assert.NotEmpty(t, m.Unexplained(posts, noticed, none), "beyond its reach")
+}
+
 // What lies next to a base is the miniature's only where that hides the rim, as seen from the end of its peg.
 func TestWhatLiesBehindAVisibleRimIsNotTheMiniatures(t *testing.T) {
 	base := square(50, 80, 40)
@@ -95,7 +120,7 @@ func TestWhatLiesBehindAVisibleRimIsNotTheMiniatures(t *testing.T) {
 		hidden[i].Line = i < 2 || i > 12
 	}
 	for name, rim := range map[string]Rim{"visible": visible, "hidden": hidden} {
-		parts := m.Unexplained([]Post{{rim, pegs}}, noticed, make([]bool, len(noticed)))
+		parts := m.Unexplained([]Post{{rim, pegs, anywhere}}, noticed, make([]bool, len(noticed)))
 		if name == "hidden" {
 			assert.Empty(t, parts)
 			continue

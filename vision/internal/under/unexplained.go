@@ -16,52 +16,55 @@ const (
 	partCover, partAlone = 0.6, 250
 )
 
-// Post is the rim of a ship, and the places where the end of its miniature's peg may appear on the mat.
+// Post is the rim of a ship, and where its miniature may appear on the mat.
 type Post struct {
 	Rim  Rim
-	Pegs []geom.Point
+	Pegs []geom.Point             // where the end of its peg may appear
+	May  func(at geom.Point) bool // whether the miniature may hide a point of the mat
 }
 
-// Unexplained returns the parts of what was noticed next to ships that their miniatures do not explain, as cells. A miniature stands on a
+// Unexplained returns the parts of what was noticed next to ships that no miniature explains, as cells. A miniature stands on a
 // peg in the middle of its base and hides the rim where it reaches over it. So what lies behind a visible stretch of the rim, as seen
-// from the end of the peg, is not part of it. light are the cells that are nearly as light as paper: what hides white cells of a rim there
-// may look like them.
+// from the end of the peg, is not part of it; it may be part of the miniature on the next base. light are the cells that are nearly as
+// light as paper: what hides white cells of a rim there may look like them.
 func (m *Mat) Unexplained(posts []Post, noticed, light []bool) (parts [][]int32) {
+	mask := make([]bool, len(noticed))
+	for i := range posts {
+		m.eachNear(posts[i].Rim, func(k int) { mask[k] = noticed[k] && !m.Covered[k] })
+	}
 	for i := range posts {
 		p := &posts[i]
-		if len(p.Rim) == 0 {
-			continue
-		}
-		lo, hi := p.Rim[0].At, p.Rim[0].At
-		for _, c := range p.Rim {
-			lo = geom.Point{X: min(lo.X, c.At.X), Y: min(lo.Y, c.At.Y)}
-			hi = geom.Point{X: max(hi.X, c.At.X), Y: max(hi.Y, c.At.Y)}
-		}
-		x0, y0 := max(int(lo.X-partReach), 0), max(int(lo.Y-partReach), 0)
-		x1, y1 := min(int(hi.X+partReach), m.Width), min(int(hi.Y+partReach), m.Height)
-		if x1 <= x0 || y1 <= y0 {
-			continue
-		}
-		w, h := x1-x0, y1-y0
-		mask := make([]bool, w*h)
-		for y := range h {
-			for x := range w {
-				k := (y+y0)*m.Width + x + x0
-				mask[y*w+x] = noticed[k] && !m.Covered[k] && !p.explains(m.middle(k), light[k])
+		m.eachNear(p.Rim, func(k int) {
+			mask[k] = mask[k] && !(p.May(m.middle(k)) && p.explains(m.middle(k), light[k]))
+		})
+	}
+	for _, b := range gray.Blobs(gray.Open(gray.Close(mask, m.Width, m.Height, 1), m.Width, m.Height, partOpen), m.Width, m.Height, partLeast, 0) {
+		var part []int32
+		for _, k := range b.Cells {
+			if !m.Covered[k] {
+				part = append(part, k)
 			}
 		}
-		for _, b := range gray.Blobs(gray.Open(gray.Close(mask, w, h, 1), w, h, partOpen), w, h, partLeast, 0) {
-			var part []int32
-			for _, c := range b.Cells {
-				k := (int(c)/w+y0)*m.Width + int(c)%w + x0
-				if !m.Covered[k] {
-					part = append(part, int32(k))
-				}
-			}
-			parts = append(parts, part)
-		}
+		parts = append(parts, part)
 	}
 	return parts
+}
+
+// eachNear calls do for every cell up to partReach beyond the rectangle about a rim.
+func (m *Mat) eachNear(r Rim, do func(k int)) {
+	if len(r) == 0 {
+		return
+	}
+	lo, hi := r[0].At, r[0].At
+	for _, c := range r {
+		lo = geom.Point{X: min(lo.X, c.At.X), Y: min(lo.Y, c.At.Y)}
+		hi = geom.Point{X: max(hi.X, c.At.X), Y: max(hi.Y, c.At.Y)}
+	}
+	for y := max(int(lo.Y-partReach), 0); y < min(int(hi.Y+partReach), m.Height); y++ {
+		for x := max(int(lo.X-partReach), 0); x < min(int(hi.X+partReach), m.Width); x++ {
+			do(y*m.Width + x)
+		}
+	}
 }
 
 // explains reports whether the miniature may cover a point: as seen from the end of its peg, the rim in front of the point is hidden. In
