@@ -41,13 +41,14 @@ func Every() Candidates {
 }
 
 // onSomeDial reports whether any dial may have a maneuver. None has a side for a bearing without
-// sides, or a reverse faster than speed 1.
+// sides, a reverse bank faster than speed 1, or a reverse straight faster than speed 2, which the
+// Quadrijet has.
 func onSomeDial(m move.Maneuver) bool {
 	switch m.Bearing {
 	case move.Stationary, move.Straight, move.Koiogran:
 		return !m.Left
 	case move.ReverseStraight:
-		return !m.Left && m.Speed == 1
+		return !m.Left && m.Speed <= 2
 	case move.ReverseBank:
 		return m.Speed == 1
 	}
