@@ -15,15 +15,15 @@ import (
 	"sightline/cmd/internal/access"
 )
 
-// answerWithin is how long the table may take for one of its addresses.
+// answerWithin is how long a request to one of the table's addresses may take.
 const answerWithin = 30 * time.Second
 
-// answer answers what the hall asks.
+// answer answers a request of the hall.
 func (c *Client) answer(ctx context.Context, m *nats.Msg) {
 	switch strings.TrimPrefix(m.Subject, c.subjects.Ask("")) {
 	case AskClock:
 		if body, err := json.Marshal(c.clock()); err == nil {
-			_ = m.Respond(body) // one that is lost is asked for again
+			_ = m.Respond(body) // if the answer is lost, the hall asks again
 		}
 	case AskWatch:
 		c.watched.Store(c.up(time.Now().Add(Lease)))
@@ -42,7 +42,7 @@ func (c *Client) answer(ctx context.Context, m *nats.Msg) {
 	}
 }
 
-// resend sets the cursor back.
+// resend sets the cursor back, so that the entries from this number on are sent again.
 func (c *Client) resend(ctx context.Context, from int64) {
 	var hash string
 	if from > 1 {
@@ -57,7 +57,7 @@ func (c *Client) resend(ctx context.Context, from int64) {
 	c.wakeOutbox()
 }
 
-// busy answers what there is no room for.
+// busy returns the answer to a request for which there is no room.
 func busy(m *nats.Msg) *nats.Msg {
 	out := nats.NewMsg(m.Reply)
 	out.Header.Set(HeaderStatus, strconv.Itoa(http.StatusServiceUnavailable))
@@ -66,9 +66,9 @@ func busy(m *nats.Msg) *nats.Msg {
 	return out
 }
 
-// tooLate reports whether the hall has given a request up: a network that stalls hands it on minutes
-// later, and who asked was told long ago that nothing is known of it. Another broker's hall of an
-// older version does not say until when it waits.
+// tooLate reports whether the hall no longer waits for a request. A stalled network delivers
+// requests minutes later, when the caller has long been told that the outcome is unknown. A hall of
+// an older version, behind another broker, sends no time limit.
 func (c *Client) tooLate(until string) bool {
 	if until == "" {
 		return false
@@ -78,10 +78,10 @@ func (c *Client) tooLate(until string) bool {
 	return err != nil || session != c.session || c.up(time.Now()) > up
 }
 
-// roles are those by which the hall may ask.
+// roles are the roles that the hall may claim for a request.
 var roles = map[string]access.Role{"reader": access.Reader, "player": access.Player, "judge": access.Judge}
 
-// answerHTTP answers one of the table's own addresses to the hall.
+// answerHTTP answers a request of the hall to one of the table's own addresses.
 func (c *Client) answerHTTP(ctx context.Context, m *nats.Msg) *nats.Msg {
 	role, known := roles[m.Header.Get(HeaderRole)]
 	path := m.Header.Get(HeaderPath)
@@ -117,21 +117,21 @@ func (c *Client) answerHTTP(ctx context.Context, m *nats.Msg) *nats.Msg {
 	return out
 }
 
-// passed are the headers of a request that the table gets, returned those of its answer that
-// the hall gets.
+// passed lists the request headers that the hall passes to the table; returned lists the response
+// headers that it passes back.
 var (
 	passed   = []string{"Content-Type", "Accept-Language", "If-Match", "If-None-Match"}
 	returned = []string{"Content-Type", "Content-Disposition", "Content-Language", "ETag", "Location", "Retry-After",
 		"Sightline-Needs", "Sightline-Confirm"}
 )
 
-// Returned are the headers of a table's answer that the hall hands on.
+// Returned returns the headers of a table's response that the hall passes back.
 func Returned() []string { return returned }
 
-// Passed are the headers of a request that the hall hands on.
+// Passed returns the headers of a request that the hall passes to the table.
 func Passed() []string { return passed }
 
-// ask asks the table's own server, in this process.
+// ask sends a request to the table's own server, in this process.
 func (c *Client) ask(ctx context.Context, method, path string, body []byte, header http.Header) *recorder {
 	out := &recorder{header: http.Header{}, status: http.StatusOK}
 	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(bytes.NewReader(body)))
@@ -144,7 +144,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, head
 	}
 	r.ContentLength, r.RemoteAddr = int64(len(body)), "127.0.0.1:0"
 	defer func() {
-		if p := recover(); p != nil { // as net/http does for a client
+		if p := recover(); p != nil { // as net/http does for its clients
 			out.status = http.StatusInternalServerError
 			c.o.Log.Warn("hall: the table's server failed", "path", path, "err", p)
 		}
@@ -153,7 +153,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, head
 	return out
 }
 
-// recorder keeps an answer.
+// recorder records a response.
 type recorder struct {
 	header http.Header
 	status int
@@ -171,8 +171,8 @@ func (r *recorder) WriteHeader(status int) {
 	}
 }
 
-// Write implements http.ResponseWriter. Of an answer that is too large it keeps the beginning,
-// and that it is.
+// Write implements http.ResponseWriter. It keeps only the beginning of a response that is too
+// large.
 func (r *recorder) Write(p []byte) (int, error) {
 	r.wrote = true
 	if r.body.Len() > PictureMost {

@@ -20,22 +20,22 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// Options are the parts of a client.
+// Options are the dependencies of a client.
 type Options struct {
 	Invitation Invitation
 	Newest     func() live.State
 	Record     Source
-	// Serve answers the table's own addresses, as the session of the request's context.
+	// Serve answers the table's own addresses with the session in the request's context.
 	Serve   http.Handler
-	Cursor  string            // file that keeps how far the record was handed on; "": it is forgotten at the end
+	Cursor  string            // file with the last acknowledged entry; "": it is not stored
 	Version string            // of the program
 	Log     *slog.Logger      // nil: slog.Default()
 	Notice  func(text string) // reports to the people at the table; may be nil
 
-	dial func() nats.CustomDialer // of tests; nil: the net package's
+	dial func() nats.CustomDialer // for tests; nil: package net
 }
 
-// How often things go out.
+// How often messages are sent.
 const (
 	healthEvery = 500 * time.Millisecond // at most
 	healthLeast = time.Second            // at least
@@ -43,9 +43,9 @@ const (
 	pingEvery   = time.Second
 	dialWithin  = 2 * time.Second
 	ackWithin   = 10 * time.Second
-	outboxEvery = time.Second // with something to send that was not acknowledged
-	asksAtOnce  = 8           // of the table's addresses
-	asksMost    = 64          // with those that wait for their turn
+	outboxEvery = time.Second // interval between attempts while an entry is unacknowledged
+	asksAtOnce  = 8           // concurrent requests to the table's addresses
+	asksMost    = 64          // the same, including those that wait
 	turnWithin  = 10 * time.Second
 )
 
@@ -57,12 +57,12 @@ type Client struct {
 	began    time.Time
 	outbox   outbox
 
-	watched atomic.Int64 // until when someone watches, ms of the steady clock
+	watched atomic.Int64 // time until which someone watches, ms of the steady clock
 	wake    chan struct{}
 	status  status
 }
 
-// New returns a client. It reads the cursor's file, and connects to nothing.
+// New returns a client. It reads the cursor's file, but does not connect.
 func New(o Options) (*Client, error) {
 	if err := o.Invitation.validate(); err != nil {
 		return nil, fmt.Errorf("event: %w", err)
@@ -82,7 +82,7 @@ func New(o Options) (*Client, error) {
 // String names the task.
 func (c *Client) String() string { return "hall" }
 
-// up is a time on the client's steady clock, in ms.
+// up converts a time to the client's steady clock, in ms.
 func (c *Client) up(t time.Time) int64 { return t.Sub(c.began).Milliseconds() }
 
 func (c *Client) clock() Clock {
@@ -90,8 +90,8 @@ func (c *Client) clock() Clock {
 	return Clock{Session: c.session, UpMS: c.up(now), AtMS: now.UnixMilli()}
 }
 
-// Run speaks with the hall until ctx is cancelled. A hall that is not there, goes away or
-// refuses the table is no error: the table plays on, and what is recorded waits.
+// Run talks to the hall until ctx is cancelled. If the hall is absent, disappears or refuses the
+// table, that is no error: the table continues, and the record waits.
 func (c *Client) Run(ctx context.Context) error {
 	conn, err := c.connect()
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Client) Run(ctx context.Context) error {
 	asks, turns := make(chan struct{}, asksMost), make(chan struct{}, asksAtOnce)
 	sub, err := conn.Subscribe(c.subjects.Ask(">"), func(m *nats.Msg) {
 		if what := m.Subject; what == c.subjects.Ask(AskClock) || what == c.subjects.Ask(AskWatch) {
-			c.answer(ctx, m) // at once: by the clock the hall tells what is live
+			c.answer(ctx, m) // at once: the hall uses the clock to decide what is live
 			return
 		}
 		select {
@@ -113,7 +113,7 @@ func (c *Client) Run(ctx context.Context) error {
 					defer func() { <-turns }()
 					c.answer(ctx, m)
 				case <-time.After(turnWithin):
-					_ = m.RespondMsg(busy(m)) // who asked asks again
+					_ = m.RespondMsg(busy(m)) // the caller repeats it
 				}
 			}()
 		default:
@@ -129,12 +129,12 @@ func (c *Client) Run(ctx context.Context) error {
 		group.Go(func() { loop(ctx, conn) })
 	}
 	<-ctx.Done()
-	conn.Close() // ends what waits for an answer
+	conn.Close() // ends whatever waits for an answer
 	group.Wait()
 	return nil
 }
 
-// connect returns a connection that is made, and made again, in the background.
+// connect returns a connection that is established, and re-established, in the background.
 func (c *Client) connect() (*nats.Conn, error) {
 	i := c.o.Invitation
 	key, err := nkeys.FromSeed([]byte(i.Seed))
@@ -148,7 +148,7 @@ func (c *Client) connect() (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name(c.session), nats.Nkey(public, key.Sign), nats.CustomInboxPrefix(Inbox(i.Event, i.Table)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
-		nats.ReconnectBufSize(-1), // nothing that was said while there was no hall is said afterwards
+		nats.ReconnectBufSize(-1), // messages from the time without a hall are never sent late
 		nats.IgnoreAuthErrorAbort(), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.Timeout(dialWithin),
 		nats.FlusherTimeout(dialWithin), nats.NoEcho(),
 		nats.ConnectHandler(func(*nats.Conn) { c.connected() }), nats.ReconnectHandler(func(*nats.Conn) { c.connected() }),
@@ -167,7 +167,7 @@ func (c *Client) connect() (*nats.Conn, error) {
 	}
 	if i.URL[:4] == "tls:" {
 		secure := TLSConfig(i.Fingerprint)
-		if verify := secure.VerifyConnection; verify != nil { // no handler learns what it refuses
+		if verify := secure.VerifyConnection; verify != nil { // no handler is told about a refused certificate
 			secure.VerifyConnection = func(s tls.ConnectionState) error {
 				err := verify(s)
 				c.status.lost(c, err)
@@ -200,13 +200,14 @@ func (c *Client) message(subject, kind, id string, at time.Time, body []byte) *n
 		"ce-time": at.UTC().Format(time.RFC3339Nano), "Content-Type": "application/json",
 		headerSession: c.session, headerUp: strconv.FormatInt(c.up(at), 10), headerAt: strconv.FormatInt(at.UnixMilli(), 10),
 	} {
-		m.Header[key] = []string{value} // as CloudEvents spells it: NewMsg's Set would do so too
+		m.Header[key] = []string{value}
 	}
 	m.Data = body
 	return m
 }
 
-// tellHealth sends the table's health: on change, at most twice a second, at least once.
+// tellHealth sends the table's health when it changes, at most every healthEvery and at least every
+// healthLeast.
 func (c *Client) tellHealth(ctx context.Context, conn *nats.Conn) {
 	ticker := time.NewTicker(healthEvery)
 	defer ticker.Stop()
@@ -271,7 +272,7 @@ func (c *Client) tellState(ctx context.Context, conn *nats.Conn) {
 		if answer.status != http.StatusOK || json.Unmarshal(answer.body.Bytes(), &is) != nil {
 			continue
 		}
-		// A newer state may have come since: what is sent is no older than the one that was looked at.
+		// The body may be newer than state, never older.
 		id := fmt.Sprintf("%s:state:%d", c.session, is.Seq)
 		if conn.PublishMsg(c.message(c.subjects.State(), "state", id, state.At, answer.body.Bytes())) == nil {
 			last = is.Seq
@@ -279,14 +280,14 @@ func (c *Client) tellState(ctx context.Context, conn *nats.Conn) {
 	}
 }
 
-// status reports once when the hall is found and once when it is lost.
+// status reports once when the hall is found, and once when it is lost.
 type status struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	here bool
 	told string
 }
 
-// refused reports whether the hall does not know the table, or knows it no longer.
+// refused reports whether the hall does not, or no longer, know the table.
 func refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked)
 }
@@ -328,7 +329,7 @@ func (s *status) lost(c *Client, err error) {
 	}
 }
 
-// Here reports whether the hall is there.
+// Here reports whether the client is connected to the hall.
 func (c *Client) Here() bool {
 	c.status.mu.Lock()
 	defer c.status.mu.Unlock()

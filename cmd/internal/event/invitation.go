@@ -14,24 +14,24 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Invitation is what a table needs to join a hall. It holds a secret: whoever has it can speak
-// as the table.
+// Invitation is what a table needs to join a hall. It contains a secret: whoever has it can pose as
+// the table.
 type Invitation struct {
 	URL         string // of the broker: "tls://192.168.7.1:4222"
 	Event       string // the hall's name for the event
 	Table       string // "7"
 	Seed        string // of the table's nkey
-	Fingerprint string // SHA-256 of the broker's certificate, 64 hex digits; "": the machine's authorities vouch for it
+	Fingerprint string // SHA-256 of the broker's certificate, 64 hex digits; "": a trusted authority signed it
 	Expires     time.Time
 }
 
 const (
 	invitationScheme = "sightline-hall:?"
-	// InvitationMost is how long an invitation is at most, in bytes.
+	// InvitationMost is the largest size of an invitation, in bytes.
 	InvitationMost = 1024
 )
 
-// names are those of events and tables: each is one token of a subject.
+// names matches the names of events and tables, each of which is one token of a subject.
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,15}$`)
 
 // CheckName returns an error if the name of a table or an event is invalid.
@@ -42,7 +42,7 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// program stands for the table on air in addresses, and is no table's name.
+// program stands for the table on air in addresses, so no table may have this name.
 const program = "program"
 
 // String returns the invitation as one line of text.
@@ -55,7 +55,7 @@ func (i Invitation) String() string {
 	return invitationScheme + q.Encode()
 }
 
-// ParseInvitation reads an invitation. Empty lines and those that begin with # are left out.
+// ParseInvitation parses an invitation. It skips empty lines and those that begin with #.
 func ParseInvitation(text string) (i Invitation, err error) {
 	var line string
 	for l := range strings.Lines(text) {
@@ -113,17 +113,17 @@ func (i *Invitation) validate() error {
 	return nil
 }
 
-// errOtherHall is the error when a broker's certificate differs from the invitation's.
+// errOtherHall is the error for a broker's certificate that is not the invitation's.
 var errOtherHall = errors.New("event: the hall's certificate is not the one of the invitation")
 
-// TLSConfig returns how the broker is recognised: TLS 1.3, and by its certificate's fingerprint
-// where there is one.
+// TLSConfig returns the client's TLS configuration: TLS 1.3, and if there is a fingerprint, only
+// the certificate with it.
 func TLSConfig(fingerprint string) *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS13}
 	if fingerprint == "" {
 		return c
 	}
-	c.InsecureSkipVerify = true // in place of authorities and names: the very certificate
+	c.InsecureSkipVerify = true // the fingerprint replaces authorities and names
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 || Fingerprint(s.PeerCertificates[0].Raw) != strings.ToLower(fingerprint) {
 			return errOtherHall

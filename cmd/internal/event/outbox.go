@@ -17,29 +17,29 @@ import (
 
 // Source is the judges' record of a table. Numbers begin at 1.
 type Source interface {
-	// Head returns the last entry's number and hash; 0 and "" while there is none.
+	// Head returns the last entry's number and hash; 0 and "" if there is none.
 	Head(ctx context.Context) (number int64, hash string, err error)
 	// Entry returns an entry.
 	Entry(ctx context.Context, number int64) (Entry, error)
 }
 
-// Entry is an entry of the record as it is handed on.
+// Entry is an entry of the record in the form sent to the hall.
 type Entry struct {
 	Number  int64
 	Hash    string // SHA-256 of Record, in hex
 	At      time.Time
 	Record  []byte // in canonical form
-	Picture []byte // nil: there is none, or it is too large
+	Picture []byte // nil: none, or too large
 	SHA256  string // of Picture, in hex
 	Type    string // of Picture: "image/jpeg"
 }
 
-// outbox hands the record on, entry by entry, and keeps how far it is.
+// outbox sends the record to the hall, entry by entry, and stores its position.
 type outbox struct {
 	c    *Client
 	file string
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	cursor   cursor
 	readHead time.Time
 	head     Record
@@ -55,8 +55,8 @@ type cursor struct {
 
 const cursorMost = 1 << 10 // bytes of its file
 
-// load reads the cursor. One that cannot be read, or is another event's, begins at 0: what the
-// hall has already it keeps once.
+// load reads the cursor. If its file cannot be read or belongs to another event, it starts at 0:
+// the hall stores an entry that it already has only once.
 func (b *outbox) load() {
 	i := b.c.o.Invitation
 	b.cursor = cursor{Event: i.Event, Table: i.Table}
@@ -87,15 +87,15 @@ func (b *outbox) set(number int64, hash string) {
 	if err == nil {
 		err = atomicfile.Write(b.file, append(raw, '\n'), 0o600)
 	}
-	if err != nil { // it is sent again after the next start, and kept once
+	if err != nil { // the hall gets it again after the next start, and stores it once
 		b.c.o.Log.Warn("hall: how far the record was handed on cannot be kept", "err", err)
 	}
 }
 
-// headEvery is how often the record is asked for its head at most.
+// headEvery is the least time between two reads of the record's head.
 const headEvery = 400 * time.Millisecond
 
-// standing returns how far the record is.
+// standing returns the state of the record.
 func (b *outbox) standing(ctx context.Context) Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,16 +118,16 @@ func (c *Client) Sent() int64 {
 	return c.outbox.cursor.Number
 }
 
-// behind reports whether the record holds what was not handed on: more, or something else.
+// behind reports whether the record has entries that were not sent, or others than were sent.
 func (b *outbox) behind(r Record) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return r.Error == "" && (r.Number != b.cursor.Number || r.Number > 0 && r.Hash != b.cursor.Hash)
 }
 
-// run forwards new entries whenever it is woken, until ctx is cancelled.
+// run sends new entries whenever it is woken, until ctx is cancelled.
 func (b *outbox) run(ctx context.Context, conn *nats.Conn) {
-	said := "" // what the log was told last
+	said := "" // last logged error
 	for {
 		select {
 		case <-ctx.Done():
@@ -155,7 +155,7 @@ func (b *outbox) run(ctx context.Context, conn *nats.Conn) {
 	}
 }
 
-// next hands on one entry; more says that there may be another.
+// next sends one entry. more reports that there may be another.
 func (b *outbox) next(ctx context.Context, conn *nats.Conn) (more bool, err error) {
 	head, _, err := b.c.o.Record.Head(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func (b *outbox) next(ctx context.Context, conn *nats.Conn) (more bool, err erro
 	b.mu.Lock()
 	at := b.cursor
 	b.mu.Unlock()
-	if b.another(ctx, at, head) { // the hall shall see all of it, and what comes next
+	if b.another(ctx, at, head) { // send all of it again, so that the hall sees the whole new record
 		b.c.o.Log.Warn("hall: the record is another one than was handed on: all of it is sent", "number", at.Number)
 		b.set(0, "")
 		return true, nil
@@ -188,8 +188,8 @@ func (b *outbox) next(ctx context.Context, conn *nats.Conn) (more bool, err erro
 	return true, nil
 }
 
-// another reports whether the record no longer holds what was handed on last: it was cut off at
-// its end, or is another one.
+// another reports whether the record no longer holds the entry sent last: it lost its end, or is
+// another record.
 func (b *outbox) another(ctx context.Context, at cursor, head int64) bool {
 	if at.Number == 0 || at.Number > head {
 		return at.Number > head
@@ -198,7 +198,7 @@ func (b *outbox) another(ctx context.Context, at cursor, head int64) bool {
 	return err == nil && last.Hash != at.Hash
 }
 
-// send sends an entry and its picture, the picture first, and waits until both are kept.
+// send sends an entry, its picture first, and waits until both are stored.
 func (b *outbox) send(ctx context.Context, conn *nats.Conn, e *Entry) error {
 	c := b.c
 	table := c.o.Invitation.Table
@@ -219,13 +219,13 @@ func (b *outbox) send(ctx context.Context, conn *nats.Conn, e *Entry) error {
 	return nil
 }
 
-// duplicateCode is JetStream's error for a second message of a subject that keeps one: it is
-// there already.
+// duplicateCode is JetStream's error for a second message on a subject that keeps one. The message
+// is already stored.
 const duplicateCode = 10077
 
-// publish publishes a message and waits until it is kept on the broker's disk. That it is there
-// once its place says, by number and hash. It has no Nats-Msg-Id: all tables' are one list at the
-// broker, which would acknowledge it unread when another table had used its id.
+// publish publishes a message and waits until it is on the broker's disk. Its subject, with number
+// and hash, makes it unique there. It has no Nats-Msg-Id: the broker has one list of them for all
+// tables, and would acknowledge it unread if another table had used the same id.
 func publish(ctx context.Context, conn *nats.Conn, m *nats.Msg) error {
 	ctx, stop := context.WithTimeout(ctx, ackWithin)
 	defer stop()

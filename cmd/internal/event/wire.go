@@ -1,10 +1,9 @@
-// Package event joins a table to the hall of an event. The table's client reports the table's
-// state at most twice a second, hands on what the judges' record holds, and answers what the hall
-// asks. The record itself is the outbox: nothing is queued anywhere else.
+// Package event joins a table to the hall of an event. The table's client sends the table's state
+// at most twice a second, sends the entries of the judges' record, and answers the hall's requests.
+// The record itself is the outbox: nothing else is queued.
 //
-// The hall reads the same types, in package hall. What goes between them are CloudEvents 1.0 in
-// binary mode over NATS: the attributes are headers, and the body is the JSON that the table
-// has anyway, to the byte.
+// Package hall reads the same types. The messages are CloudEvents 1.0 in binary mode over NATS: the
+// attributes are headers, and the body is the table's own JSON, byte for byte.
 package event
 
 import (
@@ -20,64 +19,64 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// Subjects are those of one table: "sl.v1.EVENT.TABLE.…".
+// Subjects are the subjects of one table: "sl.v1.EVENT.TABLE.…".
 type Subjects struct{ prefix string }
 
 // SubjectsOf returns the subjects of a table; "*" stands for all tables.
 func SubjectsOf(event, table string) Subjects { return Subjects{"sl.v1." + event + "." + table + "."} }
 
-// All is everything that the table may publish.
+// All is the subject of everything that the table may publish.
 func (s Subjects) All() string { return s.prefix + ">" }
 
-// Health is where the table says how it is.
+// Health is the subject of the table's health.
 func (s Subjects) Health() string { return s.prefix + "health" }
 
-// State is where the table's whole state goes while someone watches.
+// State is the subject of the table's whole state, which it sends while someone watches.
 func (s Subjects) State() string { return s.prefix + "state" }
 
-// Ruling is the place of one entry of the record. Each has its own, so that a broker keeps each
+// Ruling is the subject of one entry of the record. Each entry has its own, so a broker stores it
 // once, however often it is sent.
 func (s Subjects) Ruling(number int64, hash string) string {
 	return fmt.Sprintf("%sruling.%d.%s", s.prefix, number, hash)
 }
 
-// Rulings are the places of all entries, Pictures those of all pictures.
+// Rulings is the subject of all entries.
 func (s Subjects) Rulings() string { return s.prefix + "ruling.>" }
 
-// Picture is the place of a picture, by its SHA-256.
+// Picture is the subject of a picture, by its SHA-256.
 func (s Subjects) Picture(sha256 string) string { return s.prefix + "picture." + sha256 }
 
-// Pictures are the places of all pictures.
+// Pictures is the subject of all pictures.
 func (s Subjects) Pictures() string { return s.prefix + "picture.*" }
 
-// Ask is where the hall asks the table for something; what ">" is everything.
+// Ask is the subject of the hall's requests to the table; what ">" means all of them.
 func (s Subjects) Ask(what string) string { return s.prefix + "ask." + what }
 
-// Inbox is the beginning of the subjects on which a table gets answers.
+// Inbox is the prefix of the subjects on which a table receives answers.
 func Inbox(event, table string) string { return "_INBOX_" + event + "_" + table }
 
 // Stream is the name of the stream of an event's rulings and pictures.
 func Stream(event string) string { return "SL_" + event }
 
-// What the hall asks for.
+// The hall's requests.
 const (
-	AskClock  = "clock"  // what time the table has: Clock
-	AskWatch  = "watch"  // the whole state, for Lease
-	AskResend = "resend" // the record again, from a number: Resend
+	AskClock  = "clock"  // the table's time: Clock
+	AskWatch  = "watch"  // send the whole state, for Lease
+	AskResend = "resend" // send the record again, from a number: Resend
 	AskHTTP   = "http"   // one of the table's own addresses
 )
 
-// Lease is for how long the table sends its whole state after it was asked to.
+// Lease is how long the table sends its whole state after AskWatch.
 const Lease = 10 * time.Second
 
-// The most that goes in one message, in bytes: a record with its scene, a picture, an answer.
+// The largest sizes of one message, in bytes: a record with its scene, a picture, an answer.
 const (
 	PayloadMost = 4 << 20
 	PictureMost = PayloadMost - 64<<10
 )
 
-// Headers of messages besides the CloudEvents attributes. Up and Session are the table's steady
-// clock, which no one sets: by it the hall tells how old something is.
+// Headers of messages in addition to the CloudEvents attributes. Up and Session are the table's
+// steady clock, which nobody can set: from it the hall computes a message's age.
 const (
 	headerUp      = "Sightline-Up"      // ms since the session began
 	headerSession = "Sightline-Session" // of the table's program
@@ -87,22 +86,22 @@ const (
 	HeaderPath   = "Sightline-Path"
 	HeaderRole   = "Sightline-Role"
 	HeaderName   = "Sightline-Name"
-	HeaderUntil  = "Sightline-Until"  // the table's steady clock when the hall no longer waits: "SESSION MS"
+	HeaderUntil  = "Sightline-Until"  // the table's steady clock at which the hall stops waiting: "SESSION MS"
 	HeaderStatus = "Sightline-Status" // of its answer
 )
 
-// Resend asks for the record again, from the entry of this number.
+// Resend asks for the record again, from the entry with this number.
 type Resend struct {
 	From int64 `json:"from"`
 }
 
-// Until is a HeaderUntil.
+// Until formats a HeaderUntil.
 func Until(session string, upMS int64) string { return session + " " + strconv.FormatInt(upMS, 10) }
 
 // Clock is one reading of a table's clocks.
 type Clock struct {
-	Session string `json:"session"`    // of the program: another one begins again at 0
-	UpMS    int64  `json:"up_ms"`      // steady: no one sets it
+	Session string `json:"session"`    // of the program: a new one starts at 0
+	UpMS    int64  `json:"up_ms"`      // steady: nobody sets it
 	AtMS    int64  `json:"at_unix_ms"` // the clock that people see and set
 }
 
@@ -119,13 +118,13 @@ func ClockOf(m *nats.Msg) (Clock, error) {
 	return c, c.Check()
 }
 
-// clockMost is the most that a clock can say, in ms: sums of a few stay far inside 64 bits, and
-// in nanoseconds inside a time.Duration.
+// clockMost is the largest accepted reading, in ms: sums of a few readings fit in 64 bits, and in
+// nanoseconds in a time.Duration.
 const clockMost = 1 << 42 // 139 years
 
 const sessionMost = 64 // bytes of a session's name
 
-// Check says what is wrong with a reading; nil: nothing.
+// Check returns an error for an impossible reading.
 func (c Clock) Check() error {
 	if c.UpMS < 0 || c.UpMS > clockMost || c.AtMS < -clockMost || c.AtMS > clockMost {
 		return fmt.Errorf("event: no clock says up %d ms and unix %d ms", c.UpMS, c.AtMS)
@@ -133,7 +132,7 @@ func (c Clock) Check() error {
 	return nil
 }
 
-// Health says how a table is.
+// Health is a summary of a table's state.
 type Health struct {
 	Version string     `json:"version"` // of its program
 	Code    live.Code  `json:"code"`
@@ -142,9 +141,9 @@ type Health struct {
 	Ships   int        `json:"ships"`
 	From    string     `json:"from"` // the chosen pair
 	To      string     `json:"to"`
-	Answer  string     `json:"answer"` // of it, as far as the players agreed: "Range 2"; "": there is none
-	Held    bool       `json:"held"`   // the answer is a held picture's: it is not live
-	Call    *Call      `json:"call"`   // what is held for a judge; null: nothing
+	Answer  string     `json:"answer"` // of the pair, as far as the agreement allows it: "Range 2"; "": none
+	Held    bool       `json:"held"`   // the answer is that of a held picture, not live
+	Call    *Call      `json:"call"`   // the picture held for a judge; null: none
 	Record  Record     `json:"record"`
 	Ruling  *Ruling    `json:"ruling"`          // the last one; null: none
 	Trouble string     `json:"rulings_trouble"` // why no ruling can be recorded now
@@ -160,7 +159,7 @@ type Call struct {
 	Asked string `json:"asked"`
 }
 
-// Record is how far a table's record is, and how far it has been handed on.
+// Record is the length of a table's record, and how much of it the hall has.
 type Record struct {
 	Number int64  `json:"number"` // of the last entry; 0: none
 	Hash   string `json:"hash"`
@@ -176,7 +175,7 @@ type Ruling struct {
 	Decision live.Decision `json:"decision"`
 }
 
-// Game is the game on the table.
+// Game is the game at the table.
 type Game struct {
 	ID      int64     `json:"id"`
 	Round   int       `json:"round"`
@@ -188,7 +187,7 @@ type Game struct {
 	Over    string    `json:"over"`
 }
 
-// textMost is how many characters of a text go into a health: it is about a kilobyte.
+// textMost is the largest number of characters of a text in a health, which has about a kilobyte.
 const textMost = 120
 
 func cut(text string) string {
@@ -198,7 +197,7 @@ func cut(text string) string {
 	return text
 }
 
-// HealthOf sums a state up, with up the table's steady clock at a time.
+// HealthOf returns the health of a state. up converts a time to the table's steady clock.
 func HealthOf(s *live.State, up func(time.Time) int64) Health {
 	h := Health{
 		Code: s.Health.Code, Title: cut(s.Health.Title), FPS: math.Round(s.Figures.FPS), Ships: len(s.Located.Scene.Ships),
@@ -220,12 +219,12 @@ func HealthOf(s *live.State, up func(time.Time) int64) Health {
 	return h
 }
 
-// numberMost is the largest number of a health: what a page's numbers hold exactly.
+// numberMost is the largest number in a health: JavaScript represents it exactly.
 const numberMost = 1 << 53
 
-// Clean checks a health that came from a table, and makes its texts fit for a line next to other
-// tables': printable, since some characters turn the order of what follows, and no longer than a
-// table sends them. The error says what no table says of itself.
+// Clean checks a health received from a table, and cleans its texts to fit in a line next to other
+// tables'. They become printable, since some characters change the order of what follows, and no
+// longer than a table sends them. It fails for a health that no table sends.
 func (h *Health) Clean() error {
 	if h.Code == "" {
 		return errors.New("event: a health without a code")
@@ -258,5 +257,5 @@ func (h *Health) Clean() error {
 	return nil
 }
 
-// Line makes a text of a table fit for a line of a page.
+// Line cleans a table's text to fit in a line of a page.
 func Line(text string) string { return cut(sentence.Printable(text, '\uFFFD')) }

@@ -18,10 +18,10 @@ import (
 	"sightline/vision/capture"
 )
 
-// Look is how cameras are found and looked through.
+// Look finds cameras and takes pictures with them.
 type Look struct {
 	List func(ctx context.Context) []capture.Found
-	// Take opens a camera that the program does not use and takes one picture.
+	// Take opens a camera that the program does not use, and takes one picture.
 	Take func(ctx context.Context, source string) (vision.Frame, error)
 	Now  func() time.Time
 }
@@ -33,7 +33,7 @@ const (
 	thumbWide  = 480 // px
 )
 
-// seen is what a camera showed last.
+// seen is the last picture of a camera.
 type seen struct {
 	found   capture.Found
 	jpeg    []byte
@@ -41,12 +41,12 @@ type seen struct {
 	problem string // why there is no new one
 }
 
-// cameras looks through the machine's cameras while someone looks at the list. A camera
-// that the program uses is left alone: nothing else may open it.
+// cameras takes pictures with the machine's cameras while someone looks at the list. It leaves out
+// the camera in use, which nothing else may open.
 type cameras struct {
 	look Look
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	asked   time.Time
 	running bool
 	rounds  int
@@ -54,15 +54,14 @@ type cameras struct {
 	inUse   string
 }
 
-// known returns the cameras as they were found last; looking says that none was found yet
-// because the first round is under way.
+// known returns the cameras found last. looking reports that the first round has not ended yet.
 func (c *cameras) known() (all []seen, looking bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.all), c.rounds == 0
 }
 
-// watch looks for cameras for a while. inUse is the source that the program has open.
+// watch looks for cameras for a while. inUse is the source that the program uses.
 func (c *cameras) watch(inUse string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +83,7 @@ func (c *cameras) run() {
 	}
 }
 
-// idle stops taking pictures once the page is closed.
+// idle reports whether the page is closed, and then stops taking pictures.
 func (c *cameras) idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +93,7 @@ func (c *cameras) idle() bool {
 	return !c.running
 }
 
-// round lists the cameras and takes a picture of each that is free.
+// round lists the cameras and takes a picture with each free one.
 func (c *cameras) round(ctx context.Context) {
 	found := c.look.List(ctx)
 	c.mu.Lock()
@@ -138,7 +137,7 @@ func (c *cameras) publish(all []seen, whole bool) {
 	}
 }
 
-// take takes a picture and makes it small.
+// take takes a picture and reduces it.
 func (c *cameras) take(ctx context.Context, source string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, takeWithin)
 	defer cancel()
@@ -164,7 +163,7 @@ func (c *cameras) picture(source string) []byte {
 	return nil
 }
 
-// thumbnail makes a picture small, in colour where there is colour.
+// thumbnail reduces a picture, in colour if it has colour.
 func thumbnail(f vision.Frame) ([]byte, error) {
 	w, h := f.Size()
 	if w == 0 || h == 0 {
@@ -186,9 +185,9 @@ func thumbnail(f vision.Frame) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// best returns the mode that suits a table: pictures of 1080 lines or more, but no more
-// than 4K, at five a second or more; compressed ones, where the bus carries no others so
-// quickly. Without such a mode, the one with the most pixels.
+// best returns the mode that suits a table: at least 1080 lines, at most 4K, and at least five
+// pictures a second, compressed only if the bus is too slow for others. If there is none, it
+// returns the mode with the most pixels.
 func best(modes []capture.Mode) capture.Mode {
 	if len(modes) == 0 {
 		return capture.Mode{}

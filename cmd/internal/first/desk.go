@@ -23,50 +23,49 @@ import (
 //go:embed static
 var static embed.FS
 
-// SimulatedSource is the simulated table, which every machine has.
+// SimulatedSource is the source of the simulated table, which every machine has.
 const SimulatedSource = "sim:"
 
-// Options are what the page needs of the program.
+// Options are the dependencies of the page.
 type Options struct {
-	Path   string // of the file in which the page keeps what people decided
+	Path   string // file in which the page stores the user's choices
 	Layout calibration.Layout
 	Facts  func() Facts
-	Frame  func() vision.Frame // the newest of the camera in use
+	Frame  func() vision.Frame // newest picture of the camera in use
 	Look   Look
-	// UseCamera makes the program begin again with another camera.
+	// UseCamera restarts the program with another camera.
 	UseCamera func(Camera)
-	// Named says what named the camera that the program was started with; "": nothing. Such a
-	// name counts again at the next start.
+	// Named says where the present camera was configured; "": nowhere. The same configuration
+	// applies at the next start.
 	Named string
-	InUse Camera // that the program was started with; without a source: none
-	// ScaleX and ScaleY are what the printer makes of a length, as far as the configuration
-	// knows it.
+	InUse Camera // the camera with which the program was started; without a source: none
+	// ScaleX and ScaleY are the configured scale of the printer.
 	ScaleX, ScaleY float64
 	Board          string // for the lens, as calibration.ParseBoard reads it
 }
 
-// Desk is the page of the first table. Its methods are safe for concurrent use.
+// Desk is the page for the first table. Its methods are safe for concurrent use.
 type Desk struct {
 	o       Options
 	cameras cameras
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	kept Kept
 }
 
-// New returns the page with what was stored.
+// New returns the page with the stored choices.
 func New(o Options, kept Kept) *Desk {
 	return &Desk{o: o, kept: kept, cameras: cameras{look: o.Look}}
 }
 
-// Kept returns what people decided so far.
+// Kept returns the choices made so far.
 func (d *Desk) Kept() Kept {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.kept
 }
 
-// Keep changes what people decided, and keeps it. An error leaves it as it was.
+// Keep changes the choices and stores them. If storing fails, nothing changes.
 func (d *Desk) Keep(change func(*Kept) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,7 +94,7 @@ func (d *Desk) Routes() []web.Route {
 	}
 }
 
-// stateJSON is what the page shows.
+// stateJSON is the state of the page.
 type stateJSON struct {
 	Steps   []stepJSON  `json:"steps"`
 	Quick   bool        `json:"quick"`
@@ -107,9 +106,9 @@ type stateJSON struct {
 	ScaleY  float64     `json:"scale_y"`
 	Camera  cameraJSON  `json:"camera"`
 	Answers bool        `json:"answers"`
-	Busy    bool        `json:"busy"` // a calibration has the camera
+	Busy    bool        `json:"busy"` // a calibration uses the camera
 	Found   []foundJSON `json:"found"`
-	Looking bool        `json:"looking"` // for cameras, for the first time
+	Looking bool        `json:"looking"` // the first search for cameras has not ended
 }
 
 type stepJSON struct {
@@ -127,7 +126,7 @@ type cameraJSON struct {
 	Source    string `json:"source"` // "": none
 	Simulated bool   `json:"simulated"`
 	Live      bool   `json:"live"`
-	Named     string `json:"named"` // who named it for the next start too; "": the page
+	Named     string `json:"named"` // where the camera is configured for the next start too; "": on the page
 }
 
 type foundJSON struct {
@@ -139,8 +138,7 @@ type foundJSON struct {
 	InUse   bool   `json:"in_use"`
 }
 
-// state answers with what the page shows. ?cameras looks for cameras: each of them is opened
-// for its picture.
+// state sends the page's state. With ?cameras it looks for cameras, and opens each for a picture.
 func (d *Desk) state(w http.ResponseWriter, r *http.Request) {
 	kept, f := d.Kept(), d.o.Facts()
 	f.Quick, f.Print = kept.Quick, kept.Print
@@ -167,7 +165,7 @@ func (d *Desk) state(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, j)
 }
 
-// found is a camera of the list.
+// found returns a camera of the list.
 func (d *Desk) found(s seen, f *Facts) foundJSON {
 	j := foundJSON{Source: s.found.Source, Name: s.found.Name, Modes: modesText(s.found.Modes), Problem: s.problem,
 		InUse: s.found.Source == f.Camera}
@@ -197,7 +195,7 @@ func (d *Desk) picture(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(picture)
 }
 
-// intentJSON is an intent as the page writes it.
+// intentJSON is an intent of the page.
 type intentJSON struct {
 	Do     string  `json:"do"` // camera, bars, way, sheets
 	Source string  `json:"source"`
@@ -206,7 +204,7 @@ type intentJSON struct {
 	Ships  string  `json:"ships"`
 	BarX   float64 `json:"bar_x_mm"`
 	BarY   float64 `json:"bar_y_mm"`
-	ScaleX float64 `json:"scale_x"` // for which the measured sheet was drawn; 0: the newest
+	ScaleX float64 `json:"scale_x"` // scale for which the measured sheet was drawn; 0: the newest
 	ScaleY float64 `json:"scale_y"`
 }
 
@@ -225,7 +223,7 @@ func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, map[string]string{"says": says})
 }
 
-// do carries out an intent, and returns the result in a sentence.
+// do carries out an intent, and returns its result as a sentence.
 func (d *Desk) do(in intentJSON) (says string, err error) {
 	switch in.Do {
 	case "camera":
@@ -255,7 +253,7 @@ func (d *Desk) do(in intentJSON) (says string, err error) {
 	return says, err
 }
 
-// useCamera begins again with a camera of the list.
+// useCamera restarts with a camera of the list.
 func (d *Desk) useCamera(source string) (string, error) {
 	chosen := Camera{Source: source, Name: "Simulated table"}
 	if source != SimulatedSource {
@@ -272,12 +270,12 @@ func (d *Desk) useCamera(source string) (string, error) {
 			return "", errors.New("this camera is not in the list any more: plug it in again, and choose when it shows")
 		}
 		if strings.HasPrefix(source, "csi:") {
-			chosen.Width, chosen.Height, chosen.FPS = 0, 0, 0 // a sensor's modes are no sizes of a video
+			chosen.Width, chosen.Height, chosen.FPS = 0, 0, 0 // a sensor's modes are not the sizes of a video
 		}
 	}
 	err := d.Keep(func(k *Kept) error {
 		if was := d.o.InUse; k.Calibrated == nil && was.Source != chosen.Source && !simulated(was.Source) {
-			k.Calibrated = &was // earlier files are of that camera
+			k.Calibrated = &was // the earlier files belong to that camera
 		}
 		k.Camera = &chosen
 		return nil
@@ -293,12 +291,12 @@ func (d *Desk) useCamera(source string) (string, error) {
 	return says, nil
 }
 
-// simulated reports whether a source is no camera: such a one is never calibrated.
+// simulated reports whether a source is no camera. It is then never calibrated.
 func simulated(source string) bool {
 	return source == "" || strings.HasPrefix(source, SimulatedSource)
 }
 
-// sheetsAddress is where the document to print is, another one for another scale.
+// sheetsAddress returns the address of the document to print, which changes with the scale.
 func (d *Desk) sheetsAddress(k *Kept) string {
 	s := d.scale(k)
 	return fmt.Sprintf("/api/first/sheets.pdf?paper=%s&quick=%t&scale=%.5f,%.5f", k.Paper, k.Quick, s.X, s.Y)
@@ -312,7 +310,7 @@ func (d *Desk) scale(k *Kept) sheet.PrinterScale {
 	return sheet.PrinterScale{X: d.o.ScaleX, Y: d.o.ScaleY}
 }
 
-// sheets makes everything to print, as one document.
+// sheets sends all sheets to print, as one document.
 func (d *Desk) sheets(w http.ResponseWriter, _ *http.Request) {
 	kept := d.Kept()
 	pages, err := d.pages(&kept)

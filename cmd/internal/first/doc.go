@@ -1,9 +1,8 @@
-// Package first leads from nothing to the first trusted answer: it knows which steps a
-// table has behind it and which comes next, lists the machine's cameras with what they
-// show, and draws the sheets to print. What people decided on the way is kept in a file,
-// so that the way can be left and taken up again.
+// Package first leads from nothing to the first trusted answer. It knows which steps a table has
+// completed and which comes next, lists the machine's cameras with a picture of each, and draws the
+// sheets to print. It stores the user's choices in a file, so that people can leave and come back.
 //
-// The steps themselves are done where they belong: lens, table and verification by package
-// setup, mat and obstacles by the learner of package app. This package only looks at what
-// came of them.
+// Other packages carry out the steps: setup calibrates the lens and the table and verifies both;
+// the learner of package app learns the mat and the obstacles. This package only looks at the
+// results.
 package first

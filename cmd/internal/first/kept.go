@@ -12,7 +12,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// Kept is what people decided on the way to their first table.
+// Kept holds the user's choices on the way to the first table.
 type Kept struct {
 	Version int     `json:"version"`
 	Quick   bool    `json:"quick"`            // the quick way: no board, no verification
@@ -25,20 +25,20 @@ type Kept struct {
 	Calibrated *Camera `json:"calibrated,omitempty"`
 }
 
-// Print is what the bars of a sheet say of the printer.
+// Print is the printer's scale, from the measured bars of a sheet.
 type Print struct {
 	BarX   float64 `json:"bar_x_mm"`
 	BarY   float64 `json:"bar_y_mm"`
-	ScaleX float64 `json:"scale_x"` // what the printer makes of a length
+	ScaleX float64 `json:"scale_x"` // printed length divided by the drawn length
 	ScaleY float64 `json:"scale_y"`
-	Good   bool    `json:"good"` // the sheet came out true
+	Good   bool    `json:"good"` // the last sheet needs no correction
 }
 
-// Camera is the camera that was chosen on the page.
+// Camera is the camera that the user chose on the page.
 type Camera struct {
 	Source string  `json:"source"`
 	Name   string  `json:"name"`
-	Width  int     `json:"width_px"` // 0: its own choice
+	Width  int     `json:"width_px"` // 0: the camera's own choice
 	Height int     `json:"height_px"`
 	FPS    float64 `json:"frames_per_second"`
 }
@@ -50,10 +50,10 @@ const (
 	defaultShips = "A1-A4,B1-B4"
 )
 
-// LoadKept reads what was stored. Without a file nothing is.
+// LoadKept reads the stored choices. Without a file it returns the defaults.
 func LoadKept(path string) (Kept, error) {
-	// The quick way is where everyone begins: it takes nothing that the exact way does not take too, and
-	// what it gives says how sure it is.
+	// Everyone begins with the quick way: it needs nothing that the exact way does not need too, and
+	// its result states its uncertainty.
 	k := Kept{Version: keptVersion, Quick: true, Paper: defaultPaper, Ships: defaultShips}
 	read := k
 	if _, err := strictjson.Load(path, keptMost, &read); err != nil {
@@ -65,7 +65,7 @@ func LoadKept(path string) (Kept, error) {
 	return read, nil
 }
 
-// check reports what no page of ours writes.
+// check returns an error for what the page never writes.
 func (k *Kept) check() error {
 	if k.Version != keptVersion {
 		return fmt.Errorf("version: expected %d, got %d", keptVersion, k.Version)
@@ -87,7 +87,7 @@ func (k *Kept) check() error {
 	return nil
 }
 
-// Known returns a camera by its source, with its name where it was chosen on the page.
+// Known returns the camera of a source, with its name if it was chosen on the page.
 func (k *Kept) Known(source string) Camera {
 	if k.Camera != nil && k.Camera.Source == source {
 		return *k.Camera
@@ -103,8 +103,8 @@ func (k Kept) save(path string) error {
 	return strictjson.Save(path, k, 0o644)
 }
 
-// measure takes the measured bars of a sheet. It was drawn for the printer that it says, or for
-// one of the scale that is known.
+// measure takes the measured bars of a sheet. The sheet was drawn for the scale in the intent, or
+// for the known one.
 func (k *Kept) measure(known sheet.PrinterScale, in intentJSON) (string, error) {
 	x, y := geom.Length(in.BarX)*geom.Millimeter, geom.Length(in.BarY)*geom.Millimeter
 	before, err := setup.PrintState{ScaleX: known.X, ScaleY: known.Y}.Drawn(in.ScaleX, in.ScaleY)

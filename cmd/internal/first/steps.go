@@ -9,24 +9,24 @@ import (
 	"sightline/vision/token"
 )
 
-// Facts are what is known of the table now. The steps follow from them alone, so that a
-// step that was done elsewhere (by a command, in another browser) is done here too.
+// Facts are the present state of the table. The steps depend on nothing else, so a step completed
+// elsewhere (by a command, in another browser) is complete here too.
 type Facts struct {
-	Camera     string // the source in use; "": none was chosen
-	Live       bool   // it gives pictures
+	Camera     string // the source in use; "": none
+	Live       bool   // it delivers pictures
 	Trouble    string // why it does not
-	Ended      bool   // it was a recording, and is over
+	Ended      bool   // it was a recording, and has ended
 	Simulated  bool
 	Height     int // of its pictures, px; 0: unknown
 	Print      *Print
-	Quick      bool               // the quick way is wanted
-	Lens       bool               // a lens is known, in whatever way
-	Rough      bool               // it was estimated from markers
-	RoughTable bool               // Table rests on such a lens
-	Table      *calibration.Table // in use; nil: the camera's place is not known
-	Saved      bool               // Table is one that was saved, or was found again from it
-	Busy       bool               // a calibration has the camera
-	Missing    int                // markers of the layout that are not seen
+	Quick      bool               // the user chose the quick way
+	Lens       bool               // a lens is known, from any source
+	Rough      bool               // the lens was estimated from markers
+	RoughTable bool               // Table was made with such a lens
+	Table      *calibration.Table // in use; nil: the camera's pose is unknown
+	Saved      bool               // Table was saved, or found again from a saved one
+	Busy       bool               // a calibration uses the camera
+	Missing    int                // markers of the layout that are not visible
 	MatLearnt  bool
 	Tokens     int  // in the catalogue
 	Watched    bool // obstacles
@@ -43,25 +43,25 @@ type State string
 // The states of a step.
 const (
 	Done    State = "done"
-	Next    State = "next"    // the first that is not done
-	Open    State = "open"    // may be done now
+	Next    State = "next"    // the first open one
+	Open    State = "open"    // can be done now
 	Waiting State = "waiting" // for another step
-	Skipped State = "skipped" // the quick way leaves it out
+	Skipped State = "skipped" // the quick way skips it
 )
 
-// Step is one step to the first trusted answer.
+// Step is a step to the first trusted answer.
 type Step struct {
 	ID    string
 	Title string
 	State State
 	Now   string // the current state in words
-	Gain  string // what it buys, in millimetres where it does
-	Does  string // what its button does; "": it has none
-	Href  string // where the button leads; "": the page itself does it
-	Needs string // what must be done first, when it waits
+	Gain  string // benefit, in millimetres if it has such
+	Does  string // label of its button; "": no button
+	Href  string // where the button leads; "": the page itself handles it
+	Needs string // what must be done first, if it waits
 }
 
-// ids of the steps in their order.
+// The ids of the steps in their order.
 const (
 	camera    = "camera"
 	printing  = "print"
@@ -124,7 +124,7 @@ func (f Facts) print() Step {
 	return s
 }
 
-// needs makes a step wait.
+// needs returns the step as waiting for something.
 func (s Step) needs(what string) Step {
 	s.State, s.Needs, s.Does, s.Href = Waiting, what, "", ""
 	return s
@@ -210,8 +210,8 @@ func (f Facts) obstacles() Step {
 	return f.taught(s, f.Tokens > 0 && f.MatLearnt, learnt, "More tokens", "The catalogue is empty. A game without obstacles needs none.")
 }
 
-// taught is a step that needs the markers: what it says when it is done, what it then does again, and what
-// it says before.
+// taught completes a step that needs the markers. now and again are its text and button when it is
+// done, before is its text until then.
 func (f Facts) taught(s Step, done bool, now, again, before string) Step {
 	switch {
 	case done:
@@ -275,21 +275,21 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// gains are standard deviations from the error budget of the table in use, of a distance of
-// 300 mm in the middle of the mat unless it says otherwise.
+// gains are standard deviations from the error budget of the table in use, for a distance of 300 mm
+// in the middle of the mat unless stated otherwise.
 type gains struct {
 	lensMiddle, lensCorner, place, scale, total geom.Length
-	rough, exact                                string // of a table without a calibration, as measured
+	rough, exact                                string // of a table without a calibration, measured
 }
 
-// What the lens leaves of a distance of 300 mm in the middle of the mat, one standard
-// deviation: the simulated tables of the browser's tests (docs/calibrating.md#two-ways).
+// The lens's contribution to a distance of 300 mm in the middle of the mat, one standard deviation,
+// on the simulated tables of the browser tests (docs/calibrating.md#two-ways).
 const (
 	roughLens = "0.4 mm"
 	exactLens = "0.1 mm"
 )
 
-// gainsOf works the budget of a table out; the zero Table has none.
+// gainsOf computes the gains of a table; the zero Table has none.
 func gainsOf(t *calibration.Table) gains {
 	g := gains{rough: roughLens, exact: exactLens}
 	if t == nil {
@@ -314,7 +314,7 @@ func gainsOf(t *calibration.Table) gains {
 	return g
 }
 
-// millimetres writes a standard deviation for people.
+// millimetres formats a standard deviation for people.
 func millimetres(l geom.Length) string {
 	if l < 0.005*geom.Millimeter {
 		return "less than 0.01 mm"

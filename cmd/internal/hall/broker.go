@@ -36,12 +36,12 @@ const (
 	certificateMost = 16 << 10     // bytes
 	storeFolder     = "jetstream"
 	readyWithin     = 20 * time.Second
-	checkEvery      = time.Second // whether the invitations of connected tables still hold
+	checkEvery      = time.Second // interval between checks of the connected tables' invitations
 	clientsMost     = 1024
 )
 
-// certificate returns the broker's certificate, which is made at the first start, and its
-// fingerprint. It names no host: tables know it by the fingerprint.
+// certificate returns the broker's certificate and its fingerprint. It makes the certificate at the
+// first start, without a host name: tables check the fingerprint.
 func certificate(dir string, now time.Time) (tls.Certificate, string, error) {
 	path := filepath.Join(dir, certificateFile)
 	raw, err := regularfile.Read(path, certificateMost)
@@ -86,20 +86,20 @@ func newCertificate(now time.Time) ([]byte, error) {
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), nil
 }
 
-// broker is the embedded one.
+// broker is the embedded broker.
 type broker struct {
 	server   *server.Server
 	door     *door
 	dir      string
-	reopened time.Time // when its files were last read again
-	folder   string    // of the rulings
+	reopened time.Time // last time its files were read again
+	folder   string    // folder of the rulings
 	noted    os.FileInfo
 
-	mu    sync.Mutex // guards what follows
-	stuck error      // why it keeps nothing; nil: it does
+	mu    sync.Mutex // guards the fields below
+	stuck error      // why it stores nothing; nil: it does
 }
 
-// door decides who may connect, and what they may say.
+// door decides which programs may connect and what they may publish.
 type door struct {
 	invites *Invites
 	own     string // the hall's public key
@@ -107,11 +107,11 @@ type door struct {
 	event   string
 	server  *server.Server
 
-	mu       sync.Mutex        // guards what follows
+	mu       sync.Mutex        // guards the fields below
 	inside   map[uint64]*guest // connected tables
 	sent     map[string]sentHome
 	second   map[string]sentHome
-	stranger struct { // the last program whose key no invitation has
+	stranger struct { // the last program whose key is in no invitation
 		at   time.Time
 		from string
 	}
@@ -121,11 +121,11 @@ type door struct {
 type guest struct {
 	key, table string
 	name       string // of its program's session
-	messages   int64  // that it had sent
+	messages   int64  // messages that it had sent at the last check
 	floods     int    // how often in a row it sent too many
 }
 
-// sentHome says when something last happened to a table's program, and what.
+// sentHome is the last incident with a table's program.
 type sentHome struct {
 	at  time.Time
 	why string
@@ -136,16 +136,16 @@ func newDoor(invites *Invites, own, event string, log *slog.Logger) *door {
 		second: map[string]sentHome{}}
 }
 
-// A table sends seven messages a second, and many small rulings at once after it was alone. One
-// that sends more than floodMost in a second, twice in a row, stays out for floodOut.
+// A table sends seven messages a second, and many small rulings at once after it was disconnected.
+// One that sends more than floodMost in a second, twice in a row, is kept out for floodOut.
 const (
 	floodOut = time.Minute
-	freedIn  = 10 // tries, freedEvery apart, for a connection that ends to be gone
+	freedIn  = 10 // attempts, freedEvery apart, until a closed connection is gone
 
 	freedEvery = 100 * time.Millisecond
 )
 
-var floodMost int64 = 20_000 // tests have less
+var floodMost int64 = 20_000 // smaller in tests
 
 var _ server.Authentication = (*door)(nil)
 
@@ -176,8 +176,9 @@ func (d *door) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-// enter lets an invited table in, unless another program is there with its invitation, and says
-// why not. The same program's earlier connection ends: Wi-Fi may have left it half open.
+// enter admits an invited table, unless another program is connected with its invitation; it then
+// returns the reason. It closes an earlier connection of the same program, which Wi-Fi may have
+// left half open.
 func (d *door) enter(c server.ClientAuthentication, i Invite) (problem string) {
 	name := c.GetOpts().Name
 	for try := 0; ; try++ {
@@ -191,7 +192,7 @@ func (d *door) enter(c server.ClientAuthentication, i Invite) (problem string) {
 			switch {
 			case g.key != i.Key || d.server.GetClient(id) == nil:
 			case g.name == name:
-				go func() { _ = d.server.DisconnectClientByID(id) }() // it may have gone already
+				go func() { _ = d.server.DisconnectClientByID(id) }() // it may be gone already
 			default:
 				free = false
 			}
@@ -208,11 +209,11 @@ func (d *door) enter(c server.ClientAuthentication, i Invite) (problem string) {
 			return "another program uses its invitation"
 		}
 		d.mu.Unlock()
-		time.Sleep(freedEvery) // a program that ended a moment ago is still being seen off
+		time.Sleep(freedEvery) // a program that has just ended may still be connected
 	}
 }
 
-// hostOf is an address without its port.
+// hostOf returns an address without its port.
 func hostOf(a net.Addr) string {
 	if host, _, err := net.SplitHostPort(a.String()); err == nil {
 		return host
@@ -220,7 +221,8 @@ func hostOf(a net.Addr) string {
 	return a.String()
 }
 
-// unknown says that a program was refused a moment ago whose key no invitation has; "": none was.
+// unknown describes the last program that was refused because its key is in no invitation; "" if
+// there was none of late.
 func (d *door) unknown() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -231,7 +233,7 @@ func (d *door) unknown() string {
 		d.stranger.from)
 }
 
-// problems says what is wrong with a table's programs.
+// problems describes what is wrong with a table's programs.
 func (d *door) problems(table string) (out []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -244,7 +246,7 @@ func (d *door) problems(table string) (out []string) {
 	return out
 }
 
-// check sends home a table whose invitation no longer holds, or that floods. The caller holds
+// check disconnects a table whose invitation is no longer valid, or that floods. The caller holds
 // mu.
 func (d *door) check(id uint64, g *guest, messages int64) {
 	_, problem := d.invites.byKey(g.key)
@@ -261,10 +263,10 @@ func (d *door) check(id uint64, g *guest, messages int64) {
 	}
 	d.log.Warn("hall: a table is turned away", "table", g.table, "why", problem)
 	delete(d.inside, id)
-	_ = d.server.DisconnectClientByID(id) // it may have gone already
+	_ = d.server.DisconnectClientByID(id) // it may be gone already
 }
 
-// signed says what is wrong with the signature of a broker's nonce.
+// signed checks the signature of a broker's nonce, and returns what is wrong with it.
 func signed(key, signature string, nonce []byte) string {
 	public, err := nkeys.FromPublicKey(key)
 	if err != nil {
@@ -282,8 +284,8 @@ func signed(key, signature string, nonce []byte) string {
 	return ""
 }
 
-// permissions are what a table may say and hear: what lies under its own subject, answers to
-// what it asked, and one answer to each question.
+// permissions returns what a table may publish and receive: everything under its own subject,
+// answers to its requests, and one answer to each request of the hall.
 func permissions(eventName, table string) *server.Permissions {
 	s := event.SubjectsOf(eventName, table)
 	return &server.Permissions{
@@ -334,7 +336,7 @@ func splitAddress(address string) (host string, port int, err error) {
 	return host, a.Port, nil
 }
 
-// watch turns tables away that must not stay, until ctx is cancelled.
+// watch disconnects tables that may not stay, until ctx is cancelled.
 func (b *broker) watch(ctx context.Context) {
 	every(ctx, checkEvery, func() {
 		now, err := b.server.Connz(&server.ConnzOptions{Limit: clientsMost})
@@ -358,7 +360,7 @@ func (b *broker) watch(ctx context.Context) {
 	})
 }
 
-// stop ends the broker and waits until its files are closed.
+// stop stops the broker and waits until its files are closed.
 func (b *broker) stop() {
 	b.server.Shutdown()
 	b.server.WaitForShutdown()
@@ -374,7 +376,7 @@ func (b *broker) connect(key nkeys.KeyPair) (*nats.Conn, error) {
 		nats.Name("hall"))
 }
 
-// brokerLog hands on what the broker says.
+// brokerLog passes the broker's messages to the log.
 type brokerLog struct{ log *slog.Logger }
 
 // Noticef implements server.Logger.
@@ -385,14 +387,14 @@ func (l brokerLog) Noticef(format string, v ...any) {
 // Warnf implements server.Logger.
 func (l brokerLog) Warnf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
-	if strings.Contains(text, "TLS Handshake First") { // it is meant so: every invitation says it
+	if strings.Contains(text, "TLS Handshake First") { // intended: every invitation asks for it
 		l.Debugf("%s", text)
 		return
 	}
 	l.log.Warn("broker: " + text)
 }
 
-// Errorf implements server.Logger: what clients do wrong is no error of the hall.
+// Errorf implements server.Logger. A client's error is no error of the hall.
 func (l brokerLog) Errorf(format string, v ...any) {
 	l.log.Debug("broker: " + fmt.Sprintf(format, v...))
 }

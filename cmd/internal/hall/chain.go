@@ -14,10 +14,10 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// Ruling is an entry of a table's record, as the hall lists it.
+// Ruling is an entry of a table's record in the hall's list.
 type Ruling struct {
 	Table    string    `json:"table"`
-	Also     []string  `json:"also"` // further tables whose records have it
+	Also     []string  `json:"also"` // other tables with the same entry
 	Number   int64     `json:"number"`
 	Hash     string    `json:"hash"`
 	At       time.Time `json:"at"`
@@ -30,13 +30,13 @@ type Ruling struct {
 	Reason   string    `json:"reason"`
 	Judge    string    `json:"judge"`
 	Decision string    `json:"decision"`
-	Picture  string    `json:"picture"` // its SHA-256; "": there is none
-	Problem  string    `json:"problem"` // why it cannot be trusted; "": its hash is its content's
+	Picture  string    `json:"picture"` // its SHA-256; "": none
+	Problem  string    `json:"problem"` // why it cannot be trusted; "": its hash matches its content
 
 	previous string
 }
 
-// readRuling reads an entry that stands under a number and a hash.
+// readRuling parses an entry stored under a number and a hash.
 func readRuling(table string, number int64, hash string, raw []byte) *Ruling {
 	r := &Ruling{Table: table, Number: number, Hash: hash}
 	sum := sha256.Sum256(raw)
@@ -56,7 +56,7 @@ func readRuling(table string, number int64, hash string, raw []byte) *Ruling {
 	r.At, r.From, r.To, r.Title, r.Text, r.Question, r.AskedBy = e.At, e.From, e.To, e.Title, e.Text, e.Question, e.AskedBy
 	r.Reason, r.Judge, r.Decision, r.previous = e.Reason, e.Judge, string(e.Decision), e.Previous
 	for _, text := range []*string{&r.From, &r.To, &r.Title, &r.Text, &r.Question, &r.AskedBy, &r.Reason, &r.Judge} {
-		*text = sentence.Printable(strings.ReplaceAll(*text, "\n", " "), '\uFFFD') // the record itself is kept to the byte
+		*text = sentence.Printable(strings.ReplaceAll(*text, "\n", " "), '\uFFFD') // for the list; the record itself stays as it is, byte for byte
 	}
 	for _, role := range []rulings.Role{rulings.RoleColor, rulings.RoleFrame} {
 		if f, ok := e.File(role); ok && r.Picture == "" {
@@ -66,22 +66,22 @@ func readRuling(table string, number int64, hash string, raw []byte) *Ruling {
 	return r
 }
 
-// has reports whether every word stands somewhere in the ruling.
+// has reports whether every word occurs in the ruling.
 func (r *Ruling) has(words []string) bool {
 	text := strings.ToLower(strings.Join([]string{"table " + r.Table, r.From, r.To, r.Title, r.Text, r.Question, r.AskedBy, r.Reason, r.Judge,
 		r.Decision}, "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// chain is a table's record as the hall has it.
+// chain is the hall's copy of a table's record.
 type chain struct {
-	entries map[int64][]*Ruling // more than one of a number contradict each other
-	whole   int64               // 1 to whole are all there
+	entries map[int64][]*Ruling // by number; several under one number contradict each other
+	whole   int64               // entries 1 to whole are complete
 	head    int64
-	arrived time.Time // when the newest one came
+	arrived time.Time // when the newest entry came
 }
 
-// add takes an entry. One that is there already changes nothing.
+// add adds an entry, and reports whether it is new.
 func (c *chain) add(r *Ruling, now time.Time) (added bool) {
 	if slices.ContainsFunc(c.entries[r.Number], func(k *Ruling) bool { return k.Hash == r.Hash }) {
 		return false
@@ -104,7 +104,7 @@ func (c *chain) count() (n int) {
 	return n
 }
 
-// hashes returns the hashes under a number.
+// hashes returns the hashes of the entries with a number.
 func (c *chain) hashes(n int64) (out []string) {
 	if n == 0 {
 		return []string{rulings.Genesis}
@@ -115,7 +115,7 @@ func (c *chain) hashes(n int64) (out []string) {
 	return out
 }
 
-// problems says what is wrong with the chain itself.
+// problems describes what is wrong with the chain itself.
 func (c *chain) problems() (out []string) {
 	for _, n := range slices.Sorted(maps.Keys(c.entries)) {
 		all := c.entries[n]
@@ -135,11 +135,12 @@ func (c *chain) problems() (out []string) {
 	return out
 }
 
-// settled is how long after an entry came a table's word on its record counts: what was said
-// before may arrive after it.
+// settled is how long after a new entry a table's report about its record is ignored: an earlier
+// report may arrive later than the entry.
 const settled = 3 * time.Second
 
-// against says what is wrong with what a table says of its record, heard at a time.
+// against describes how a table's report about its record, received at heard, contradicts the
+// chain.
 func (c *chain) against(r event.Record, heard time.Time) []string {
 	switch {
 	case r.Error != "":
@@ -161,7 +162,7 @@ func (c *chain) against(r event.Record, heard time.Time) []string {
 	return nil
 }
 
-// leads reports whether an entry is followed by all that the hall has up to the head.
+// leads reports whether the hall's chain leads from an entry to its head.
 func (c *chain) leads(number int64, hash string) bool {
 	follow := c.hashes(c.head)
 	for n := c.head; n > number; n-- {

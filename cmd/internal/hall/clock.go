@@ -10,23 +10,23 @@ import (
 	"sightline/cmd/internal/event"
 )
 
-// What makes a message too old to be shown as live, and a measurement of a clock good enough.
+// The limits of ages and of clock measurements.
 const (
 	staleAfter  = 3 * time.Second
-	aheadMost   = 500 * time.Millisecond // that a message may come before it was sent: the measurement's own error
-	slowAnswer  = 2 * time.Second        // an answer that took longer says too little
-	trustClock  = 30 * time.Second       // how long a measurement counts: clocks drift
+	aheadMost   = 500 * time.Millisecond // error of a measurement: how much too early a message may seem to arrive
+	slowAnswer  = 2 * time.Second        // a slower answer is too inexact
+	trustClock  = 30 * time.Second       // how long a measurement is valid: clocks drift
 	clocksKept  = 8
 	clockEvery  = 5 * time.Second
-	clockHurry  = time.Second // while there is none
-	nobodySince = -1          // age in ms of what was never heard
+	clockHurry  = time.Second // interval between requests while there is no measurement
+	nobodySince = -1          // age in ms of something never received
 )
 
-// started is for a machine without the clock that steady reads.
+// started is the origin on machines without the clock that steady reads.
 var started = time.Now()
 
-// steady is a clock that no one sets and that runs while the machine sleeps: what waited
-// meanwhile in its buffers is as old as it is.
+// steady reads a clock that nobody sets and that runs while the machine sleeps. What waited in
+// buffers meanwhile has aged.
 func steady() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
@@ -35,7 +35,7 @@ func steady() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// every does something once in a period, until ctx is cancelled.
+// every calls do once per period until ctx is cancelled.
 func every(ctx context.Context, period time.Duration, do func()) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -49,22 +49,22 @@ func every(ctx context.Context, period time.Duration, do func()) {
 	}
 }
 
-// sample is one measurement of a table's steady clock against the hall's.
+// sample is one measurement of a table's steady clock relative to the hall's.
 type sample struct {
 	at     time.Duration // on the hall's clock
 	offset time.Duration // the table's minus the hall's
-	error  time.Duration // at most: half of the way there and back
+	error  time.Duration // largest possible error: half of the round trip
 }
 
-// clock is what the hall knows of a table's clocks. All times are on the hall's steady clock
-// but those that are named the table's.
+// clock holds the measurements of a table's clocks. All times are on the hall's steady clock unless
+// named as the table's.
 type clock struct {
 	session string
 	samples []sample
 	newest  event.Clock // the last reading
 }
 
-// measured takes a reading that was asked for at one time and came at another.
+// measured adds a reading that was requested at asked and came at came.
 func (c *clock) measured(r event.Clock, asked, came time.Duration) {
 	if came-asked > slowAnswer || came < asked {
 		return
@@ -84,7 +84,7 @@ func (c *clock) measured(r event.Clock, asked, came time.Duration) {
 	c.newest = r
 }
 
-// best is the measurement to use now; ok is false when there is none.
+// best returns the most exact valid measurement. It reports false if there is none.
 func (c *clock) best(now time.Duration) (s sample, ok bool) {
 	for _, k := range c.samples {
 		if now-k.at <= trustClock && (!ok || k.error < s.error) {
@@ -94,9 +94,9 @@ func (c *clock) best(now time.Duration) (s sample, ok bool) {
 	return s, ok
 }
 
-// age is how old something is that the table's steady clock dates: the most that it can be.
-// ok is false when that is not known, or it seems to come from the future: one of the machines
-// slept, and its clock must be measured again.
+// age returns the largest possible age of something with a time on the table's steady clock. It
+// reports false if the age is unknown, or if the time seems to lie in the future: one of the
+// machines slept, and the clock must be measured again.
 func (c *clock) age(session string, upMS int64, now time.Duration) (d time.Duration, ok bool) {
 	s, known := c.best(now)
 	if !known || session != c.session {
@@ -110,7 +110,8 @@ func (c *clock) age(session string, upMS int64, now time.Duration) (d time.Durat
 	return max(0, d) + s.error, true
 }
 
-// table returns what the table's own clock, which people set, says now, by a reading of it.
+// table returns the present time of the table's own clock, which people set, from an earlier
+// reading.
 func (c *clock) table(r event.Clock, now time.Duration) (unixMS int64, ok bool) {
 	s, known := c.best(now)
 	if !known || r.Session != c.session {
@@ -119,7 +120,7 @@ func (c *clock) table(r event.Clock, now time.Duration) (unixMS int64, ok bool) 
 	return r.AtMS + (now + s.offset).Milliseconds() - r.UpMS, true
 }
 
-// reads returns what the table's steady clock reads at a time, at most.
+// reads returns the latest possible reading of the table's steady clock at a time.
 func (c *clock) reads(at, now time.Duration) (upMS int64, ok bool) {
 	s, known := c.best(now)
 	if !known {
@@ -128,13 +129,13 @@ func (c *clock) reads(at, now time.Duration) (upMS int64, ok bool) {
 	return (at + s.offset + s.error + aheadMost).Milliseconds(), true
 }
 
-// hurry reports whether there is no measurement to use.
+// hurry reports whether there is no valid measurement.
 func (c *clock) hurry(now time.Duration) bool {
 	_, ok := c.best(now)
 	return !ok
 }
 
-// stale reports whether something of that age is not to be shown as live.
+// stale reports whether something of this age must not be shown as live.
 func stale(age time.Duration) bool { return age > staleAfter }
 
 // oldest sorts by age, the oldest first.

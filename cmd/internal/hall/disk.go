@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	roomWanted  = 64 << 20              // bytes free on the disk, under which the page says so
-	roomLeast   = 4 * event.PayloadMost // under which nothing is tried again
-	storeMost   = 1 << 50               // bytes of the streams: the disk decides
+	roomWanted  = 64 << 20              // bytes free on the disk, below which the page warns
+	roomLeast   = 4 * event.PayloadMost // below which nothing is tried again
+	storeMost   = 1 << 50               // bytes of the streams: only the disk limits them
 	reopenEvery = 5 * time.Second
 )
 
-// trouble says what is wrong with the hall itself; "": nothing. The caller holds mu.
+// trouble describes what is wrong with the hall itself; "": nothing. The caller holds mu.
 func (h *Hall) trouble() string {
 	if err := h.invites.Trouble(); err != nil {
 		return "The list of invited tables cannot be read, and what was read last counts: " + sentence.Of(err)
@@ -49,7 +49,7 @@ func (h *Hall) trouble() string {
 	return ""
 }
 
-// room is how many bytes are free for the folder's files.
+// room returns the number of free bytes for the folder's files.
 func room(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
@@ -58,17 +58,17 @@ func room(dir string) (int64, error) {
 	return int64(s.Bavail) * s.Bsize, nil
 }
 
-// trouble says why the broker keeps nothing; nil: it does.
+// trouble returns why the broker stores nothing; nil if it does.
 func (b *broker) trouble() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.stuck
 }
 
-// checkStore looks whether the broker can write. After an error of the disk it refuses
-// everything until it reads its files again, so it is made to when there is room. What was not
-// kept was not acknowledged: the tables send it again. gone reports that its files were not
-// those that it wrote, and that it has read what is there now.
+// checkStore checks that the broker can write. After a disk error the broker refuses everything
+// until it reads its files again, which checkStore makes it do once there is room. Tables send
+// again what was not acknowledged. gone reports that the files were replaced, and that the broker
+// has read the new ones.
 func (b *broker) checkStore() (gone bool) {
 	if b.moved() {
 		b.reopened = time.Now()
@@ -108,14 +108,14 @@ func (b *broker) checkStore() (gone bool) {
 	return false
 }
 
-// noteFolder notes which folder the stream of rulings is in.
+// noteFolder records the folder of the stream of rulings.
 func (b *broker) noteFolder(stream string) {
 	b.folder = filepath.Join(b.dir, storeFolder, server.JetStreamStoreDir, server.DEFAULT_GLOBAL_ACCOUNT, "streams", stream)
-	b.noted, _ = os.Stat(b.folder) // nil: it is not looked after
+	b.noted, _ = os.Stat(b.folder) // nil: moved never reports it
 }
 
-// moved reports whether the folder of the rulings was removed or replaced. The broker would write
-// on into files that no longer have a name.
+// moved reports whether the folder of the rulings was removed or replaced. The broker would
+// continue to write into deleted files.
 func (b *broker) moved() bool {
 	if b.noted == nil {
 		return false
@@ -124,7 +124,7 @@ func (b *broker) moved() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, b.noted)
 }
 
-// reopen lets the broker read its files again.
+// reopen makes the broker read its files again.
 func (b *broker) reopen() error {
 	if err := b.server.ShutdownJetStream(); err != nil {
 		return err

@@ -1,9 +1,8 @@
-// Package hall is the hall of an event: the tables that were invited say how they are and hand
-// on their records, and people look at all of them on one page, rule where a judge is called,
-// and choose what a stream shows.
+// Package hall is the hall of an event. The invited tables send their state and their records. On
+// one page people see all tables, rule where a judge is called, and choose what a stream shows.
 //
-// Between hall and tables stands a NATS broker, embedded or another one. The hall keeps what
-// tables record in a stream of it, and nothing else that cannot be asked for again.
+// A NATS broker, embedded or separate, connects hall and tables. The hall stores the tables'
+// records in a stream of the broker; everything else can be asked for again.
 package hall
 
 import (
@@ -32,18 +31,18 @@ import (
 	"sightline/cmd/internal/event"
 )
 
-// Options say where a hall listens and what it keeps.
+// Options are a hall's addresses and folder.
 type Options struct {
 	Dir     string // state folder
 	Listen  string // of the pages: ":8090"
 	Tables  string // of the embedded broker: ":4222"
-	URL     string // under which tables reach the broker; "": as the machine's address says
-	Broker  string // another broker's URL, in place of the embedded one; "": none
-	SHA256  string // of the other broker's certificate; "": an authority vouches for it
+	URL     string // address at which tables reach the broker; "": the machine's own
+	Broker  string // URL of a separate broker; "": the embedded one
+	SHA256  string // of the separate broker's certificate; "": a trusted authority signed it
 	Access  access.Options
 	Version string
 	Log     *slog.Logger
-	Ready   func(pages, tables string) // told where they listen
+	Ready   func(pages, tables string) // called with the addresses once both listen
 	Now     func() time.Time           // nil: time.Now
 }
 
@@ -53,7 +52,7 @@ type Hall struct {
 	invites *Invites
 	event   string
 	guard   *access.Guard
-	broker  *broker // nil: another program's
+	broker  *broker // nil: a separate broker
 	conn    *nats.Conn
 	js      jetstream.JetStream
 	stream  jetstream.Stream
@@ -61,14 +60,14 @@ type Hall struct {
 	opened  opened
 	began   time.Duration // on the steady clock
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	tables  map[string]*table
 	program string // the table on air; "": none
 	played  map[string]Game
 	pairs   []Pairing
-	onAir   chan struct{} // closed when another table is on air
-	outage  string        // why nothing can be asked of the broker; "": it answers
-	lost    time.Time     // when what the broker kept was last found to be gone; zero: never
+	onAir   chan struct{} // closed when another table goes on air
+	outage  string        // why the broker does not answer; "": it does
+	lost    time.Time     // when stored rulings were last found missing; zero: never
 	owners  map[string]*table
 
 	figures struct{ rulings, states, staleStates, asks atomic.Uint64 }
@@ -141,7 +140,7 @@ func Run(ctx context.Context, o Options) error {
 	return h.serve(ctx, listener)
 }
 
-// lockFolder keeps a second hall out of a state folder until the file is closed: two would write
+// lockFolder keeps a second hall out of a state folder until the file is closed. Two would write
 // into the same streams.
 func lockFolder(dir string) (*os.File, error) {
 	for try := 0; ; try++ {
@@ -154,7 +153,7 @@ func lockFolder(dir string) (*os.File, error) {
 		case try == lockTries:
 			return nil, fmt.Errorf("hall: another hall runs with the folder %s; end it, or choose another with --state", dir)
 		}
-		time.Sleep(lockPause) // a program may look just now whether a hall runs
+		time.Sleep(lockPause) // another program may be in Runs
 	}
 }
 
@@ -168,7 +167,8 @@ func Runs(dir string) bool {
 	return errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// join starts the embedded broker, or goes to the other one, and returns where tables reach it.
+// join starts the embedded broker or connects to the separate one. It returns the address at which
+// tables reach it.
 func (h *Hall) join() (url string, err error) {
 	key, err := h.key()
 	if err != nil {
@@ -199,14 +199,14 @@ func (h *Hall) join() (url string, err error) {
 	return url, h.invites.SetBroker(url, fingerprint)
 }
 
-// otherPing is how often another program's broker is asked whether it is there, otherWithin how
-// long connecting to it may take.
+// otherPing is the interval between pings of a separate broker; otherWithin limits how long
+// connecting to it may take.
 const (
 	otherPing   = 2 * time.Second
 	otherWithin = 10 * time.Second
 )
 
-// joinOther connects to another program's broker.
+// joinOther connects to a separate broker.
 func (h *Hall) joinOther(key nkeys.KeyPair, public string) (string, error) {
 	url := h.o.Broker
 	options := []nats.Option{nats.Nkey(public, key.Sign), nats.MaxReconnects(-1), nats.Name("hall"), nats.IgnoreAuthErrorAbort(),
@@ -227,7 +227,7 @@ func (h *Hall) joinOther(key nkeys.KeyPair, public string) (string, error) {
 	return url, h.invites.SetBroker(url, h.o.SHA256)
 }
 
-// leave ends the connection and the embedded broker.
+// leave closes the connection and stops the embedded broker.
 func (h *Hall) leave() {
 	h.conn.Close()
 	if h.broker != nil {
@@ -235,10 +235,10 @@ func (h *Hall) leave() {
 	}
 }
 
-// key is the hall's own, made at the first start.
+// key returns the hall's own key.
 func (h *Hall) key() (nkeys.KeyPair, error) { return HallKey(h.o.Dir) }
 
-// HallKey returns the key of the hall of a state folder, and makes it where there is none.
+// HallKey returns the key of the hall in a state folder, and makes it if there is none.
 func HallKey(dir string) (nkeys.KeyPair, error) {
 	path := filepath.Join(dir, seedFile)
 	raw, err := regularfile.Read(path, smallMost)
@@ -260,7 +260,7 @@ func HallKey(dir string) (nkeys.KeyPair, error) {
 	return key, nil
 }
 
-// open opens the streams and reads what tables recorded, then listens to them.
+// open opens the streams, reads the records, and subscribes to the tables.
 func (h *Hall) open(ctx context.Context) error {
 	all := event.SubjectsOf(h.event, "*")
 	var err error
@@ -286,7 +286,7 @@ func (h *Hall) open(ctx context.Context) error {
 	return h.conn.Flush()
 }
 
-// parse returns the table of a subject and what follows it.
+// parse splits a subject into its table and the rest.
 func (h *Hall) parse(subject string) (table string, rest []string, ok bool) {
 	parts := strings.Split(subject, ".")
 	if len(parts) < 5 || parts[2] != h.event || event.CheckName("table", parts[3]) != nil {
@@ -295,10 +295,10 @@ func (h *Hall) parse(subject string) (table string, rest []string, ok bool) {
 	return parts[3], parts[4:], true
 }
 
-// up is the hall's steady clock.
+// up returns the time on the hall's steady clock.
 func (h *Hall) up() time.Duration { return steady() - h.began }
 
-// readSmall reads which table is on air, and the pairings.
+// readSmall reads the table on air, and the pairings.
 func (h *Hall) readSmall() error {
 	raw, err := regularfile.Read(filepath.Join(h.o.Dir, programFile), smallMost)
 	if err == nil {
@@ -313,7 +313,7 @@ func (h *Hall) readSmall() error {
 	return err
 }
 
-// programJSON says which table is on air.
+// programJSON is the table on air.
 type programJSON struct {
 	Table string `json:"table"` // "": none
 }
@@ -337,30 +337,30 @@ func (h *Hall) setProgram(name string) error {
 	return nil
 }
 
-// onProgram returns the table on air, and what is closed when it is another one.
+// onProgram returns the table on air, and a channel that is closed when that changes.
 func (h *Hall) onProgram() (string, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.program, h.onAir
 }
 
-// Game is a game as a table last told of it.
+// Game is a game in the state in which a table last sent it.
 type Game struct {
 	Table string `json:"table"`
 	event.Game
 	AtMS int64 `json:"at_unix_ms"` // the hall's clock
 
-	unkept bool // the stream does not have it
+	unkept bool // the stream lacks this state
 }
 
-// has reports whether every word stands somewhere in the game.
+// has reports whether every word occurs in the game.
 func (g *Game) has(words []string) bool {
 	text := strings.ToLower(strings.Join([]string{"table " + g.Table, g.Players[0], g.Players[1], g.Phase, g.Over,
 		"round " + strconv.Itoa(g.Round)}, "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// readGames reads the games of the event.
+// readGames reads the event's games.
 func (h *Hall) readGames(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, openWithin)
 	defer stop()
@@ -380,8 +380,7 @@ func (h *Hall) readGames(ctx context.Context) error {
 	return nil
 }
 
-// keepGame keeps what a table says of its game, when it is another than before. The caller
-// holds mu.
+// keepGame stores a table's game if it has changed. The caller holds mu.
 func (h *Hall) keepGame(name string, g *event.Game) {
 	if g == nil {
 		return
@@ -405,7 +404,7 @@ func (h *Hall) keepGame(name string, g *event.Game) {
 	}
 }
 
-// gamesMost is how many games of one table are kept: more than any event plays.
+// gamesMost is the largest number of stored games of one table: more than any event plays.
 const gamesMost = 200
 
 // gamesOf counts the games of a table. The caller holds mu.
@@ -418,8 +417,8 @@ func (h *Hall) gamesOf(name string) (n int) {
 	return n
 }
 
-// putGame keeps a game in its stream. One that cannot be kept is tried again when its table
-// next tells of it.
+// putGame stores a game in its stream. If that fails, it is tried again when the table next sends
+// the game.
 func (h *Hall) putGame(key string, raw []byte) {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()

@@ -27,17 +27,17 @@ var static embed.FS
 //go:embed openapi
 var openAPIFiles embed.FS
 
-// openAPI is the OpenAPI document of the hall's addresses.
+// openAPI is the OpenAPI document of the hall.
 var openAPI = openapi.Document(append(web.PairAPI(), openapi.Part{Files: openAPIFiles, Glob: "openapi/*.json"})...)
 
 const (
 	writeWithin  = 10 * time.Second // an event, a page or a picture
 	shutdownTime = 2 * time.Second
-	bodyMost     = 64 << 10 // bytes of a request that is handed on to a table
+	bodyMost     = 64 << 10 // bytes of a request that is passed to a table
 	askMost      = 4 << 10  // bytes of a small request
 )
 
-// listen takes the pages' address.
+// listen listens at the pages' address.
 func listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -49,15 +49,15 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// ownAddress is an address that others reach a listener at: the machine's first one where it
-// listens on all.
+// ownAddress returns an address at which others reach a listener. If it listens on all addresses,
+// that is the machine's first one.
 func ownAddress(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
 		return a.String()
 	}
 	host := net.IPv4(127, 0, 0, 1)
-	all, _ := net.InterfaceAddrs() // without them it is this machine's own
+	all, _ := net.InterfaceAddrs() // on an error, the address is localhost
 	for _, a := range all {
 		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
 			host = n.IP
@@ -67,7 +67,7 @@ func ownAddress(a net.Addr) string {
 	return (&net.TCPAddr{IP: host, Port: tcp.Port}).String()
 }
 
-// serve answers on the listener until ctx is cancelled.
+// serve serves the listener until ctx is cancelled.
 func (h *Hall) serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: h.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: writeWithin + tunnelWithin,
@@ -84,12 +84,12 @@ func (h *Hall) serve(ctx context.Context, l net.Listener) error {
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cancel()
 	if server.Shutdown(stop) != nil {
-		_ = server.Close() // clients that do not go
+		_ = server.Close() // closes connections that do not end
 	}
 	return nil
 }
 
-// handler answers all addresses of the hall.
+// handler returns the handler for all addresses of the hall.
 func (h *Hall) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range h.routes() {
@@ -109,7 +109,7 @@ func (h *Hall) handler() http.Handler {
 	return access.Noted(web.Secured(h.guard.OwnHosts(h.guard.Limited(asked))))
 }
 
-// routes are the hall's addresses.
+// routes returns the hall's addresses.
 func (h *Hall) routes() []web.Route {
 	return append(web.PairRoutes(h.guard, h.o.Access), []web.Route{
 		{Pattern: "GET /{$}", Role: access.Nobody, Handler: page("hall.html")},
@@ -139,7 +139,8 @@ func (h *Hall) routes() []web.Route {
 	}...)
 }
 
-// page is a page of the hall's own, in the browser's language. Those of the tables come in it.
+// page serves a page of the hall itself in the browser's language. A table's pages come in that
+// language from the table.
 func page(name string) http.HandlerFunc {
 	return web.Translated(web.Static(static, "static/"+name)).ServeHTTP
 }
@@ -148,8 +149,8 @@ func own(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))
 }
 
-// shared serves what the table's pages are made of: the overlay's modules, and what every page
-// uses.
+// shared serves the files that the tables' pages use: the overlay's modules, and those of every
+// page.
 func shared(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	switch path.Ext(name) {
@@ -160,19 +161,19 @@ func shared(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// director is the page that chooses the table on air.
+// director serves the page that chooses the table on air.
 func (h *Hall) director(w http.ResponseWriter, r *http.Request) {
 	framing(w)
 	page("director.html")(w, r)
 }
 
-// framing lets a page show the hall's overlays in a frame.
+// framing allows a page to show the hall's overlays in a frame.
 func framing(w http.ResponseWriter) {
 	policy := w.Header().Get("Content-Security-Policy")
 	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
 }
 
-// overlay is the table's own overlay page, for one table or the one on air.
+// overlay serves the table's own overlay page, for one table or the one on air.
 func (h *Hall) overlay(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("table") == "" {
 		http.Error(w, "table is missing: /overlay/all?table=7 shows table 7, /overlay/all?table=program the one that /director puts on air.",
@@ -186,7 +187,7 @@ func (h *Hall) livez(w http.ResponseWriter, _ *http.Request) {
 	web.WriteJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// healthz is 200 while the broker answers and keeps what it gets.
+// healthz returns 200 while the broker answers and stores what it receives.
 func (h *Hall) healthz(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
@@ -233,11 +234,11 @@ func (h *Hall) putProgram(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, programJSON{*in.Table})
 }
 
-// eventPing is how often a silent stream says that it lives.
+// eventPing is the interval between pings on an idle stream.
 const eventPing = 5 * time.Second
 
-// events streams a table's states while they are fresh, or those of the table on air: each
-// change of it is sent before the first state of the next.
+// events streams a table's states while they are fresh, or those of the table on air. It announces
+// a new table before that table's first state.
 func (h *Hall) events(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("table")
 	if name != "program" && !h.knows(name) {
@@ -256,7 +257,7 @@ func (h *Hall) events(w http.ResponseWriter, r *http.Request) {
 	}
 	for r.Context().Err() == nil {
 		on, changed := h.onProgram()
-		data, _ := json.Marshal(on) // a string always is
+		data, _ := json.Marshal(on) // never fails for a string
 		if s.send("event: table\ndata: "+string(data)+"\n\n") != nil || !h.showTable(r.Context(), s, on, changed) {
 			return
 		}
@@ -279,8 +280,8 @@ func (s *stream) send(text string) error {
 	return s.control.Flush()
 }
 
-// showTable streams one table until another one is on air, which it reports, or the client is
-// gone. Of "" it streams nothing.
+// showTable streams one table until another one goes on air, which it reports, or the client
+// disconnects. For "" it streams nothing.
 func (h *Hall) showTable(ctx context.Context, s *stream, name string, changed <-chan struct{}) (again bool) {
 	var views <-chan *view
 	var t *table
@@ -314,7 +315,8 @@ func (h *Hall) showTable(ctx context.Context, s *stream, name string, changed <-
 	}
 }
 
-// overlayClock tells the clock of a table, or of the one on air; 503 while it is not known.
+// overlayClock sends the time of a table, or of the one on air. It returns 503 while the time is
+// unknown.
 func (h *Hall) overlayClock(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("table")
 	if name == "program" {

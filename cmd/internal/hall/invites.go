@@ -21,44 +21,44 @@ import (
 	"sightline/cmd/internal/event"
 )
 
-// Invites are the tables that may join, in a file of the hall's state folder. Several programs
-// may change it: the hall reads it again whenever it was written.
+// Invites are the tables that may join, in a file of the hall's state folder. Several programs may
+// change the file; the hall reads it again after every change.
 type Invites struct {
 	path string
 	now  func() time.Time
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	read fs.FileInfo
 	book book
 }
 
-// book is the file.
+// book is the content of the file.
 type book struct {
 	Event  string   `json:"event"`
-	URL    string   `json:"url"`    // under which tables reach the broker; "": not known yet
-	SHA256 string   `json:"sha256"` // of the broker's certificate; "": an authority vouches for it
+	URL    string   `json:"url"`    // address at which tables reach the broker; "": not known yet
+	SHA256 string   `json:"sha256"` // of the broker's certificate; "": a trusted authority signed it
 	Tables []Invite `json:"tables"`
 }
 
-// Invite is one table's key. A table that is invited again has a new one, and the old one ends.
+// Invite is one table's key. A new invitation of a table has a new key and ends the old one.
 type Invite struct {
 	Table   string    `json:"table"`
 	Key     string    `json:"key"` // public
 	Made    time.Time `json:"made"`
 	Expires time.Time `json:"expires"`
 	Revoked bool      `json:"revoked,omitempty"`
-	URL     string    `json:"url,omitempty"`    // where it says that the hall is; "": where whoever invited said
-	SHA256  string    `json:"sha256,omitempty"` // of the broker's certificate that it names
+	URL     string    `json:"url,omitempty"`    // address of the hall in the invitation; "": unknown
+	SHA256  string    `json:"sha256,omitempty"` // fingerprint of the broker's certificate in the invitation
 }
 
 const (
 	invitesFile = "tables.json"
 	invitesMost = 1 << 20 // bytes
-	// InviteLongest is how long an invitation holds at most.
+	// InviteLongest is the longest validity of an invitation.
 	InviteLongest = 366 * 24 * time.Hour
 )
 
-// OpenInvites opens the invites of a state folder, which is made where it is not there.
+// OpenInvites opens the invites of a state folder, and makes the folder if needed.
 func OpenInvites(dir string, now func() time.Time) (*Invites, error) {
 	if err := atomicfile.MkdirAll(atomicfile.OS{}, dir, 0o700); err != nil {
 		return nil, fmt.Errorf("hall: %w", err)
@@ -68,7 +68,7 @@ func OpenInvites(dir string, now func() time.Time) (*Invites, error) {
 	return v, err
 }
 
-// load reads the file if it was written since. The caller holds mu.
+// load reads the file if it has changed. The caller holds mu.
 func (v *Invites) load() error {
 	info, err := os.Stat(v.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +101,7 @@ func (v *Invites) load() error {
 	return nil
 }
 
-// change changes the file, under a lock that other programs take too.
+// change changes the file under a lock that other programs respect.
 func (v *Invites) change(f func(*book) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -135,8 +135,8 @@ func (v *Invites) change(f func(*book) error) error {
 	return v.load()
 }
 
-// current returns the file's content. While it cannot be read, the last content that was read counts:
-// no table is turned away for it, and Trouble says so.
+// current returns the content of the file. If the file cannot be read, the last content stays
+// valid, so no table is disconnected; Trouble returns the error.
 func (v *Invites) current() (book, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -147,7 +147,7 @@ func (v *Invites) current() (book, error) {
 	return v.book, err
 }
 
-// Trouble says why the file cannot be read; nil: it can.
+// Trouble returns why the file cannot be read; nil if it can.
 func (v *Invites) Trouble() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -160,7 +160,7 @@ func (v *Invites) Event() (string, error) {
 	return b.Event, err
 }
 
-// SetBroker keeps where tables reach the broker, and its certificate's fingerprint.
+// SetBroker stores the address at which tables reach the broker, and its certificate's fingerprint.
 func (v *Invites) SetBroker(url, fingerprint string) error {
 	if b, err := v.current(); err == nil && b.URL == url && b.SHA256 == fingerprint {
 		return nil
@@ -171,8 +171,8 @@ func (v *Invites) SetBroker(url, fingerprint string) error {
 	})
 }
 
-// Invite makes a key for a table that holds for so long. url is where the table reaches the
-// broker; "": where the hall says.
+// Invite makes a key for a table. holds is its validity; url is the address at which the table
+// reaches the broker, or "" for the hall's own.
 func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitation, error) {
 	if err := event.CheckName("table", table); err != nil {
 		return event.Invitation{}, err
@@ -222,7 +222,7 @@ func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitati
 	return out, err
 }
 
-// plain is a table's name as people say it: 07 is 7, and a is A.
+// plain returns a table's name as people say it: 07 is 7, a is A.
 func plain(table string) string { return strings.ToLower(strings.TrimLeft(table, "0")) }
 
 // Revoke ends a table's invitation.
@@ -241,7 +241,7 @@ func (v *Invites) Revoke(table string) error {
 	})
 }
 
-// Valid returns the invitations that hold, one for each table.
+// Valid returns the valid invitations, one per table.
 func (v *Invites) Valid() ([]Invite, error) {
 	b, err := v.current()
 	if err != nil {
@@ -256,10 +256,10 @@ func (v *Invites) Valid() ([]Invite, error) {
 	return out, nil
 }
 
-// astray says why a table cannot find the hall with its invitation, which holds; "": it can, as far
+// astray describes why a table cannot find the hall with its valid invitation; "": it can, as far
 // as the hall knows.
 func (v *Invites) astray(i Invite) string {
-	b, _ := v.current() // without it nothing is known
+	b, _ := v.current() // on an error nothing is known
 	switch {
 	case b.SHA256 != "" && i.SHA256 != "" && i.SHA256 != b.SHA256:
 		return "Its invitation names another certificate than the hall has now: invite this table again."
@@ -270,9 +270,9 @@ func (v *Invites) astray(i Invite) string {
 	return ""
 }
 
-// ended says why a table's last invitation does not hold; "": it does, or there was none.
+// ended describes why a table's last invitation is invalid; "": it is valid, or there is none.
 func (v *Invites) ended(table string) (why string) {
-	b, _ := v.current() // without it there was none
+	b, _ := v.current() // on an error there is none
 	for _, i := range b.Tables {
 		if i.Table == table {
 			why = i.refused(v.now())
@@ -283,7 +283,7 @@ func (v *Invites) ended(table string) (why string) {
 
 // revoked reports whether a table's last invitation was revoked.
 func (v *Invites) revoked(table string) (yes bool) {
-	b, _ := v.current() // without it there was none
+	b, _ := v.current() // on an error there is none
 	for _, i := range b.Tables {
 		if i.Table == table {
 			yes = i.Revoked
@@ -292,7 +292,7 @@ func (v *Invites) revoked(table string) (yes bool) {
 	return yes
 }
 
-// refused says why an invitation does not hold; "": it holds.
+// refused describes why an invitation is invalid; "": it is valid.
 func (i *Invite) refused(now time.Time) string {
 	switch {
 	case i.Revoked:
@@ -303,7 +303,7 @@ func (i *Invite) refused(now time.Time) string {
 	return ""
 }
 
-// byKey returns the invitation of a key, and why it does not hold.
+// byKey returns the invitation with a key, and why it is invalid.
 func (v *Invites) byKey(key string) (i Invite, problem string) {
 	b, err := v.current()
 	if err != nil {
@@ -317,5 +317,5 @@ func (v *Invites) byKey(key string) (i Invite, problem string) {
 	return i, unknownKey
 }
 
-// unknownKey is what is wrong with a key that no invitation has.
+// unknownKey describes a key that is in no invitation.
 const unknownKey = "its key is unknown here"

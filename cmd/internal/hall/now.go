@@ -27,19 +27,19 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// Tile is a table as the hall's page shows it.
+// Tile is a table on the hall's page.
 type Tile struct {
 	Table    string        `json:"table"`
-	Live     bool          `json:"live"`   // what follows is so now
-	AgeMS    int64         `json:"age_ms"` // of the last sign; -1: none yet, or its clock is not known
-	Health   *event.Health `json:"health"` // the last one; null: the table was not heard since the hall began
+	Live     bool          `json:"live"`   // the fields below are current
+	AgeMS    int64         `json:"age_ms"` // of the last health; -1: none yet, or its clock is unknown
+	Health   *event.Health `json:"health"` // the last one; null: none since the hall started
 	Round    string        `json:"round"`
 	Names    [2]string     `json:"names"`
 	Score    [2]int        `json:"score"`
-	Rulings  int           `json:"rulings"`  // that the hall has
-	Waiting  int64         `json:"waiting"`  // that it has not
+	Rulings  int           `json:"rulings"`  // in the hall
+	Waiting  int64         `json:"waiting"`  // not yet in the hall
 	Problems []string      `json:"problems"` // of its record
-	Expires  time.Time     `json:"expires"`  // its invitation; zero: none holds
+	Expires  time.Time     `json:"expires"`  // of its invitation; zero: none is valid
 }
 
 // OpenCall is a picture at a table that waits for a judge.
@@ -49,10 +49,10 @@ type OpenCall struct {
 	Asked     string `json:"asked"`
 	WaitingMS int64  `json:"waiting_ms"`
 	Live      bool   `json:"live"`
-	Page      string `json:"page"` // where the held picture is, and is ruled on
+	Page      string `json:"page"` // where the held picture can be seen and ruled on
 }
 
-// nowJSON is the hall at one instant.
+// nowJSON is the state of the hall.
 type nowJSON struct {
 	Version int        `json:"version"`
 	Event   string     `json:"event"`
@@ -63,7 +63,7 @@ type nowJSON struct {
 	Trouble string     `json:"trouble"` // what is wrong with the hall itself; "": nothing
 }
 
-// now answers with all tables.
+// now sends the state of all tables.
 func (h *Hall) now(w http.ResponseWriter, _ *http.Request) {
 	is, err := h.snapshot()
 	if err != nil {
@@ -73,7 +73,7 @@ func (h *Hall) now(w http.ResponseWriter, _ *http.Request) {
 	web.WriteJSON(w, http.StatusOK, is)
 }
 
-// snapshot is the hall now.
+// snapshot returns the hall's present state.
 func (h *Hall) snapshot() (nowJSON, error) {
 	valid, err := h.invites.Valid()
 	if err != nil {
@@ -112,7 +112,7 @@ func (h *Hall) snapshot() (nowJSON, error) {
 		}
 		c := tile.Health.Call
 		call := OpenCall{Table: name, Held: c.Held, Asked: c.Asked, Live: tile.Live, Page: "/t/" + name + "/judge"}
-		call.WaitingMS = t.read.UpMS - min(max(-waitingMost, c.UpMS), t.read.UpMS) // when the table last said so
+		call.WaitingMS = t.read.UpMS - min(max(-waitingMost, c.UpMS), t.read.UpMS) // as of the table's last health
 		if tile.AgeMS >= 0 {
 			call.WaitingMS += tile.AgeMS
 		} else {
@@ -124,7 +124,7 @@ func (h *Hall) snapshot() (nowJSON, error) {
 	return is, nil
 }
 
-// byNumber orders tables: 2 before 10, and numbers before names.
+// byNumber orders tables: 2 before 10, numbers before names.
 func byNumber(a, b string) int {
 	x, errX := strconv.Atoi(a)
 	y, errY := strconv.Atoi(b)
@@ -139,7 +139,7 @@ func byNumber(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// tile is a table now. The caller holds mu.
+// tile returns the tile of a table. The caller holds mu.
 func (h *Hall) tile(t *table, now time.Duration) Tile {
 	tile := Tile{Table: t.name, AgeMS: nobodySince, Rulings: t.chain.count(), Problems: append([]string{}, t.chain.problems()...)}
 	for _, p := range h.pairs {
@@ -192,11 +192,11 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 	return tile
 }
 
-// clockMost is how far a table's clock, which people set, may be off before its page says so: the
-// times of rulings are given in minutes.
+// clockMost is how wrong a table's clock, which people set, may be before its tile warns. The times
+// of rulings are shown in minutes.
 const clockMost = time.Minute
 
-// clockOff says that a table's clock is not the hall's.
+// clockOff warns that a table's clock differs from the hall's.
 func clockOff(table, hall time.Time) []string {
 	if off := table.Sub(hall); off.Abs() <= clockMost {
 		return nil
@@ -206,7 +206,7 @@ func clockOff(table, hall time.Time) []string {
 		table.Local().Format(form), hall.Local().Format(form))}
 }
 
-// shared says which other tables' records have rulings of this one.
+// shared lists the other tables whose records have rulings of this one.
 func (t *table) shared() (out []string) {
 	for _, other := range slices.SortedFunc(maps.Keys(t.alike), func(a, b *table) int { return byNumber(a.name, b.name) }) {
 		out = append(out, fmt.Sprintf("Rulings that table %s has, too: %d. One machine was both tables, or a record was copied.", other.name,
@@ -215,19 +215,19 @@ func (t *table) shared() (out []string) {
 	return out
 }
 
-// waitingMost is how long before its program began a table may have held a picture, in ms.
+// waitingMost is how long before its program started a table may have held a picture, in ms.
 const waitingMost = 1 << 40
 
-// searchMost is how many rulings and games a search answers with at most.
+// searchMost is the largest number of rulings, and of games, in the result of a search.
 const searchMost = 200
 
-// search finds the rulings and games in which every word of q stands, the newest first.
+// search finds the rulings and games in which every word of q occurs, newest first.
 func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 	words := strings.Fields(strings.ToLower(r.URL.Query().Get("q")))
 	out := struct {
 		Rulings []Ruling `json:"rulings"`
 		Games   []Game   `json:"games"`
-		More    bool     `json:"more"` // there are more than were answered with
+		More    bool     `json:"more"` // the result is incomplete
 	}{Rulings: []Ruling{}, Games: []Game{}}
 	h.mu.Lock()
 	table, words := h.tableIn(words)
@@ -265,8 +265,8 @@ func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, out)
 }
 
-// tableIn returns the table that "table 7" names, and the other words: a 7 stands in many rulings of
-// other tables. The caller holds mu.
+// tableIn returns the table named by "table 7", and the other words. A lone 7 occurs in many
+// rulings of other tables. The caller holds mu.
 func (h *Hall) tableIn(words []string) (t *table, rest []string) {
 	for i, w := range words[:max(0, len(words)-1)] {
 		for name := range h.tables {
@@ -278,7 +278,7 @@ func (h *Hall) tableIn(words []string) (t *table, rest []string) {
 	return nil, words
 }
 
-// once lists an entry that several tables' records have under the first of them.
+// once lists an entry that is in several tables' records only under the first one.
 func once(list []Ruling) (out []Ruling) {
 	at := map[string]int{}
 	out = []Ruling{}
@@ -295,10 +295,10 @@ func once(list []Ruling) (out []Ruling) {
 	return out
 }
 
-// hashes are SHA-256 in hex.
+// hashes matches SHA-256 in hex.
 var hashes = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// kept returns what the stream has under a subject, if it has the hash.
+// kept returns the stream's message with a subject, if it has the hash.
 func (h *Hall) kept(ctx context.Context, subject, hash string) (*jetstream.RawStreamMsg, bool) {
 	m, err := h.stream.GetLastMsgForSubject(ctx, subject)
 	if err != nil {
@@ -308,7 +308,7 @@ func (h *Hall) kept(ctx context.Context, subject, hash string) (*jetstream.RawSt
 	return m, hex.EncodeToString(sum[:]) == hash
 }
 
-// ruling answers with an entry of a table's record, to the byte.
+// ruling sends an entry of a table's record, byte for byte.
 func (h *Hall) ruling(w http.ResponseWriter, r *http.Request) {
 	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
 	name, hash := r.PathValue("table"), r.PathValue("hash")
@@ -325,7 +325,7 @@ func (h *Hall) ruling(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(m.Data)
 }
 
-// picture answers with a picture that a ruling rests on.
+// picture sends a picture of a ruling.
 func (h *Hall) picture(w http.ResponseWriter, r *http.Request) {
 	name, hash := r.PathValue("table"), r.PathValue("sha256")
 	if event.CheckName("table", name) != nil || !hashes.MatchString(hash) {
@@ -355,7 +355,7 @@ func (h *Hall) getPairings(w http.ResponseWriter, _ *http.Request) {
 	web.WriteJSON(w, http.StatusOK, pairingsJSONOut{list})
 }
 
-// putPairings takes a file of pairings.
+// putPairings reads a file of pairings.
 func (h *Hall) putPairings(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -374,8 +374,7 @@ func (h *Hall) putPairings(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, pairingsJSONOut{list})
 }
 
-// sendPairings writes each pairing into its table's match line, and says which tables did not
-// take it.
+// sendPairings writes each pairing into its table's match line, and lists the tables that refused.
 func (h *Hall) sendPairings(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	list := slices.Clone(h.pairs)
@@ -399,7 +398,7 @@ func (h *Hall) sendPairings(w http.ResponseWriter, r *http.Request) {
 	web.WriteJSON(w, http.StatusOK, out)
 }
 
-// sendPairing returns the table's name when it did not take it.
+// sendPairing returns the table's name if the table refused.
 func (h *Hall) sendPairing(ctx context.Context, p Pairing) string {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
@@ -419,8 +418,7 @@ func (h *Hall) sendPairing(ctx context.Context, p Pairing) string {
 	return ""
 }
 
-// tableFigures are what /metrics tells of each table; ok is false for one that has no such figure
-// now.
+// tableFigures are the metrics of each table; ok is false if a table has no such figure now.
 var tableFigures = []struct {
 	name, help string
 	of         func(*Tile) (x float64, ok bool)
@@ -444,7 +442,7 @@ var tableFigures = []struct {
 	}},
 }
 
-// metrics tells figures of the hall and of every table in Prometheus' text format.
+// metrics writes the metrics of the hall and of every table in Prometheus' text format.
 func (h *Hall) metrics(w http.ResponseWriter, _ *http.Request) {
 	is, err := h.snapshot()
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// Pairing says who plays at a table.
+// Pairing names the players at a table.
 type Pairing struct {
 	Table   string    `json:"table"`
 	Round   string    `json:"round"` // "Round 3"
@@ -34,18 +34,18 @@ type Pairing struct {
 
 const (
 	pairingsFile = "pairings.json"
-	// PairingsMost is how long a file of pairings is at most, in bytes: a List Fortress
-	// tournament of 200 players with their squads is about 1 MB.
+	// PairingsMost is the largest size of a file of pairings, in bytes: a List Fortress tournament
+	// of 200 players with their squads is about 1 MB.
 	PairingsMost = 4 << 20
-	pairingsMany = 1000 // pairings of a file, at most
-	nameMost     = 32   // characters, as of a match's names
+	pairingsMany = 1000 // largest number of pairings in a file
+	nameMost     = 32   // characters, like a match's names
 	roundMost    = 24
 )
 
-// ParsePairings reads a file of pairings: CSV with a heading that names the columns table,
-// player1 and player2, and perhaps round; JSON as the hall writes them, {"pairings": [{"table":
-// "7", "round": "Round 3", "players": ["Ada", "Ben"]}]}, or that list alone; or a tournament as List
-// Fortress gives it, or as other programs export it for List Fortress. Its errors say what was expected.
+// ParsePairings reads a file of pairings. It accepts CSV with the columns table, player1, player2
+// and optionally round; JSON as the hall writes it, {"pairings": [{"table": "7", "round": "Round
+// 3", "players": ["Ada", "Ben"]}]}, or only that list; and a tournament as List Fortress returns
+// it, or as other programs export it for List Fortress.
 func ParsePairings(raw []byte) (list []Pairing, err error) {
 	if len(raw) > PairingsMost {
 		return nil, fmt.Errorf("pairings: expected at most %d bytes, got %d", PairingsMost, len(raw))
@@ -70,8 +70,8 @@ func ParsePairings(raw []byte) (list []Pairing, err error) {
 	return list, checkPairings(list)
 }
 
-// fromUTF16 reads what Excel calls "Unicode Text", which its first character tells; all else it
-// returns as it is.
+// fromUTF16 converts Excel's "Unicode Text", which its first character identifies. It returns other
+// texts unchanged.
 func fromUTF16(raw []byte) []byte {
 	var order binary.ByteOrder
 	switch {
@@ -89,7 +89,7 @@ func fromUTF16(raw []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// checkPairings makes texts fit for a line of a page, and checks what every pairing must hold.
+// checkPairings cleans the texts for a line of a page, and checks that no pairing lacks anything.
 func checkPairings(list []Pairing) error {
 	if len(list) == 0 {
 		return errors.New("pairings: there are none in it")
@@ -119,7 +119,7 @@ func checkPairings(list []Pairing) error {
 	return nil
 }
 
-// pairingsCSV reads columns by their headings; commas, semicolons or tabs part them.
+// pairingsCSV reads columns by their headings, separated by commas, semicolons or tabs.
 func pairingsCSV(raw []byte) (list []Pairing, err error) {
 	first, _, _ := bytes.Cut(raw, []byte("\n"))
 	r := csv.NewReader(bytes.NewReader(raw))
@@ -157,13 +157,13 @@ func pairingsCSV(raw []byte) (list []Pairing, err error) {
 			return ""
 		}
 		if strings.TrimSpace(strings.Join(row, "")) == "" {
-			continue // what spreadsheets leave below a table
+			continue // spreadsheets leave such lines below a table
 		}
 		list = append(list, Pairing{Table: get("table"), Round: roundName(get("round")), Players: [2]string{get("player1"), get("player2")}})
 	}
 }
 
-// roundName makes of a bare number a round's name.
+// roundName turns a bare number into a round's name.
 func roundName(text string) string {
 	if _, err := strconv.Atoi(text); err == nil {
 		return "Round " + text
@@ -171,7 +171,7 @@ func roundName(text string) string {
 	return text
 }
 
-// pairingsJSON reads the hall's own form, or a tournament as List Fortress gives it or takes it.
+// pairingsJSON reads the hall's own form, or a tournament of List Fortress.
 func pairingsJSON(raw []byte) ([]Pairing, error) {
 	var in struct {
 		Pairings []Pairing `json:"pairings"`
@@ -207,7 +207,7 @@ func pairingsJSON(raw []byte) ([]Pairing, error) {
 	return nil, fmt.Errorf(`expected "pairings", or a tournament with "participants" or "players" and "rounds"; found %s`, keys(raw))
 }
 
-// keys names what stands in a JSON object.
+// keys lists the keys of a JSON object.
 func keys(raw []byte) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
@@ -225,16 +225,16 @@ func keys(raw []byte) string {
 
 const keysNamed = 6
 
-// tournament is what List Fortress holds: as it gives it (GET /api/v1/tournaments/ID), with
-// participants whom matches name by numbers, or as it takes it from the programs that run
-// tournaments (Rollbetter, TableTop.TO, Cryodex), with players whom matches name, by a name or by
-// an id of the program's: a name or an id is all that a player must have.
+// tournament is a tournament of List Fortress. List Fortress returns it (GET
+// /api/v1/tournaments/ID) with participants, to whom matches refer by number. It accepts it from
+// programs that run tournaments (Rollbetter, TableTop.TO, Cryodex) with players, to whom matches
+// refer by name or by the program's own id; a player needs only one of the two.
 type tournament struct {
 	Participants []struct {
 		ID   int64  `json:"id"`
 		Name string `json:"name"`
 	} `json:"participants"`
-	Players []player `json:"players"` // nil: it is not of this form
+	Players []player `json:"players"` // nil: the file has another form
 	Rounds  []struct {
 		Number  int     `json:"round_number"`
 		Type    int     `json:"roundtype_id"` // 1: Swiss
@@ -259,7 +259,7 @@ type match struct {
 	Result string `json:"result"`
 }
 
-// label is an id, which programs write as a text or as a number.
+// label is an id, which some programs write as a text and others as a number.
 type label string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -294,9 +294,9 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// pairings are those of the last Swiss round; of the last round where there is none. A
-// tournament says nothing of tables: they are numbered from 1 in the order of the matches,
-// without the byes.
+// pairings returns the pairings of the last Swiss round, or of the last round if none is Swiss. A
+// tournament has no table numbers, so tables are numbered from 1 in the order of the matches,
+// without byes.
 func (t *tournament) pairings(players func(match) (names [2]string, bye bool, err error)) (list []Pairing, err error) {
 	if len(t.Rounds) == 0 {
 		return nil, errors.New("the tournament has no rounds")
@@ -342,8 +342,8 @@ func (t *tournament) byID(m match) (names [2]string, bye bool, err error) {
 	return names, false, nil
 }
 
-// byName returns what takes the players of a match as it names them, or as the list of players
-// names their ids; who has no name is called by the id.
+// byName returns a function that finds a match's players by name, or by id in the list of players.
+// A player without a name is called by the id.
 func (t *tournament) byName() func(match) (names [2]string, bye bool, err error) {
 	known := map[label]string{}
 	for _, p := range t.Players {
@@ -359,7 +359,7 @@ func (t *tournament) byName() func(match) (names [2]string, bye bool, err error)
 	}
 }
 
-// short cuts a text to what a stream's line holds, without what cannot be printed there.
+// short shortens a text to fit a stream's line, and removes unprintable characters.
 func short(text string, most int) string {
 	text = strings.TrimSpace(sentence.Printable(text, ' '))
 	if r := []rune(text); len(r) > most {
@@ -368,12 +368,12 @@ func short(text string, most int) string {
 	return text
 }
 
-// pairingsJSONOut is the hall's own form.
+// pairingsJSONOut is the hall's own form of pairings.
 type pairingsJSONOut struct {
 	Pairings []Pairing `json:"pairings"`
 }
 
-// readPairings reads the pairings of a state folder; none where there is no file.
+// readPairings reads the pairings in a state folder. Without a file there are none.
 func readPairings(dir string) ([]Pairing, error) {
 	raw, err := regularfile.Read(filepath.Join(dir, pairingsFile), PairingsMost)
 	if errors.Is(err, os.ErrNotExist) {
@@ -389,7 +389,7 @@ func readPairings(dir string) ([]Pairing, error) {
 	return list, nil
 }
 
-// keepPairings makes pairings the present ones.
+// keepPairings stores pairings and makes them the present ones.
 func (h *Hall) keepPairings(list []Pairing) error {
 	raw, err := json.Marshal(pairingsJSONOut{list})
 	if err != nil {

@@ -18,22 +18,22 @@ import (
 const (
 	streamName = "Rulings and pictures of the event's tables."
 
-	streamHeartbeat = 3 * time.Second  // twice without one, and the stream is followed again from where it was
-	streamQuiet     = 10 * time.Second // nothing came for so long: what was counted and did not come is not there
+	streamHeartbeat = 3 * time.Second  // after two missing ones the stream is read again from where it stopped
+	streamQuiet     = 10 * time.Second // silence after which an announced message does not exist
 	streamAnswers   = 2 * time.Second
 	openWithin      = time.Minute // for the broker to open a stream: its disk may be slow
 	lossShown       = 10 * time.Minute
 )
 
-// opened is what is known of the streams since they were opened. It belongs to whoever opens
-// them: Run, then lookAfterStreams.
+// opened describes the open streams. It belongs to the goroutine that opens them: Run, then
+// lookAfterStreams.
 type opened struct {
-	created time.Time // of the stream of rulings: another time is another stream
+	created time.Time // of the stream of rulings; another time means another stream
 	reading jetstream.ConsumeContext
 }
 
-// openStreams opens the streams, or makes them, and reads the rulings. When it is called again
-// what was read before is forgotten.
+// openStreams opens or makes the streams, and reads the rulings. Another call forgets what was read
+// before.
 func (h *Hall) openStreams(ctx context.Context) error {
 	all := event.SubjectsOf(h.event, "*")
 	opening, stop := context.WithTimeout(ctx, openWithin)
@@ -50,7 +50,7 @@ func (h *Hall) openStreams(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("hall: the games: %w", err)
 	}
-	if h.stream == nil { // the first ones serve ever after: they know the streams by their names
+	if h.stream == nil { // keep the first ones: they refer to the streams by name
 		h.stream, h.games = stream, games
 	}
 	info, err := stream.Info(opening)
@@ -76,7 +76,7 @@ func (h *Hall) openStreams(ctx context.Context) error {
 	return nil
 }
 
-// readRulings reads the whole stream of rulings, then each new one.
+// readRulings reads the whole stream of rulings, and then each new one.
 func (h *Hall) readRulings(ctx context.Context, stream jetstream.Stream) error {
 	opening, stop := context.WithTimeout(ctx, openWithin)
 	defer stop()
@@ -125,7 +125,7 @@ func (h *Hall) readRulings(ctx context.Context, stream jetstream.Stream) error {
 	}
 }
 
-// recorded takes an entry of a table's record.
+// recorded adds an entry of a table's record.
 func (h *Hall) recorded(subject string, raw []byte) {
 	name, rest, ok := h.parse(subject)
 	if !ok || len(rest) != 3 {
@@ -151,9 +151,9 @@ func (h *Hall) recorded(subject string, raw []byte) {
 	}
 }
 
-// lookAfterStreams looks once a second whether the broker answers and has what it had, until
-// ctx is cancelled. Streams that are gone, or others than before, are opened again, and the
-// tables hand on what is missing in them.
+// lookAfterStreams checks once a second that the broker answers and still has the streams, until
+// ctx is cancelled. It opens missing or replaced streams again; the tables then send what is
+// missing.
 func (h *Hall) lookAfterStreams(ctx context.Context) {
 	every(ctx, checkEvery, func() {
 		gone := h.broker != nil && h.broker.checkStore()
@@ -172,7 +172,7 @@ func (h *Hall) lookAfterStreams(ctx context.Context) {
 	})
 }
 
-// lookAtStreams opens the streams again when they are gone.
+// lookAtStreams opens the streams again if they are gone.
 func (h *Hall) lookAtStreams(ctx context.Context, gone bool) error {
 	asked, stop := context.WithTimeout(ctx, streamAnswers)
 	defer stop()

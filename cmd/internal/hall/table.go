@@ -15,37 +15,37 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// table is what the hall knows of a table. Hall.mu guards all of it but views.
+// table is the hall's knowledge of a table. Hall.mu guards all fields but views.
 type table struct {
 	name   string
 	health event.Health
-	read   event.Clock   // of the health's message
-	came   time.Duration // when it came, on the hall's steady clock
-	heard  time.Time     // the same, on its clock
+	read   event.Clock   // from the health's message
+	came   time.Duration // when the health came, on the hall's steady clock
+	heard  time.Time     // the same on the hall's clock
 	clock  clock
 	chain  chain
-	asked  time.Duration // when its clock was last asked for
-	before string        // the session of its program before this one
-	turns  time.Duration // when two sessions were last heard by turns; 0: never
+	asked  time.Duration // last request for its clock
+	before string        // the previous session of its program
+	turns  time.Duration // when two sessions last alternated; 0: never
 
-	unread    time.Duration // when it last said what cannot be read; 0: never
+	unread    time.Duration // when it last sent something unreadable; 0: never
 	unreadWhy string
 
 	watchers int
 	views    live.Broadcast[*view] // its states
 	shown    event.Clock           // of the newest state
-	resent   time.Time             // when the table was last asked to send its record again
-	alike    map[*table]int        // the rulings that another table's record has, too
-	callLost time.Duration         // when its program was first heard again without what it had held for a judge; 0: never
+	resent   time.Time             // last request to send its record again
+	alike    map[*table]int        // number of rulings that another table's record has too
+	callLost time.Duration         // when its program first came back without the picture that it held for a judge; 0: never
 }
 
-// view is a state of a table, as it came.
+// view is a state of a table as it was received.
 type view struct {
 	json []byte
 	read event.Clock
 }
 
-// table returns what is known of a table. The caller holds mu.
+// table returns the knowledge of a table. The caller holds mu.
 func (h *Hall) table(name string) *table {
 	t := h.tables[name]
 	if t == nil {
@@ -55,7 +55,7 @@ func (h *Hall) table(name string) *table {
 	return t
 }
 
-// sharing notes that another table's record has one of the table's rulings. The caller holds
+// sharing records that another table's record has one of this table's rulings. The caller holds
 // Hall.mu.
 func (t *table) sharing(other *table) {
 	if t.alike == nil {
@@ -64,9 +64,9 @@ func (t *table) sharing(other *table) {
 	t.alike[other]++
 }
 
-// knows reports whether a table is invited, or was heard.
+// knows reports whether a table is invited, or has sent something.
 func (h *Hall) knows(name string) bool {
-	valid, _ := h.invites.Valid() // without them those that were heard are known
+	valid, _ := h.invites.Valid() // on an error only tables that have sent something are known
 	if slices.ContainsFunc(valid, func(i Invite) bool { return i.Table == name }) {
 		return true
 	}
@@ -75,7 +75,7 @@ func (h *Hall) knows(name string) bool {
 	return h.tables[name] != nil
 }
 
-// heard takes a table's health.
+// heard receives a table's health.
 func (h *Hall) heard(name string, m *nats.Msg) {
 	var is event.Health
 	read, err := event.ClockOf(m)
@@ -96,7 +96,7 @@ func (h *Hall) heard(name string, m *nats.Msg) {
 		return
 	}
 	if read.Session == t.read.Session && read.UpMS < t.read.UpMS {
-		return // an older one
+		return // an old message
 	}
 	if read.Session != t.read.Session {
 		if read.Session == t.before {
@@ -118,17 +118,16 @@ func (h *Hall) heard(name string, m *nats.Msg) {
 	h.askAgain(t)
 }
 
-// The most that a table says at once, in bytes, and how long its page says that something was
-// wrong with it.
+// The largest sizes of a table's messages in bytes, and how long its tile shows a problem.
 const (
 	healthMost   = 16 << 10
 	stateMost    = 512 << 10
 	troubleShown = 10 * time.Second
-	callLostFor  = 10 * time.Minute // a judge is on the way
+	callLostFor  = 10 * time.Minute // time for a judge to come
 )
 
-// cannotRead notes that a table said what cannot be read. It is logged once in a while. The
-// caller holds mu.
+// cannotRead records that a table sent something unreadable, and logs it now and then. The caller
+// holds mu.
 func (h *Hall) cannotRead(t *table, err error) {
 	now := h.up()
 	if t.unread == 0 || now-t.unread >= troubleShown || err.Error() != t.unreadWhy {
@@ -137,18 +136,18 @@ func (h *Hall) cannotRead(t *table, err error) {
 	t.unread, t.unreadWhy = now, err.Error()
 }
 
-// resendEvery is how often a table is asked at most to send its record again.
+// resendEvery is the least time between two requests to send a record again.
 const resendEvery = 10 * time.Second
 
-// askAgain asks a table for what it says that the hall acknowledged, and the hall does not
-// have: the hall's disk is another one. The caller holds mu.
+// askAgain asks a table to send again what it believes that the hall has, but the hall does not
+// have, for example after a change of disks. The caller holds mu.
 func (h *Hall) askAgain(t *table) {
 	now, is := time.Now(), t.health.Record
 	from := t.chain.whole + 1
 	switch {
 	case is.Sent > t.chain.whole:
 	case is.Sent > 0 && is.Sent == is.Number && !slices.Contains(t.chain.hashes(is.Number), is.Hash):
-		from = 1 // the hall has another record of that length
+		from = 1 // the hall has another record of the same length
 	default:
 		return
 	}
@@ -158,11 +157,11 @@ func (h *Hall) askAgain(t *table) {
 	t.resent = now
 	if body, err := json.Marshal(event.Resend{From: from}); err == nil {
 		h.o.Log.Warn("hall: rulings of a table are missing here: it is asked for them again", "table", t.name, "from", from)
-		_ = h.conn.Publish(event.SubjectsOf(h.event, t.name).Ask(event.AskResend), body) // it is asked again
+		_ = h.conn.Publish(event.SubjectsOf(h.event, t.name).Ask(event.AskResend), body) // if it is lost, it is repeated
 	}
 }
 
-// saw takes a table's whole state, if it is none too old to be shown.
+// saw receives a table's whole state, unless it is too old to be shown.
 func (h *Hall) saw(name string, m *nats.Msg) {
 	read, err := event.ClockOf(m)
 	body := bytes.TrimSpace(m.Data)
@@ -201,7 +200,7 @@ func (h *Hall) fresh(t *table, v *view) bool {
 	return ok && !stale(age)
 }
 
-// tableClock returns what a table's own clock says now.
+// tableClock returns the present time of a table's own clock.
 func (h *Hall) tableClock(name string) (unixMS int64, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -210,7 +209,7 @@ func (h *Hall) tableClock(name string) (unixMS int64, ok bool) {
 		return 0, false
 	}
 	newest := t.clock.newest
-	for _, r := range []event.Clock{t.read, t.shown} { // the last to tell: someone may have set it
+	for _, r := range []event.Clock{t.read, t.shown} { // the last reading counts: someone may have set the clock
 		if r.Session == newest.Session && r.UpMS > newest.UpMS {
 			newest = r
 		}
@@ -218,10 +217,10 @@ func (h *Hall) tableClock(name string) (unixMS int64, ok bool) {
 	return t.clock.table(newest, h.up())
 }
 
-// watchEvery is how often the hall says that someone watches: in time for event.Lease.
+// watchEvery is the interval between AskWatch requests, shorter than event.Lease.
 const watchEvery = 4 * time.Second
 
-// watch lets a table send its whole state until stop is called.
+// watch makes a table send its whole state until stop is called.
 func (h *Hall) watch(name string) (t *table, stop func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -236,10 +235,10 @@ func (h *Hall) watch(name string) (t *table, stop func()) {
 }
 
 func (h *Hall) askWatch(name string) {
-	_ = h.conn.Publish(event.SubjectsOf(h.event, name).Ask(event.AskWatch), nil) // it is said again
+	_ = h.conn.Publish(event.SubjectsOf(h.event, name).Ask(event.AskWatch), nil) // if it is lost, it is repeated
 }
 
-// renewWatches says again and again which tables someone watches, until ctx is cancelled.
+// renewWatches repeats AskWatch for the watched tables until ctx is cancelled.
 func (h *Hall) renewWatches(ctx context.Context) {
 	every(ctx, watchEvery, func() {
 		h.mu.Lock()
@@ -252,7 +251,7 @@ func (h *Hall) renewWatches(ctx context.Context) {
 	})
 }
 
-// measureClocks measures the clocks of the tables that are heard, until ctx is cancelled.
+// measureClocks measures the clocks of the connected tables until ctx is cancelled.
 func (h *Hall) measureClocks(ctx context.Context) {
 	every(ctx, clockHurry/4, func() {
 		now := h.up()
@@ -280,7 +279,7 @@ func (h *Hall) measureClock(ctx context.Context, name string) {
 	came := h.up()
 	var read event.Clock
 	if err != nil || json.Unmarshal(answer.Data, &read) != nil || read.Check() != nil {
-		return // it is asked again
+		return // the next measurement follows
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -19,11 +19,12 @@ import (
 	"sightline/cmd/internal/event"
 )
 
-// tunnelWithin is how long a table may take to answer what is handed on to it.
+// tunnelWithin is how long a table may take to answer a forwarded request.
 const tunnelWithin = 20 * time.Second
 
-// tunnel hands a request for /t/TABLE/… on to the table, as who asks here, and its answer back.
-// The table decides and records; its pages work here because their addresses are changed.
+// tunnel forwards a request for /t/TABLE/… to the table, with the client's role here, and sends its
+// answer back. The table decides and records. Its pages work here because their addresses are
+// rewritten.
 func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("table")
 	if event.CheckName("table", name) != nil {
@@ -32,12 +33,12 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rest := "/" + r.PathValue("path"); {
 	case rest == "/api/me" || rest == "/api/pair" || rest == "/api/unpair":
-		http.Redirect(w, r, rest, http.StatusTemporaryRedirect) // people are known here, not there
+		http.Redirect(w, r, rest, http.StatusTemporaryRedirect) // people sign in here, not there
 		return
 	case rest == "/pair":
 		http.Redirect(w, r, "/pair?next="+url.QueryEscape("/t/"+name+"/judge"), http.StatusSeeOther)
 		return
-	case strings.HasPrefix(rest, "/overlay/") && path.Ext(rest) == "": // the page of the table's director shows it
+	case strings.HasPrefix(rest, "/overlay/") && path.Ext(rest) == "": // the page of the table's director shows it in a frame
 		q := r.URL.Query()
 		q.Set("table", name)
 		http.Redirect(w, r, rest+"?"+q.Encode(), http.StatusTemporaryRedirect)
@@ -77,17 +78,18 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	framing(w)
 	w.WriteHeader(status)
 	page := answer.Data
-	if !strings.HasPrefix(answer.Header.Get("Content-Disposition"), "attachment") { // a file is kept as the table gives it
+	if !strings.HasPrefix(answer.Header.Get("Content-Disposition"), "attachment") { // a file stays as the table sends it
 		page = readdress(name, answer.Header.Get("Content-Type"), page)
 	}
 	_, _ = w.Write(page)
 }
 
-// errSilent says that a table was not heard for so long that it is asked nothing: what it was asked
-// could reach it much later.
+// errSilent is the error for a table that has been silent too long: a request might reach it much
+// later.
 var errSilent = errors.New("hall: the table was not heard of late")
 
-// until returns what a table's steady clock reads when the hall no longer waits for its answer.
+// until returns the reading of a table's steady clock at which the hall stops waiting for its
+// answer.
 func (h *Hall) until(name string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,7 +105,7 @@ func (h *Hall) until(name string) (string, error) {
 	return event.Until(t.clock.session, up), nil
 }
 
-// ask asks a table for one of its addresses.
+// ask sends a request to one of a table's addresses.
 func (h *Hall) ask(ctx context.Context, name, method, target string, who access.Session, header http.Header,
 	body []byte) (*nats.Msg, error) {
 	until, err := h.until(name)
@@ -132,14 +134,14 @@ func (h *Hall) ask(ctx context.Context, name, method, target string, who access.
 	return answer, err
 }
 
-// What is an address of the table's own server in its pages and modules: a text that begins
-// with a slash and a letter. In style sheets it may stand in url() without quotes.
+// An address of the table's own server in its pages and modules is a text that begins with a slash
+// and a letter. In style sheets it may be in url() without quotes.
 var (
 	addresses      = regexp.MustCompile("([\"'`])/([A-Za-z])")
 	styleAddresses = regexp.MustCompile(`(["'(])/([A-Za-z])`)
 )
 
-// readdress changes the addresses in a table's page, module or style sheet to those here.
+// readdress rewrites the addresses in a table's page, module or style sheet to those of the hall.
 func readdress(name, contentType string, body []byte) []byte {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch kind {
@@ -153,8 +155,8 @@ func readdress(name, contentType string, body []byte) []byte {
 	return body
 }
 
-// named puts into a table's page which table it is, and the way back: all tables' pages look alike,
-// and a judge may have several open.
+// named adds the table's name and a way back to a table's page. All tables' pages look alike, and a
+// judge may have several open.
 func named(name string, page []byte) []byte {
 	for _, put := range []struct{ at, text string }{
 		{"<title>", "<title>Table " + name + " · "},
