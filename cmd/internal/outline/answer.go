@@ -16,22 +16,23 @@ import (
 	"sightline/vision/token"
 )
 
-// request is all that a person marked in a picture, and the pair that is asked about.
+// request is what a person marked in a picture, and the pair to measure.
 type request struct {
 	Ships     []mark `json:"ships"`
 	Obstacles []rock `json:"obstacles"`
-	// AllObstacles: every obstacle that may lie in the way is marked; without it obstruction is not answered on a photograph.
+	// AllObstacles means that every obstacle in the way is marked. Without it, obstruction on a
+	// photograph is not answered.
 	AllObstacles bool   `json:"all_obstacles"`
 	From         string `json:"from"`
 	To           string `json:"to"`
 	Arc          string `json:"arc"`
 }
 
-// rock is an obstacle whose edge a person pointed at.
+// rock is an obstacle whose edge a person marked.
 type rock struct {
 	Kind    string       `json:"kind"`
 	Outline [][2]float64 `json:"outline_px"` // of its upper edge
-	Sigma   float64      `json:"sigma_px"`   // how exactly that was tapped; 0: as the bases were marked
+	Sigma   float64      `json:"sigma_px"`   // precision of the marks; 0: like that of the bases
 }
 
 const (
@@ -39,7 +40,7 @@ const (
 	edgeMost  = 60 // points of an obstacle's edge
 )
 
-// Rules are those that pictures are measured by.
+// Rules are the rules for measuring pictures.
 type Rules struct {
 	Edition engine.Rules
 	Profile string
@@ -48,7 +49,7 @@ type Rules struct {
 
 var errNoCalibration = errors.New("this picture is not calibrated yet: say where the mat's corners are")
 
-// answered is a marked picture with its measurements.
+// answered is a marked picture and its measurement.
 type answered struct {
 	held   live.Held
 	choice live.Choice
@@ -56,7 +57,8 @@ type answered struct {
 	hand   float64 // px
 }
 
-// measure makes a scene of what a person marked, with what the camera saw, and measures it. Errors are for people.
+// measure makes a scene of the marks and of what the camera saw, and measures it. Errors are for
+// people.
 func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, err error) {
 	table, register, _ := p.calibration()
 	if table == nil {
@@ -93,8 +95,8 @@ func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, e
 	return a, nil
 }
 
-// unmarked is what the camera saw of the table but for the bases that are marked: the ships that stood. What it took for another ship
-// where a base is marked is that base.
+// unmarked returns what the camera saw except what stands where a base is marked: the standing
+// ships. If the camera took a marked base for another ship, that ship is left out.
 func (p *picture) unmarked(marked []placed) vision.Located {
 	out := p.seen.Located
 	out.Captured = p.frame.Captured
@@ -156,8 +158,8 @@ func rocks(t *calibration.Table, marked []rock, hand float64, seen []engine.Obst
 	return out, nil
 }
 
-// project returns where the picture shows a line at the height of bases' tops. A lens bends it, so that it goes in pieces
-// of a centimetre.
+// project projects a line at the height of bases' tops into the picture. The lens bends it, so it
+// is projected in pieces of a centimetre.
 func project(t *calibration.Table, from, to geom.Point) [][2]float64 {
 	out := [][2]float64{}
 	n := max(1, int(math.Ceil(float64(from.Distance(to))/10)))
@@ -172,7 +174,7 @@ func project(t *calibration.Table, from, to geom.Point) [][2]float64 {
 	return out
 }
 
-// shipJSON is a marked base as it counts.
+// shipJSON is a marked base in the measured scene.
 type shipJSON struct {
 	ID       string  `json:"id"`
 	Player   int     `json:"player"`
@@ -180,12 +182,12 @@ type shipJSON struct {
 	X        float64 `json:"x_mm"`
 	Y        float64 `json:"y_mm"`
 	Heading  float64 `json:"heading_deg"`
-	SigmaMM  float64 `json:"sigma_mm"` // 1 sigma, along the worst direction
+	SigmaMM  float64 `json:"sigma_mm"` // along the worst direction
 	SigmaDeg float64 `json:"sigma_deg"`
 	Tries    int     `json:"tries"`
 }
 
-// verdictJSON is a question about the pair, with its answer.
+// verdictJSON is a question about the pair, and its answer.
 type verdictJSON struct {
 	Key        string         `json:"key"`
 	Name       string         `json:"name"`
@@ -200,12 +202,12 @@ type verdictJSON struct {
 	Lines      [][][2]float64 `json:"lines_px"`
 }
 
-// answerJSON is what follows from the marks.
+// answerJSON is the answer to a request.
 type answerJSON struct {
-	HandPx   float64       `json:"hand_px"` // how steady the hand is
+	HandPx   float64       `json:"hand_px"` // standard deviation of the person's marks
 	Ships    []shipJSON    `json:"ships"`
-	Measured string        `json:"measured"` // in a few words; "" when nothing is
-	Reason   string        `json:"reason"`   // why nothing is
+	Measured string        `json:"measured"` // in a few words; "": nothing was measured
+	Reason   string        `json:"reason"`   // why nothing was measured
 	Verdicts []verdictJSON `json:"verdicts"`
 }
 
@@ -235,7 +237,7 @@ func (a *answered) json() answerJSON {
 	return out
 }
 
-// number is a length that is known; nil where it is not.
+// number returns a known length in mm, or nil.
 func number(l *geom.Length) *float64 {
 	if l == nil {
 		return nil

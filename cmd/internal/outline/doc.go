@@ -1,7 +1,9 @@
-// Package outline lets a person mark bases by hand: on a live picture, on what is held, or on a photograph that is dropped
-// on its page, /outline. The person drags a wire frame of a base onto the base; two tries say how exactly. What was marked
-// is measured as any scene, and may be held, so that every page shows it and a judge rules on it.
+// Package outline lets a person mark bases by hand: on a live picture, on the held one, or on a
+// photograph dropped on its page, /outline. The person drags a wire frame onto the base; a second
+// try shows the person's precision. The marks are measured like any scene. They can be held, so
+// that every page shows them and a judge can rule on them.
 //
-// Pictures are kept in memory, a few and for an hour. What is written of them is what a ruling keeps, and what was marked last in a picture
-// of the camera, with what that showed there: the marks are offered again where a later picture shows the same.
+// Pictures stay in memory, at most a few and for an hour. Stored are only rulings, and the last
+// marks in a picture of the camera together with what the picture showed there: the page offers
+// these marks again if a later picture shows the same.
 package outline

@@ -31,28 +31,28 @@ import (
 //go:embed static
 var static embed.FS
 
-// Options say what the page works with.
+// Options are the dependencies of the page.
 type Options struct {
 	Hub     *live.Hub
 	Layout  calibration.Layout    // of the mat and its markers
-	Markers vision.MarkerDetector // nil: only the mat's corners calibrate a photograph
+	Markers vision.MarkerDetector // nil: a photograph is calibrated only by the mat's corners
 	Rules   func() Rules
-	// Hold holds what was marked for everyone, and returns its number; its errors are for people.
+	// Hold holds the marked picture for everyone, and returns its number. Its errors are for people.
 	Hold func(live.Held, live.Choice) (uint64, error)
 	Now  func() time.Time
 	Log  *slog.Logger
-	File string // stores the last marks in a picture of the camera; "": nothing is stored
+	File string // stores the last marks in a picture of the camera; "": not stored
 }
 
-// Desk keeps the pictures on which bases are marked and answers the page.
+// Desk keeps the pictures and serves the page.
 type Desk struct {
 	o         Options
 	shelf     shelf
 	kept      *memory
-	detecting sync.Mutex // one photograph is searched at a time: it takes a second of the small computer's time
+	detecting sync.Mutex // held while a photograph is searched for markers, which takes a second of a small computer's time
 }
 
-// New returns a desk with no picture on it.
+// New returns a desk without pictures.
 func New(o Options) *Desk {
 	kept, err := openMemory(o.File, o.Now())
 	if err != nil {
@@ -61,7 +61,7 @@ func New(o Options) *Desk {
 	return &Desk{o: o, kept: kept}
 }
 
-// Routes are the page and its data.
+// Routes returns the addresses of the page and its data.
 func (d *Desk) Routes() []web.Route {
 	files, err := fs.Sub(static, "static")
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *Desk) Routes() []web.Route {
 	}
 }
 
-// with finds the picture that an address names.
+// with finds the picture that the address names.
 func (d *Desk) with(answer func(http.ResponseWriter, *http.Request, *picture)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := d.shelf.get(r.PathValue("id"), d.o.Now())
@@ -100,10 +100,11 @@ func (d *Desk) with(answer func(http.ResponseWriter, *http.Request, *picture)) h
 	}
 }
 
-// uploadTime is how long a photograph may take to come in.
+// uploadTime is how long a photograph may take to arrive.
 const uploadTime = time.Minute
 
-// newPicture takes a photograph (its bytes, named by ?name=), or with ?from=live or ?from=held what the camera shows.
+// newPicture accepts a photograph (its bytes, named by ?name=), or with ?from=live or ?from=held
+// takes the camera's picture.
 func (d *Desk) newPicture(w http.ResponseWriter, r *http.Request) {
 	now := d.o.Now()
 	var p *picture
@@ -123,7 +124,7 @@ func (d *Desk) newPicture(w http.ResponseWriter, r *http.Request) {
 	d.describe(w, r, p)
 }
 
-// ofPhoto reads a photograph and calibrates it by its markers, where it shows them.
+// ofPhoto reads a photograph and calibrates it by its markers, if it shows them.
 func (d *Desk) ofPhoto(w http.ResponseWriter, r *http.Request) (*picture, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, photoBytes))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
@@ -176,7 +177,7 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 	case from == "held" && state.Hold == nil:
 		return nil, errors.New("nothing is held: hold the picture first")
 	case from == "held":
-		p.seen, p.live = *state.Hold, !state.Hold.Marked // it may be a photograph
+		p.seen, p.live = *state.Hold, !state.Hold.Marked // the held picture may be a photograph
 	case from == "live":
 		p.seen = live.Held{Register: state.Register, Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located,
 			Tracks: state.Tracks, ObstaclesWatched: state.ObstaclesWatched}
@@ -196,19 +197,19 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 	return p, nil
 }
 
-// pictureJSON is a picture as the page draws on it.
+// pictureJSON is a picture for the page.
 type pictureJSON struct {
 	ID         string            `json:"id"`
 	Source     string            `json:"source"`
 	Width      int               `json:"width"`
 	Height     int               `json:"height"`
 	From       string            `json:"calibrated_by"` // table, markers, corners; "": not calibrated
-	SigmaMM    *float64          `json:"sigma_mm"`      // of a base's place at the mat's middle, 1 sigma
+	SigmaMM    *float64          `json:"sigma_mm"`      // of a base's place at the middle of the mat
 	WorstMM    *float64          `json:"worst_sigma_mm"`
 	Camera     *cameraJSON       `json:"camera"`
 	MatMM      [2]float64        `json:"mat_mm"`
 	Wires      map[string][]wire `json:"wires"`
-	Ships      []shipJSON        `json:"ships"` // that the camera sees
+	Ships      []shipJSON        `json:"ships"` // seen by the camera
 	Watched    bool              `json:"obstacles_watched"`
 	Markers    bool              `json:"finds_markers"`
 	Rules      string            `json:"rules"`
@@ -216,7 +217,7 @@ type pictureJSON struct {
 	Kept       *keptJSON         `json:"kept"` // marks in an earlier picture of the camera; nil: none
 }
 
-// describe returns a picture as JSON.
+// describe sends a picture's data.
 func (d *Desk) describe(w http.ResponseWriter, _ *http.Request, p *picture) {
 	table, _, from := p.calibration()
 	rules := d.o.Rules()
@@ -245,7 +246,7 @@ func (d *Desk) describe(w http.ResponseWriter, _ *http.Request, p *picture) {
 	web.WriteJSON(w, http.StatusOK, out)
 }
 
-// pixels answers with the picture: without loss what a camera took, a photograph as good as it came.
+// pixels sends the picture: a camera's without loss, a photograph as it was received.
 func (d *Desk) pixels(w http.ResponseWriter, r *http.Request, p *picture) {
 	var img image.Image = p.frame.Gray
 	if p.frame.Color != nil {
@@ -270,12 +271,12 @@ func (d *Desk) pixels(w http.ResponseWriter, r *http.Request, p *picture) {
 	_, _ = w.Write(buf.Bytes())
 }
 
-// calibrate takes {"corners_px":[[310,980],…],"mat_mm":[914.4,914.4]}: where the picture shows the mat's corners, and
-// then points of its edges.
+// calibrate accepts {"corners_px":[[310,980],…],"mat_mm":[914.4,914.4]}: the mat's corners in the
+// picture, followed by points of its edges.
 func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 	var in struct {
 		Corners [][2]float64 `json:"corners_px"`
-		Sigma   float64      `json:"sigma_px"` // how exactly they were tapped; 0: to a pixel
+		Sigma   float64      `json:"sigma_px"` // precision of the taps; 0: a pixel
 		Mat     [2]float64   `json:"mat_mm"`
 	}
 	if !web.ReadBody(w, r, &in, bodyMost, `{"corners_px":[[310,980],[1650,975],[1460,210],[520,215]]}`) {
@@ -314,10 +315,10 @@ func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 	d.describe(w, r, p)
 }
 
-// tapMost, in px, is rougher than any finger on a picture that one can see.
+// tapMost, in px, is worse than any finger on a visible picture.
 const tapMost = 50
 
-// plain words for people why corners do not calibrate a picture.
+// plain explains to people why corners do not calibrate a picture.
 func plain(err error) error {
 	if errors.Is(err, quick.ErrMarkers) {
 		return errors.New("no usual lens shows the mat's corners so: tap them in their order, near left, near right, far right, far left as " +
@@ -333,7 +334,7 @@ func (d *Desk) answer(w http.ResponseWriter, r *http.Request, p *picture) {
 	}
 }
 
-// measured reads and measures the marks, or answers with an error.
+// measured reads and measures the marks. If that fails, it answers the request and reports false.
 func (d *Desk) measured(w http.ResponseWriter, r *http.Request, p *picture) (a answered, ok bool) {
 	var in request
 	if !web.ReadBody(w, r, &in, bodyMost, `{"ships":[{"id":"A1","base":"small","tries":[{"x_mm":300,"y_mm":200,"heading_deg":90}]}]}`) {
@@ -350,7 +351,7 @@ func (d *Desk) measured(w http.ResponseWriter, r *http.Request, p *picture) (a a
 	return a, true
 }
 
-// hold holds the marked picture: every page answers from it, and a judge can rule on it.
+// hold holds the marked picture: every page shows it, and a judge can rule on it.
 func (d *Desk) hold(w http.ResponseWriter, r *http.Request, p *picture) {
 	a, ok := d.measured(w, r, p)
 	if !ok {
@@ -371,10 +372,10 @@ func (d *Desk) hold(w http.ResponseWriter, r *http.Request, p *picture) {
 	}{n, "/judge?" + url.Values{"from": {a.choice.From}, "to": {a.choice.To}}.Encode()})
 }
 
-// bodyMost is more than forty ships with ten tries each.
+// bodyMost suffices for more than forty ships with ten tries each.
 const bodyMost = 60 << 10
 
-// refuse answers with a sentence for people.
+// refuse answers with an error for people.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusBadRequest
 	if errors.Is(err, live.ErrOvertaken) {

@@ -16,7 +16,7 @@ import (
 	"sightline/vision/token"
 )
 
-// File is the file, in the data directory, of what a person marked last in a picture of the camera.
+// File is the file in the data directory with the last marks in a picture of the camera.
 const File = "outline.json"
 
 const (
@@ -25,15 +25,15 @@ const (
 	keptVersion  = 1
 )
 
-// keptMarks are what a person marked in a picture of the camera, with what that showed there. No photograph's marks are kept: there is no
-// second picture of it.
+// keptMarks are the marks in a picture of the camera, with what the picture showed there. Marks in
+// a photograph are not stored: there is no second picture to compare.
 type keptMarks struct {
 	Version int        `json:"version"`
 	At      time.Time  `json:"at"` // of the picture
 	Width   int        `json:"width_px"`
 	Height  int        `json:"height_px"`
 	Marks   request    `json:"marks"`
-	Ships   []keptBase `json:"looks"` // as Marks.Ships
+	Ships   []keptBase `json:"looks"` // in the order of Marks.Ships
 }
 
 // keptBase is what a picture showed at a mark.
@@ -43,15 +43,15 @@ type keptBase struct {
 	Look    []byte        `json:"look"`       // grey, over the base and around it
 }
 
-// memory keeps the marks that were made last. It is safe for concurrent use.
+// memory stores the last marks. It is safe for concurrent use.
 type memory struct {
-	path string // "": nowhere
+	path string // "": not stored
 
-	mu   sync.Mutex // guards what follows
-	last *keptMarks // nil: nothing is kept
+	mu   sync.Mutex // guards the fields below
+	last *keptMarks // nil: none
 }
 
-// openMemory reads what is stored.
+// openMemory reads the stored marks.
 func openMemory(path string, now time.Time) (*memory, error) {
 	m := &memory{path: path}
 	if path == "" {
@@ -71,7 +71,7 @@ func openMemory(path string, now time.Time) (*memory, error) {
 	return m, nil
 }
 
-// check reports what this program does not write, naming the key.
+// check returns an error, with the key, for what this program never writes.
 func (k *keptMarks) check() error {
 	switch {
 	case k.Version != keptVersion:
@@ -100,7 +100,8 @@ func (k *keptMarks) check() error {
 	return nil
 }
 
-// keep takes what a person marked in a picture; nothing marked forgets what was kept. Its error says why it will not outlast the program.
+// keep stores the marks in a picture; an empty request deletes the stored ones. An error means that
+// the marks will be lost at the end of the program.
 func (m *memory) keep(p *picture, r *request, now time.Time) error {
 	table, _, _ := p.calibration()
 	if !p.live || table == nil {
@@ -111,7 +112,7 @@ func (m *memory) keep(p *picture, r *request, now time.Time) error {
 		now = p.frame.Captured
 	}
 	k := &keptMarks{Version: keptVersion, At: now, Width: width, Height: height, Marks: *r}
-	k.Marks.Obstacles, k.Marks.AllObstacles = nil, false // they may have moved since
+	k.Marks.Obstacles, k.Marks.AllObstacles = nil, false // obstacles may move unnoticed
 	for i := range r.Ships {
 		s, err := r.Ships[i].read(table)
 		if err != nil {
@@ -133,7 +134,7 @@ func (m *memory) keep(p *picture, r *request, now time.Time) error {
 	return strictjson.Save(m.path, k, 0o600)
 }
 
-// corners are where a picture shows a marked base's top.
+// corners returns the corners of a marked base's top in the picture.
 func corners(s *placed, t *calibration.Table) (out [4][2]float64) {
 	for i, c := range s.outline(t) {
 		out[i] = [2]float64{c.X, c.Y}
@@ -141,7 +142,7 @@ func corners(s *placed, t *calibration.Table) (out [4][2]float64) {
 	return out
 }
 
-// keptJSON are earlier marks, for the page.
+// keptJSON are earlier marks for the page.
 type keptJSON struct {
 	AtMS  int64      `json:"at_unix_ms"`
 	Ships []keptShip `json:"ships"`
@@ -152,11 +153,11 @@ type keptJSON struct {
 
 type keptShip struct {
 	mark
-	Stands bool   `json:"stands"` // it may be taken up as it is
+	Stands bool   `json:"stands"` // the picture confirms it
 	Why    string `json:"why"`    // why not
 }
 
-// in returns which of the stored marks a picture confirms; nil: none are stored.
+// in returns the stored marks, each compared with a picture; nil if none are stored.
 func (m *memory) in(p *picture, now time.Time) *keptJSON {
 	m.mu.Lock()
 	k := m.last
@@ -177,16 +178,17 @@ func (m *memory) in(p *picture, now time.Time) *keptJSON {
 	return out
 }
 
-// What a kept mark may differ by from what a picture shows.
+// How much a stored mark may differ from a later picture.
 const (
-	// registrationHolds, in px: the same place of the table lies there in both pictures. A registration that is made again from the same
-	// markers differs by 0.1 px.
+	// registrationHolds, in px, is how far the same place of the table may lie from its place in the
+	// earlier picture. A new registration from the same markers differs by 0.1 px.
 	registrationHolds = 0.3
-	// stillHolds is how far a base may have moved. One that stands seems to move by 0.06 to 0.15 mm at 1.4 px/mm where even the mat's pattern
-	// changes (TestKeptMarksAreOfferedWhereTheyStillHold); a hand that puts one back misses by 1 mm.
+	// stillHolds is how far a base may seem to have moved. One that stands seems to move by 0.06 to
+	// 0.15 mm at 1.4 px/mm where even the mat's pattern changes
+	// (TestKeptMarksAreOfferedWhereTheyStillHold); one put back by hand is off by 1 mm.
 	stillHolds = 0.3 * geom.Millimeter
-	// lookHolds is the least correlation of what the two pictures show: in other light and noise it stays above 0.96
-	// (TestKeptMarksInOtherLight).
+	// lookHolds is the least correlation of the two pictures: in other light and noise it stays
+	// above 0.96 (TestKeptMarksInOtherLight).
 	lookHolds = 0.9
 )
 
@@ -195,7 +197,7 @@ var (
 	errShowsOther  = errors.New("the picture shows something else there now")
 )
 
-// stands reports why a kept mark is no longer where its base stands.
+// stands returns an error if a base no longer stands at its stored mark.
 func (k *keptMarks) stands(i int, p *picture, t *calibration.Table) error {
 	then := &k.Ships[i]
 	if w, h := p.frame.Size(); w != k.Width || h != k.Height {
@@ -227,12 +229,13 @@ func (k *keptMarks) stands(i int, p *picture, t *calibration.Table) error {
 	return nil
 }
 
-// A look is sampled on a square of lookReach times the base's width about it, a pixel apart where that gives a fair number of samples.
+// A look is sampled on a square of lookReach times the base's width around the base, a pixel apart
+// if that gives a suitable number of samples.
 const (
 	lookReach                   = 1.3
 	lookLeast, lookMost         = 24, 200
-	lookEdge                    = 2 // samples at the border, which have no neighbours to tell a shift by
-	lookContrast        float64 = 3 // grey levels, standard deviation: with less nothing can be recognised
+	lookEdge                    = 2 // samples at the border without neighbours, which show no shift
+	lookContrast        float64 = 3 // standard deviation in grey levels below which nothing can be recognised
 )
 
 // lookAt samples a picture over a base and around it.
@@ -255,7 +258,7 @@ func lookAt(g *image.Gray, c *[4][2]float64) (look []byte, side int) {
 	return look, side
 }
 
-// levelAt is the grey level between pixels; the border's outside.
+// levelAt interpolates the grey level; outside, it is that of the border.
 func levelAt(g *image.Gray, x, y float64) float64 {
 	w, h := g.Rect.Dx(), g.Rect.Dy()
 	x, y = min(max(x, 0), float64(w-1)), min(max(y, 0), float64(h-1))
@@ -265,10 +268,11 @@ func levelAt(g *image.Gray, x, y float64) float64 {
 	return (1-fy)*((1-fx)*at(i, j)+fx*at(i+1, j)) + fy*((1-fx)*at(i, j+1)+fx*at(i+1, j+1))
 }
 
-// shiftBetween returns by how many samples the second look is shifted or, at its half width, turned against the first, whatever the light,
-// and how alike they are where they lie: their correlation. The shift is to first order: a large one comes out too small, and unlike.
+// shiftBetween returns by how many samples the second look is shifted or, at its half width, turned
+// relative to the first, in any light. alike is their correlation as they lie. The shift is to
+// first order: a large one comes out too small, and with a low correlation.
 func shiftBetween(a, b []byte, side int) (samples, alike float64) {
-	// a(x) ≈ gain·b(x) + offset + a's gradients · the shift, by least squares.
+	// a(x) ≈ gain·b(x) + offset + the gradients of a · the shift, by least squares.
 	var n [25]float64
 	var right [5]float64
 	var sa, sb, saa, sbb, sab, count float64

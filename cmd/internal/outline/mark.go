@@ -12,7 +12,7 @@ import (
 	"sightline/vision/token"
 )
 
-// A try is where a person dragged the wire frame of a base once.
+// try is one placement of a base's wire frame by a person.
 type try struct {
 	X       float64 `json:"x_mm"`
 	Y       float64 `json:"y_mm"`
@@ -34,10 +34,10 @@ const (
 	triesMost = 10
 	shipsMost = 40
 
-	// priorSigma, in px, is how exactly a person places a wire frame before that is known of this person: as two points of
-	// the base, each to so much along both axes. priorWeight is how many measurements that counts for; of these, a second
-	// try of a base brings three; leastSigma is the best that tries may claim, for what a person sees wrongly both times
-	// they do not show.
+	// priorSigma, in px, is the assumed precision of a person who has not made several tries: that
+	// of two points of the base, along both axes. priorWeight is the number of measurements for
+	// which the assumption counts; a second try of a base adds three. leastSigma is the best
+	// precision that tries may show, since they do not show what a person sees wrongly every time.
 	priorSigma  = 0.7
 	priorWeight = 4.0
 	leastSigma  = 0.4
@@ -50,13 +50,13 @@ type placed struct {
 	base   engine.Base
 	pose   geom.Pose // mean of the tries
 	tries  []try
-	unit   geom.Cov3 // what a hand of 1 px gives to a try
-	fit    geom.Cov3 // what this hand gives to it
-	all    geom.Cov3 // with what the calibration, the base's height and so on add
+	unit   geom.Cov3 // error of a try by a hand of 1 px
+	fit    geom.Cov3 // error of a try by this hand
+	all    geom.Cov3 // including the calibration, the base's height and so on
 }
 
-// place works out where marked bases stand and how sure that is. The tries of all bases together say how steady the hand
-// is, in px; it is returned too. Errors are for people.
+// place returns the poses of marked bases and their uncertainty. The tries of all bases together
+// give the precision of the hand, in px, which it also returns. Errors are for people.
 func place(t *calibration.Table, marks []mark) (out []placed, hand float64, err error) {
 	if len(marks) > shipsMost {
 		return nil, 0, fmt.Errorf("expected at most %d ships, got %d", shipsMost, len(marks))
@@ -83,7 +83,7 @@ func place(t *calibration.Table, marks []mark) (out []placed, hand float64, err 
 		w, _ := p.base.Size()
 		sys := errors.Systematic(p.pose, token.BaseTop, w/2)
 		for k := range p.fit {
-			// Tries are not averaged: what a person takes for the base's edge is the same each time.
+			// Tries are not averaged: a person sees the base's edge in the same wrong place each time.
 			p.fit[k] = hand * hand * p.unit[k]
 			p.all[k] = p.fit[k] + sys[k]
 		}
@@ -91,7 +91,7 @@ func place(t *calibration.Table, marks []mark) (out []placed, hand float64, err 
 	return out, hand, nil
 }
 
-// read checks a mark and takes the mean of its tries.
+// read checks a mark and returns the mean of its tries.
 func (m *mark) read(t *calibration.Table) (p placed, err error) {
 	code, err := token.CodeOfID(m.ID)
 	if err != nil {
@@ -127,31 +127,32 @@ func (m *mark) read(t *calibration.Table) (p placed, err error) {
 	return p, p.perPixel(t)
 }
 
-// tryApart, in mm, is how far a try may lie from the mean of all.
+// tryApart, in mm, is how far a try may lie from the mean.
 const tryApart = 10
 
-// isOn reports whether a ship stands where a marked base does: two bases do not overlap.
+// isOn reports whether a ship stands on the place of a marked base: two bases do not overlap.
 func (p *placed) isOn(s *engine.Ship) bool {
 	const onOne = 10 * geom.Millimeter
 	return s.Pose.Distance(p.pose.Point) < onOne
 }
 
-// perPixel works out what a hand that is off by 1 px gives to a try.
+// perPixel sets the error of a try by a hand that is off by 1 px.
 func (p *placed) perPixel(t *calibration.Table) error {
 	_, dx, dy, ok := t.PixelJacobian(p.pose.Point, token.BaseTop)
 	det := dx.X*dy.Y - dx.Y*dy.X
 	if !ok || math.Abs(det) < 1e-9 {
 		return fmt.Errorf("%s: the picture does not show that place", p.id)
 	}
-	xx, xy, yx, yy := dy.Y/det, -dy.X/det, -dx.Y/det, dx.X/det // mm of x, y for each px
+	xx, xy, yx, yy := dy.Y/det, -dy.X/det, -dx.Y/det, dx.X/det // mm of x, y per px
 	w, _ := p.base.Size()
-	turn := math.Abs(1/det) / (float64(w) * float64(w)) // as four corners say that say as much of the place as two points
+	turn := math.Abs(1/det) / (float64(w) * float64(w)) // of four corners that determine the place as well as two points
 	cross := (xx*yx + xy*yy) / 2
 	p.unit = geom.Cov3{(xx*xx + xy*xy) / 2, cross, 0, cross, (yx*yx + yy*yy) / 2, 0, 0, 0, turn}
 	return nil
 }
 
-// off is the squared distance of a try from the mean, in units of perPixel: three degrees of freedom.
+// off returns the squared distance of a try from the mean, in units of perPixel, with three degrees
+// of freedom.
 func (p *placed) off(one try) float64 {
 	a, u := one.pose(), &p.unit
 	d := a.Sub(p.pose.Point)
@@ -160,12 +161,13 @@ func (p *placed) off(one try) float64 {
 	return (u[4]*d.X*d.X-2*u[1]*d.X*d.Y+u[0]*d.Y*d.Y)/det + turn*turn/u[8]
 }
 
-// sigma returns the standard deviations of a marked base's place, along its worst direction, and heading.
+// sigma returns the standard deviations of a marked base's place, along the worst direction, and of
+// its heading.
 func (p *placed) sigma() (mm geom.Length, heading geom.Angle) {
 	return geom.Length(math.Sqrt(max(0, p.all.Position().Largest()))), geom.Angle(math.Sqrt(max(0, p.all.HeadingVariance())))
 }
 
-// outline returns where the picture shows the upper corners of a marked base.
+// outline returns the upper corners of a marked base in the picture.
 func (p *placed) outline(t *calibration.Table) (out [4]geom.Pixel) {
 	profile := engine.Nominal()
 	for i, c := range live.BaseOutline(&profile, p.base, p.pose) {

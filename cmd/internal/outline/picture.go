@@ -20,32 +20,32 @@ import (
 )
 
 const (
-	// photoBytes and photoPixels are more than any phone's photograph as the page sends it: at most 4096 px along its
-	// longer side.
+	// photoBytes and photoPixels are larger than any photograph that the page sends, which has at
+	// most 4096 px on its longer side.
 	photoBytes  = 24 << 20
 	photoPixels = 4096 * 4096
-	photoSide   = 320 // less shows no base
+	photoSide   = 320 // smaller ones show no base
 
 	keptMost = 3 // pictures; one of 4096 × 4096 px is 67 MB
 	keptFor  = time.Hour
 )
 
-// picture is what someone marks bases on. Its table changes when it is calibrated; all else is fixed.
+// picture is a picture on which someone marks bases. Only its calibration changes.
 type picture struct {
 	id     string
 	source string // for people: "photo.jpg", "/dev/video0"
 	frame  vision.Frame
-	live   bool      // the camera took it: there are later ones to compare it with
+	live   bool      // from the camera, with later pictures to compare
 	used   time.Time // guarded by the desk's lock
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	register live.Register
 	table    *calibration.Table // nil: not calibrated yet
 	from     string             // table, markers, corners
-	seen     live.Held          // what the camera itself saw; empty for a photograph
+	seen     live.Held          // what the camera saw; empty for a photograph
 }
 
-// calibration returns the picture's table; nil: there is none yet.
+// calibration returns the picture's table, or nil before there is one.
 func (p *picture) calibration() (*calibration.Table, live.Register, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +67,7 @@ func (p *picture) calibrate(t calibration.Table, from string, now time.Time) err
 	return nil
 }
 
-// readPhoto decodes a photograph; its errors are for people.
+// readPhoto decodes a photograph. Its errors are for people.
 func readPhoto(raw []byte, name string, now time.Time) (vision.Frame, error) {
 	size, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	switch {
@@ -92,13 +92,13 @@ func readPhoto(raw []byte, name string, now time.Time) (vision.Frame, error) {
 	return f, nil
 }
 
-// shelf keeps a few pictures for a while, the newest first.
+// shelf keeps a few pictures for a while, newest first.
 type shelf struct {
 	mu   sync.Mutex
 	kept []*picture
 }
 
-// put keeps a picture under a name that cannot be guessed, and drops the oldest.
+// put adds a picture under a name that nobody can guess, and drops the oldest.
 func (s *shelf) put(p *picture, now time.Time) {
 	var name [8]byte
 	_, _ = rand.Read(name[:])
@@ -109,7 +109,7 @@ func (s *shelf) put(p *picture, now time.Time) {
 	s.expire(now)
 }
 
-// get returns a picture; nil: it is not kept, or no longer.
+// get returns a picture, or nil if it is unknown or was dropped.
 func (s *shelf) get(id string, now time.Time) *picture {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *shelf) get(id string, now time.Time) *picture {
 	return nil
 }
 
-// expire drops pictures that were not used for keptFor, and those over the limit. The caller holds mu.
+// expire drops pictures unused for keptFor, and those over the limit. The caller holds mu.
 func (s *shelf) expire(now time.Time) {
 	s.kept = slices.DeleteFunc(s.kept, func(p *picture) bool { return now.Sub(p.used) > keptFor })
 	if len(s.kept) > keptMost {

@@ -12,14 +12,15 @@ import (
 	"sightline/vision/token"
 )
 
-// snapSteps are the steps in which a better place is sought about where a person put the frame, in mm and in degrees: 2 mm
-// and 2° away at most.
+// snapSteps are the steps, in mm and degrees, of the search for a better place around that of a
+// person's frame: at most 2 mm and 2° away.
 var snapSteps = [...]float64{0.8, 0.4, 0.2, 0.1}
 
 const snapReach = 2.0
 
-// snap proposes a place near that of a wire frame, on the strongest edges of the picture. They may be the card's or the
-// frame's and not the plastic's: it is the person who decides, and what is stated of the place does not change.
+// snap proposes a place near that of a wire frame, on the strongest edges of the picture. They may
+// be the card's or the frame's instead of the plastic's, so the person decides, and the stated
+// uncertainty stays the same.
 func (d *Desk) snap(w http.ResponseWriter, r *http.Request, p *picture) {
 	var in struct {
 		Base string `json:"base"`
@@ -46,7 +47,7 @@ func (d *Desk) snap(w http.ResponseWriter, r *http.Request, p *picture) {
 	web.WriteJSON(w, http.StatusOK, propose(p.frame.Gray, table, base, in.try))
 }
 
-// propose climbs to where the upper outline of a base lies on the strongest edges.
+// propose climbs to the place where the upper outline of a base lies on the strongest edges.
 func propose(g *image.Gray, t *calibration.Table, base engine.Base, from try) try {
 	best, most := from, edgeStrength(g, t, base, from)
 	for _, step := range snapSteps {
@@ -73,7 +74,7 @@ func propose(g *image.Gray, t *calibration.Table, base engine.Base, from try) tr
 	return best
 }
 
-// edgeStrength is the mean change of the picture, in grey levels, across the upper outline of a base.
+// edgeStrength returns the mean change of grey level across the upper outline of a base.
 func edgeStrength(g *image.Gray, t *calibration.Table, base engine.Base, at try) float64 {
 	const perSide = 24
 	profile := engine.Nominal()
@@ -102,7 +103,7 @@ func edgeStrength(g *image.Gray, t *calibration.Table, base engine.Base, at try)
 	return sum / 4
 }
 
-// grayAt interpolates the picture; outside it is black.
+// grayAt interpolates the picture, which is black outside.
 func grayAt(g *image.Gray, p geom.Pixel) float64 {
 	x, y := math.Floor(p.X), math.Floor(p.Y)
 	fx, fy := p.X-x, p.Y-y

@@ -9,7 +9,8 @@ import (
 	"sightline/vision/token"
 )
 
-// wire is a line of a base's wire frame, in the base's own frame: x to its right, y forward, z over the mat, mm.
+// wire is a line of a base's wire frame, in the base's own frame: x to its right, y forward, z over
+// the mat, mm.
 type wire struct {
 	Kind   string       `json:"kind"` // top, foot, edge, guide, arc, nose
 	Points [][3]float64 `json:"points_mm"`
@@ -22,8 +23,9 @@ const (
 	guideOuter = float64(engine.GuideOuter)
 )
 
-// wiresOf returns the wire frame of a base: its plastic at its top and its foot, which stand apart in a picture taken
-// aslant, its guides, and the lines of its front arc: a person lays them on what the picture shows.
+// wiresOf returns the wire frame of a base: its plastic at the top and at the foot, which differ in
+// a picture from the side, its guides, and the lines of its front arc. A person lays them on the
+// picture.
 func wiresOf(profile *engine.Profile, rules engine.Rules, b engine.Base) (out []wire) {
 	w, l := profile.Size(b)
 	x, y, top := float64(w)/2, float64(l)/2, float64(token.BaseTop)
@@ -59,7 +61,8 @@ func wiresOf(profile *engine.Profile, rules engine.Rules, b engine.Base) (out []
 	return append(out, wire{"nose", [][3]float64{{-5, y - 9, top}, {0, y - 2, top}, {5, y - 9, top}}})
 }
 
-// cameraJSON is all that projects a point of the table: the page does it as calibration.Camera does.
+// cameraJSON is all that is needed to project a point of the table; the page does it like
+// calibration.Camera.
 type cameraJSON struct {
 	Width      int           `json:"width"`
 	Height     int           `json:"height"`
@@ -71,8 +74,8 @@ type cameraJSON struct {
 	R          [3][3]float64 `json:"r"`
 	T          [3]float64    `json:"t_mm"`
 	MatMM      [2]float64    `json:"mat_mm"`
-	// Heights is the mat's height over the plane of its markers at a grid of places, row by row from player 1's edge; nil: it
-	// was not measured.
+	// Heights is the height of the mat over the plane of its markers on a grid, row by row from
+	// player 1's edge; nil: not measured.
 	Heights [][]float64 `json:"heights_mm"`
 }
 
@@ -95,8 +98,9 @@ func cameraOf(t *calibration.Table) *cameraJSON {
 	return c
 }
 
-// sureTo returns the sigma of a base's place at the mat's middle and at its worst place, mm, 1 sigma. The worst need not be a
-// corner: four corners alone do not say how the lens bends between them.
+// sureTo returns the sigma of a base's place at the mat's middle and at its worst place, mm. The
+// worst place need not be a corner: four corners alone do not show how the lens bends lines between
+// them.
 func sureTo(t *calibration.Table) (middle, worst float64) {
 	b := calibration.NewBudget(*t, calibration.Uncertainty{})
 	w, h := float64(t.Layout.Width), float64(t.Layout.Height)

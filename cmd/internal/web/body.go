@@ -16,9 +16,9 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// readJSON reads one JSON object with known keys, each once, and nothing after it; problem
-// is a sentence for people. What is no object is refused, as are null and "": the decoder
-// would take null for an object with nothing in it.
+// readJSON reads one JSON object with known keys, each at most once, and nothing after it. problem
+// is a sentence for people. It refuses everything else, also null and "": the decoder would take
+// null for an empty object.
 func readJSON(body io.Reader, into any, example string) (problem string) {
 	raw, err := io.ReadAll(body)
 	if err != nil {
@@ -53,10 +53,10 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 	return ""
 }
 
-// bodyAtMost is how large a request's body may be; most handlers take less.
+// bodyAtMost is the largest body of a request, in bytes; most handlers accept less.
 const bodyAtMost = 64 << 10
 
-// shortened keeps every body to bodyAtMost, or to what is named for its method and path.
+// shortened limits every body to bodyAtMost, or to the size given for its method and path.
 func shortened(longer map[string]int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		most, ok := longer[r.Method+" "+r.URL.Path]
@@ -68,8 +68,8 @@ func shortened(longer map[string]int64, next http.Handler) http.Handler {
 	})
 }
 
-// ReadBody reads a request's JSON object of at most so many bytes, as strictly as this
-// server's own addresses do, or answers what is wrong with it and reports false.
+// ReadBody reads a request's JSON object of at most the given size, as strictly as this server's
+// own handlers. If it is invalid, it answers the request and reports false.
 func ReadBody(w http.ResponseWriter, r *http.Request, into any, most int64, example string) bool {
 	problem := readJSON(http.MaxBytesReader(w, r.Body, most), into, example)
 	if problem != "" {
@@ -78,13 +78,12 @@ func ReadBody(w http.ResponseWriter, r *http.Request, into any, most int64, exam
 	return problem == ""
 }
 
-// readBody reads a request's small JSON object, or answers what is wrong with it and
-// reports false.
+// readBody is ReadBody for small objects.
 func readBody(w http.ResponseWriter, r *http.Request, into any, example string) bool {
 	return ReadBody(w, r, into, bodyMost, example)
 }
 
-// refusalStatus are the statuses of what the table refuses.
+// refusalStatus has the HTTP status of each kind of refusal.
 var refusalStatus = []struct {
 	kind   error
 	status int
@@ -94,7 +93,7 @@ var refusalStatus = []struct {
 	{live.ErrUnwritten, http.StatusInsufficientStorage},
 }
 
-// Refuse answers with a refusal's sentence and the status of its kind.
+// Refuse answers with a refusal's sentence and its status.
 func Refuse(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	for _, known := range refusalStatus {
@@ -105,8 +104,8 @@ func Refuse(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// readNothing reports whether a request has no body, as one must that says all by its
-// address. It answers one that has.
+// readNothing reports whether a request has no body, and answers one that has: its address must say
+// everything.
 func readNothing(w http.ResponseWriter, r *http.Request) bool {
 	if n, _ := io.ReadFull(r.Body, make([]byte, 1)); n > 0 {
 		http.Error(w, "This request takes no body.", http.StatusBadRequest)
@@ -115,7 +114,7 @@ func readNothing(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// kindWords says what of JSON a field takes.
+// kindWords describes the JSON values of a kind.
 func kindWords(k reflect.Kind) string {
 	switch k {
 	case reflect.String:

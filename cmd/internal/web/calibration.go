@@ -20,8 +20,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// calibrationEvery is how often the state is sent again when nothing has changed, so
-// that a page can tell silence from a lost connection.
+// calibrationEvery is how often an unchanged state is sent again, so that a page can tell silence
+// from a lost connection.
 const calibrationEvery = time.Second
 
 // calibrationRoutes adds the addresses of the guided calibration.
@@ -51,8 +51,8 @@ func (s *Server) calibrationEvents(w http.ResponseWriter, r *http.Request) {
 	stream(s, w, r, s.o.Calibration.Listen, event, calibrationEvery, again)
 }
 
-// calibrate takes an intent: {"do":"capture","board":"chessboard:9x6:25mm"}.
-// What makes sense at another time is refused with 409, what makes none with 400.
+// calibrate accepts an intent: {"do":"capture","board":"chessboard:9x6:25mm"}. It refuses with 409
+// what is possible only at another time, and with 400 what is never possible.
 func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
 	in, confirmed, problem := readIntent(http.MaxBytesReader(w, r.Body, bodyMost))
 	if problem != "" {
@@ -76,9 +76,9 @@ func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stopsAnswers says in a sentence what everyone at the table would lose by an intent that
-// takes the camera from the game. confirm says that a confirmation is enough; while the
-// picture is held, for a ruling perhaps, none is.
+// stopsAnswers returns, as a sentence, what everyone at the table loses by an intent that takes the
+// camera from the game; "" if nothing. confirm reports whether a confirmation is enough. It is not
+// while the picture is held, perhaps for a ruling.
 func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	if now := s.o.Calibration.Newest().State; now.Busy() || !now.Active || !takesCamera(in) {
 		return "", false
@@ -107,21 +107,21 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 		true
 }
 
-// takesCamera reports whether an intent leaves the step that needs no camera.
+// takesCamera reports whether an intent ends the step that needs no camera.
 func takesCamera(in setup.Intent) bool {
 	return in.Do == setup.Go && in.Step != setup.Print || in.Do == setup.Quick
 }
 
-// intentJSON is an intent as the page writes it.
+// intentJSON is an intent of the page.
 type intentJSON struct {
 	Do    setup.Action `json:"do"`
-	Sure  bool         `json:"confirm"` // accepts that answers stop for everyone
+	Sure  bool         `json:"confirm"` // the user accepts that answers stop for everyone
 	Step  setup.Step   `json:"step"`
 	Board string       `json:"board"`
 	BarX  float64      `json:"bar_x_mm"`
 	BarY  float64      `json:"bar_y_mm"`
 
-	ScaleX float64 `json:"scale_x"` // that the measured sheet was drawn for
+	ScaleX float64 `json:"scale_x"` // scale for which the measured sheet was drawn
 	ScaleY float64 `json:"scale_y"`
 
 	CardBar   float64 `json:"card_bar_mm"`
@@ -131,7 +131,7 @@ type intentJSON struct {
 	Distances []distanceJSON `json:"distances"` // measured between markers
 }
 
-// distanceJSON is what a steel rule says lies between the middles of two markers.
+// distanceJSON is a distance measured with a steel rule between the middles of two markers.
 type distanceJSON struct {
 	From   int     `json:"from"`
 	To     int     `json:"to"`
@@ -177,8 +177,8 @@ func (s *Server) calibrationPicture(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// calibrationHeat draws how sure the table's calibration is over the mat, in the browser's language: what stands in
-// a picture the page does not translate.
+// calibrationHeat draws the uncertainty of the table's calibration over the mat, with texts in the
+// browser's language: the page cannot translate a picture.
 func (s *Server) calibrationHeat(w http.ResponseWriter, r *http.Request) {
 	t := s.o.Calibration.Newest().State.Table.Table
 	if t == nil {
@@ -196,9 +196,8 @@ func (s *Server) calibrationHeat(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(buf.Bytes())
 }
 
-// calibrationSheet makes a sheet to print: board.pdf?board=chessboard:9x6:25mm,
-// mat-markers.pdf, check-card.pdf; with paper=letter for US paper. It is drawn for the
-// printer as far as that was measured.
+// calibrationSheet draws a sheet to print: board.pdf?board=chessboard:9x6:25mm, mat-markers.pdf,
+// check-card.pdf; with paper=letter for US paper. It compensates the printer's measured scale.
 func (s *Server) calibrationSheet(w http.ResponseWriter, r *http.Request) {
 	v := s.o.Calibration.Newest()
 	q := r.URL.Query()
@@ -235,7 +234,7 @@ func (s *Server) calibrationSheet(w http.ResponseWriter, r *http.Request) {
 
 var errNoSheet = errors.New("no such sheet")
 
-// sheet draws a sheet by its file's name.
+// sheet draws a sheet by the name of its file.
 func (s *Server) sheet(file, board string, paper sheet.Paper) ([]sheet.Page, error) {
 	var page sheet.Page
 	var err error

@@ -5,7 +5,7 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// openJSON is a question that the measurement does not decide, with what may be chosen.
+// openJSON is a question that the measurement leaves open, and its possible answers.
 type openJSON struct {
 	Key      string       `json:"key"`  // of a ruling's ruled: range, in_arc, obstructed, may_attack
 	Name     string       `json:"name"` // "The range"

@@ -15,30 +15,30 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// The state goes to many at once: phones at the table and a stream's overlays. It is
-// written as JSON and packed once for all of them, and not sent more often than helps.
+// Phones at the table and a stream's overlays all receive the state. It is encoded and compressed
+// once for all of them, and sent no more often than useful.
 const (
-	liveEvery   = 90 * time.Millisecond  // between two states that differ in figures and places only
-	quietEvery  = 200 * time.Millisecond // the same to those who asked for quiet
+	liveEvery   = 90 * time.Millisecond  // between two states that differ only in figures and places
+	quietEvery  = 200 * time.Millisecond // the same for clients with quiet=1
 	urgentEvery = 40 * time.Millisecond  // between states with urgent news
-	heardEvery  = 900 * time.Millisecond // how often an unchanged state is sent, as a sign of life
+	heardEvery  = 900 * time.Millisecond // interval at which an unchanged state is sent, as a sign of life
 )
 
-// event is one state as it is sent. It does not change.
+// event is one state as it is sent. It never changes.
 type event struct {
 	seq    uint64
 	json   []byte
 	text   []byte // as a server-sent event
-	urgent uint64 // differs when there is urgent news
-	moved  uint64 // differs when anything is new that can be seen on a stream
+	urgent uint64 // changes with urgent news
+	moved  uint64 // changes with anything visible on a stream
 
 	once   sync.Once
 	packed []byte
 }
 
-// pack returns the event as deflate blocks that refer to nothing before them and end
-// at a byte: behind one gzip header they can follow each other in any choice, so that
-// one packing serves every client, whenever it came.
+// pack returns the event as deflate blocks that refer to nothing before them and end at a byte
+// boundary. After one gzip header, any selection of such events forms a valid stream, so one
+// compression serves every client.
 func (e *event) pack() []byte {
 	e.once.Do(func() { e.packed = packed(e.text) })
 	return e.packed
@@ -57,29 +57,28 @@ func packed(text []byte) []byte {
 	w := packers.Get().(*flate.Writer)
 	defer packers.Put(w)
 	w.Reset(&buf)
-	_, _ = w.Write(text) // a buffer takes everything
+	_, _ = w.Write(text) // a bytes.Buffer never fails
 	_ = w.Flush()
 	return buf.Bytes()
 }
 
-// gzipHeader begins a gzip stream of unknown name, time and system (RFC 1952, 2.3).
+// gzipHeader starts a gzip stream without name, time and system (RFC 1952, 2.3).
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-// feed hands the newest state to everyone who listens. Without listeners it costs
-// nothing.
+// feed sends the newest state to all listeners. Without listeners it does nothing.
 type feed struct {
 	hub    *live.Hub
 	encode func(*live.State) stateJSON
 
 	live, quiet live.Broadcast[*event]
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	newest  *event
 	clients int
-	stop    chan struct{} // ends the pump; nil: there is none
+	stop    chan struct{} // ends the pump; nil: it is not running
 }
 
-// at returns a state as an event: each state is encoded once.
+// at returns the event of a state; it encodes each state once.
 func (f *feed) at(state *live.State) (*event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,8 +110,8 @@ func newEvent(state stateJSON) (*event, error) {
 	return e, err
 }
 
-// digests sums up what a state says: urgent without all that trembles from picture to
-// picture, moved with places and lengths as they are shown, to a tenth.
+// digests returns two digests of a state: urgent without what trembles from picture to picture,
+// moved with places and lengths as they are shown, to a tenth.
 func digests(s stateJSON) (urgent, moved uint64, err error) {
 	ships, answer, overlay := s.Ships, s.Answer, s.Overlay
 	s.Seq, s.AtMS, s.Camera, s.Picture, s.Ships, s.Overlay = 0, 0, cameraJSON{}, nil, nil, nil
@@ -148,7 +147,7 @@ func digests(s stateJSON) (urgent, moved uint64, err error) {
 	return urgent, h.Sum64(), nil
 }
 
-// urgentOf leaves out of an answer what trembles from picture to picture.
+// urgentOf returns an answer without what trembles from picture to picture.
 func urgentOf(a answerJSON) answerJSON {
 	a.Live, a.Explain, a.RestsOn, a.LinesMM, a.Reason = "", "", "", nil, ""
 	a.DistanceMM, a.SigmaMM, a.MarginMM, a.InArc.MarginMM, a.InArc.SigmaMM = 0, 0, 0, 0, 0
@@ -160,17 +159,17 @@ func urgentOf(a answerJSON) answerJSON {
 
 func tenths(x float64) int64 { return int64(math.Round(10 * x)) }
 
-// pace decides which states go out, and when.
+// pace decides which states to send, and when.
 type pace struct {
 	every time.Duration
-	quiet bool // leave out states in which nothing moved
+	quiet bool // skip states in which nothing moved
 
 	last    *event
 	lastAt  time.Time
 	pending *event
 }
 
-// wait returns how long the pending state should wait; ok is false when there is none.
+// wait returns how long the pending state should wait. It reports false if there is none.
 func (p *pace) wait(now time.Time) (d time.Duration, ok bool) {
 	switch {
 	case p.pending == nil:
@@ -185,7 +184,7 @@ func (p *pace) wait(now time.Time) (d time.Duration, ok bool) {
 	return p.lastAt.Add(p.every).Sub(now), true
 }
 
-// due returns the state that should go out now, or how long to wait for it.
+// due returns the state to send now, or how long to wait for it.
 func (p *pace) due(now time.Time) (*event, time.Duration) {
 	d, ok := p.wait(now)
 	switch {
@@ -198,8 +197,8 @@ func (p *pace) due(now time.Time) (*event, time.Duration) {
 	return p.last, time.Hour
 }
 
-// pump takes the states as they come and sends of them what each kind of client should
-// have, until told to stop.
+// pump receives the states and sends each kind of client the ones that it should get, until
+// stopped.
 func (f *feed) pump(stop <-chan struct{}) {
 	states, end := f.hub.Listen()
 	defer end()
@@ -215,7 +214,7 @@ func (f *feed) pump(stop <-chan struct{}) {
 			return
 		case state := <-states:
 			e, err := f.at(&state)
-			if err != nil { // the next state may do better; the clients' watchdogs speak meanwhile
+			if err != nil { // the next state may succeed; meanwhile the clients' watchdogs report silence
 				continue
 			}
 			for i := range kinds {
@@ -235,7 +234,7 @@ func (f *feed) pump(stop <-chan struct{}) {
 	}
 }
 
-// join counts a client in, and leave out: the pump runs while there is one.
+// join adds a client, and leave removes it. The pump runs while there is one.
 func (f *feed) join() (leave func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -252,7 +251,7 @@ func (f *feed) join() (leave func()) {
 	}
 }
 
-// takesGzip reports whether the client unpacks gzip.
+// takesGzip reports whether the client accepts gzip.
 func takesGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -263,7 +262,7 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// What a client of events hears before the first state: when to come back.
+// The first event of a stream: when to reconnect.
 var (
 	firstPlain  = []byte("retry: 1000\n\n")
 	firstPacked = append([]byte(gzipHeader), packed(firstPlain)...)
@@ -271,9 +270,8 @@ var (
 	pingPacked  = packed(pingPlain)
 )
 
-// events streams the state: the newest at once, then each newer one as often as helps,
-// and a comment now and then. With ?quiet=1 states in which nothing moved come only
-// about once a second.
+// events streams the state: the newest at once, then each newer one as often as useful, and a
+// comment now and then. With ?quiet=1, states in which nothing moved come only about once a second.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -306,7 +304,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-ticker.C:
 		case e := <-states:
-			if e == nil || e.seq <= newest.seq { // from before we came
+			if e == nil || e.seq <= newest.seq { // older than the client's first state
 				continue
 			}
 			newest, text = e, form(e)

@@ -25,9 +25,9 @@ func releasedOf(all []live.Released) []releasedJSON {
 	return out
 }
 
-// hold holds the picture and the answers, or releases them: {"hold":true},
-// {"hold":false}, {"hold":false,"held":1700000000001}. A judge holds again what was
-// released: {"hold":true,"held":1700000000001}.
+// hold holds the picture and the answers, or releases them: {"hold":true}, {"hold":false},
+// {"hold":false,"held":1700000000001}. A judge can hold a released picture again:
+// {"hold":true,"held":1700000000001}.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Hold    *bool  `json:"hold"`

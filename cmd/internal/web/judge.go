@@ -9,9 +9,9 @@ import (
 	"sightline/vision"
 )
 
-// judgementJSON is all that a judge sees of what is held: every permitted line of a pair
-// with its figures, and each shape both on the table (mm) and in the picture (px, whole
-// numbers are pixels' centres), so that no page projects anything.
+// judgementJSON is what a judge sees of the held picture: every permitted line of a pair with its
+// figures, and each shape both on the table (mm) and in the picture (px, whole numbers are pixels'
+// centres), so that pages need not project anything.
 type judgementJSON struct {
 	Version  int    `json:"version"`
 	Held     uint64 `json:"held"`
@@ -33,9 +33,9 @@ type judgementJSON struct {
 	Choice      choiceJSON      `json:"choice"`
 	Arcs        []string        `json:"arcs"`
 	Measured    string          `json:"measured"` // in a few words, as recorded
-	Reason      string          `json:"reason"`   // why nothing was measured; "" when it was
-	Open        []openJSON      `json:"open"`     // what the measurement does not decide, with what a judge may choose
-	Reasons     []string        `json:"reasons"`  // that may be given for a choice among it
+	Reason      string          `json:"reason"`   // why nothing was measured; "": it was
+	Open        []openJSON      `json:"open"`     // questions that the measurement leaves open, with the possible answers
+	Reasons     []string        `json:"reasons"`  // suggested reasons for an answer to them
 	Verdicts    []verdictJSON   `json:"verdicts"`
 	Shapes      []outlineJSON   `json:"shapes"`
 }
@@ -57,10 +57,10 @@ type judgeShipJSON struct {
 	AgeMS      float64  `json:"age_ms"`
 	Frames     int      `json:"frames"`
 	SidesRead  []string `json:"sides_read"`
-	Measured   bool     `json:"measured"` // it stands, and is answered about
+	Measured   bool     `json:"measured"` // it stands still and is measured
 }
 
-// verdictJSON is one question about the pair and its answer.
+// verdictJSON is one question about the pair, and its answer.
 type verdictJSON struct {
 	Key        string          `json:"key"`  // range, front, front_attack, front_obstruction …
 	Name       string          `json:"name"` // "Range", "In the front arc"
@@ -71,7 +71,7 @@ type verdictJSON struct {
 	DistanceMM *float64        `json:"distance_mm"`
 	SigmaMM    *float64        `json:"sigma_mm"`
 	MarginMM   float64         `json:"margin_mm"`
-	NeedMM     *float64        `json:"needed_mm"` // the margin that would be enough
+	NeedMM     *float64        `json:"needed_mm"` // margin that would decide it
 	Decide     string          `json:"decide"`    // what would decide it; "" when it is decided
 	By         []string        `json:"by"`
 	Ships      []string        `json:"ships"`
@@ -79,13 +79,13 @@ type verdictJSON struct {
 	Rules      []ruleTextJSON  `json:"rules"`
 }
 
-// ruleTextJSON is a rule of the project's list.
+// ruleTextJSON is a rule of docs/rules.md.
 type ruleTextJSON struct {
 	Number string `json:"number"` // "G16"
 	Text   string `json:"text"`
 }
 
-// outlineJSON is a shape on the table and where it lies in the picture.
+// outlineJSON is a shape on the table and in the picture.
 type outlineJSON struct {
 	Kind   string       `json:"kind"` // mat, base, nose, side, obstacle, unknown, line, band, arc
 	ID     string       `json:"id"`   // the ship's or obstacle's; of a line the verdict's key
@@ -96,9 +96,8 @@ type outlineJSON struct {
 	Px     [][2]float64 `json:"px"`
 }
 
-// held answers with what is held and all that was measured of a pair, whatever the
-// players have agreed about measuring: judges see it. ?from=A1&to=B1&arc=front; what is
-// left out is the chosen pair's.
+// held sends the held picture's measurement of a pair, regardless of the agreement on measuring:
+// only judges see it. ?from=A1&to=B1&arc=front; missing parts are those of the chosen pair.
 func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 	state := s.o.Hub.Newest()
 	if state.Hold == nil {
@@ -190,7 +189,7 @@ func verdictsOf(state *live.State) []verdictJSON {
 	return out
 }
 
-// known is a length that is known; nil where it is not.
+// known returns a known length in mm, or nil.
 func known(l *geom.Length) *float64 {
 	if l == nil {
 		return nil
@@ -199,8 +198,8 @@ func known(l *geom.Length) *float64 {
 	return &x
 }
 
-// fine keeps more decimals than a page shows, so that what it rounds is what the
-// sentences next to it round.
+// fine rounds to more decimals than the page shows, so that the page's figures agree with those in
+// sentences.
 func fine(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0
@@ -218,7 +217,7 @@ func shapesOf(h *live.Held, state *live.State) []outlineJSON {
 	for i, o := range scene.Obstacles {
 		s := p.shape("obstacle", o.ID, true, live.InTable(o.Pose, o.Outline), 0)
 		if sight := h.Located.Obstacles; sight != nil && i < len(sight.Views) && len(sight.Views[i].OutlinePx) > 2 {
-			s.Px = pixelsOf(sight.Views[i].OutlinePx) // of its upper edge, as it was seen
+			s.Px = pixelsOf(sight.Views[i].OutlinePx) // of its upper edge, as seen
 		}
 		s.State = o.Kind
 		out = append(out, s)

@@ -12,19 +12,18 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// cropMost is how many pixels a part of the held picture may have: about what a large
-// screen shows at once.
+// cropMost is the largest number of pixels in a part of the held picture, about that of a large
+// screen.
 const cropMost = 1 << 21
 
-// cropping lets one part of a picture be encoded at a time: it takes a tenth of a second
-// of the small computer's time.
+// cropping allows one part of a picture to be encoded at a time, which takes a small computer a
+// tenth of a second.
 var cropping sync.Mutex
 
-// heldPicture answers with a part of the held picture, without loss:
-// ?held=N&x=&y=&w=&h= in pixels of the picture, step=2 or 4 for squares of that many
-// pixels averaged into one, gray=1 for the picture that was measured where there is
-// another one in colour. held is the number of what is held; a part of another picture is
-// never given out for it.
+// heldPicture sends a part of the held picture without loss: ?held=N&x=&y=&w=&h= in pixels of the
+// picture. step=2 or 4 averages squares of that many pixels into one; gray=1 selects the measured
+// picture if there is also one in colour. held is the number of the held picture: the answer never
+// shows another one.
 func (s *Server) heldPicture(w http.ResponseWriter, r *http.Request) {
 	state := s.o.Hub.Newest()
 	if state.Hold == nil || state.Hold.Frame.Gray == nil {
@@ -55,7 +54,7 @@ func (s *Server) heldPicture(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(buf.Bytes())
 }
 
-// readCrop reads which part of the picture is wanted; problem is a sentence for people.
+// readCrop parses the requested part of the picture; problem is a sentence for people.
 func readCrop(r *http.Request, h *live.Held) (part image.Rectangle, step int, problem string) {
 	width, height := h.Frame.Size()
 	region := h.Crop()
@@ -88,7 +87,7 @@ func readCrop(r *http.Request, h *live.Held) (part image.Rectangle, step int, pr
 	return part, step, ""
 }
 
-// crop cuts a part out of the held picture: in colour where there is colour.
+// crop returns a part of the held picture, in colour if it has colour.
 func crop(h *live.Held, part image.Rectangle, step int, gray bool) image.Image {
 	c := h.Frame.Color
 	if !gray && c != nil && part.In(c.Bounds()) && len(c.Pix) >= 3*c.Width*c.Height {

@@ -9,17 +9,16 @@ import (
 	"sightline/vision/token"
 )
 
-// heldProjector draws what lies on the table into the held picture, through the calibration
-// that the picture was measured with: a straight line on the table is bent by the lens,
-// so that long ones are projected in pieces.
+// heldProjector projects shapes on the table into the held picture, with the picture's own
+// calibration. The lens bends straight lines on the table, so long ones are projected in pieces.
 type heldProjector struct{ h *live.Held }
 
-// pieceMost is the length of the pieces. The lens bends a piece of this length by less
-// than 0.02 px at the edge of a 4K picture of a mat.
+// pieceMost is the length of a piece. At the edge of a 4K picture of a mat, the lens bends it by
+// less than 0.02 px.
 const pieceMost = 10 * geom.Millimeter
 
-// path returns where a line from point to point lies in the picture at a height over
-// the mat; nothing where part of it is outside the picture.
+// path projects a line at a height over the mat. It returns nothing if part of the line is outside
+// the picture.
 func (p heldProjector) path(points []geom.Point, closed bool, z geom.Length) [][2]float64 {
 	out := [][2]float64{}
 	if len(points) == 0 {
@@ -52,8 +51,7 @@ func (p heldProjector) path(points []geom.Point, closed bool, z geom.Length) [][
 	return out
 }
 
-// pixel returns where a point at a height over the mat lies in the picture. Where the
-// mat's own height was measured, it stands on that.
+// pixel projects a point at a height over the mat, including the mat's own measured height.
 func (p heldProjector) pixel(q geom.Point, z geom.Length) (geom.Pixel, bool) {
 	if p.h.Table.Intrinsics.Width == 0 {
 		return geom.Pixel{}, false
@@ -95,13 +93,13 @@ func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []toke
 	return out
 }
 
-// arcReach is how far an arc's edges are drawn from the middle of the base: a little
-// beyond range 3 of the largest.
+// arcReach is the drawn length of an arc's edges from the middle of the base, mm: a little beyond
+// range 3 of the largest.
 const arcReach = 350.0
 
 // arc draws the edges of an arc of a ship, from its apex.
 func (p heldProjector) arc(s *engine.Ship, profile *engine.Profile, rules engine.Rules, a engine.Arc) []outlineJSON {
-	if s.Quarters { // its heading is not known
+	if s.Quarters { // its heading is unknown
 		return nil
 	}
 	sector, angle := profile.Sector(rules, s, a)

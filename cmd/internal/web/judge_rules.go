@@ -6,10 +6,10 @@ import (
 	"sightline/cmd/internal/rulebook"
 )
 
-// rulesInWords are the rules that a verdict on a pair names, in the words of docs/rules.md.
+// rulesInWords has the texts of the rules that verdicts name, from docs/rules.md.
 var rulesInWords = rulebook.Texts
 
-// ruleTexts turns "1e G34 G36" into its rules in words.
+// ruleTexts returns the texts of rules such as "1e G34 G36".
 func ruleTexts(rule string) []ruleTextJSON {
 	out := []ruleTextJSON{}
 	for _, word := range strings.Fields(rule) {

@@ -9,7 +9,7 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// setMatch changes the parts of the match that the JSON has.
+// setMatch changes the given parts of the match.
 func (s *Server) setMatch(w http.ResponseWriter, r *http.Request) {
 	if s.o.SetMatch == nil {
 		http.Error(w, "This program keeps no match.", http.StatusNotFound)

@@ -10,7 +10,7 @@ import (
 	"sightline/cmd/internal/metrics"
 )
 
-// counted counts every request by its status.
+// counted counts all requests by status.
 func (s *Server) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &countedWriter{ResponseWriter: w}
@@ -27,7 +27,7 @@ func (s *Server) counted(next http.Handler) http.Handler {
 	})
 }
 
-// countedWriter remembers the status that is written.
+// countedWriter remembers the written status.
 type countedWriter struct {
 	http.ResponseWriter
 	status int
@@ -44,11 +44,11 @@ func (w *countedWriter) WriteHeader(status int) {
 // Unwrap returns the wrapped writer for http.ResponseController.
 func (w *countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// codes lists every state, so that a monitor sees those too that are not now.
+// codes lists every state, so that a monitor also sees the inactive ones.
 var codes = []live.Code{live.OK, live.Starting, live.NoCamera, live.NoCalibration, live.Stale, live.Ended, live.Broken, live.Calibrating,
 	live.Moved, live.MarkersLost, live.LensChanged, live.Dark, live.Frozen}
 
-// metrics answers in Prometheus' text format 0.0.4.
+// metrics sends the metrics in Prometheus' text format 0.0.4.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	var b bytes.Buffer
@@ -88,7 +88,7 @@ func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 	}
 }
 
-// pageMetrics is what the server counts.
+// pageMetrics writes the server's own counters.
 func (s *Server) pageMetrics(w io.Writer) {
 	n := s.guard.Figures()
 	metrics.Head(w, "sightline_http_requests_total", "counter", "Requests answered, by the class of their status.")

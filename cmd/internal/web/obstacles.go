@@ -19,21 +19,19 @@ import (
 	"sightline/vision/catalogue"
 )
 
-// Learning teaches the program this table's obstacles. The errors of Learn are sentences
-// for people; those that wrap ErrLearnConflict do not fit what is there by now.
+// Learning teaches the program this table's obstacles. The errors of Learn are sentences for
+// people; those that wrap ErrLearnConflict no longer fit the present state.
 type Learning interface {
 	Learning() live.LearnState
 	Learn(live.LearnIntent) error
-	// Traced returns the picture that the newest trace was made from, as a state's frame
-	// and region.
+	// Traced returns the picture of the newest trace, as a state's frame and region.
 	Traced() (live.State, bool)
 }
 
 // learnEvery is how often the state is sent.
 const learnEvery = 500 * time.Millisecond
 
-// learnPath is the address of the catalogue's file, and the one request that has a large
-// body.
+// learnPath is the address of the catalogue's file, the only one that accepts a large body.
 const (
 	learnPath     = "/api/obstacles/catalogue.json"
 	catalogueMost = catalogue.MaxFile
@@ -64,7 +62,7 @@ func (s *Server) obstacles(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusOK, s.learnState())
 }
 
-// obstacleEvents streams the state now and then.
+// obstacleEvents streams the state.
 func (s *Server) obstacleEvents(w http.ResponseWriter, r *http.Request) {
 	never := func() (<-chan struct{}, func()) { return nil, func() {} }
 	again := func() (string, error) {
@@ -89,9 +87,8 @@ func (s *Server) tracedPicture(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// learn takes what someone wants: {"do":"trace","top_mm":2}. What does not fit what is
-// there by now is refused with 409, what makes no sense with 400, and what cannot be
-// saved with 507.
+// learn accepts an intent: {"do":"trace","top_mm":2}. It refuses with 409 what no longer fits the
+// present state, with 400 what is never possible, and with 507 what cannot be saved.
 func (s *Server) learn(w http.ResponseWriter, r *http.Request) {
 	in, problem := readLearnIntent(r.Body)
 	if problem != "" {
@@ -119,7 +116,7 @@ func (s *Server) doLearn(w http.ResponseWriter, in live.LearnIntent) {
 	http.Error(w, sentence.Upper(strings.TrimSuffix(text, "."))+".", status)
 }
 
-// learnIntentJSON is an intent as the page writes it.
+// learnIntentJSON is an intent of the page.
 type learnIntentJSON struct {
 	Do      live.LearnAction `json:"do"`
 	Version string           `json:"version"`
@@ -138,10 +135,10 @@ type learnNameJSON struct {
 	Replace bool   `json:"replace"`
 }
 
-// learnActions are what POST takes; a file is put to its own address.
+// learnActions are the actions of POST; a file is PUT to its own address.
 var learnActions = []live.LearnAction{live.LearnMat, live.LearnTrace, live.LearnForget, live.LearnSave, live.LearnChange, live.LearnDelete}
 
-// Of a token's upper face over the mat, mm.
+// Limits of the height of a token's upper face over the mat, mm.
 const (
 	topLeast = 0.2
 	topMost  = 20.0
@@ -177,7 +174,7 @@ func readLearnIntent(body io.Reader) (in live.LearnIntent, problem string) {
 	return in, ""
 }
 
-// badName returns what is wrong with an entry's new name, in a sentence.
+// badName describes what is wrong with an entry's new name, as a sentence.
 func badName(name string) string {
 	switch {
 	case name == "":
@@ -190,7 +187,7 @@ func badName(name string) string {
 	return ""
 }
 
-// catalogueFile answers with the catalogue as its file holds it.
+// catalogueFile sends the catalogue's file as it is.
 func (s *Server) catalogueFile(w http.ResponseWriter, _ *http.Request) {
 	l := s.o.Learning.Learning()
 	if l.Catalogue.Problem != "" {
@@ -212,9 +209,8 @@ func (s *Server) catalogueFile(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(append(data, '\n'))
 }
 
-// importCatalogue takes a catalogue's file: ?mode=add (names that are taken are refused),
-// replace (they are replaced) or all (in place of what is there), with the version that
-// it changes in If-Match.
+// importCatalogue imports a catalogue's file: ?mode=add (refuse existing names), replace (replace
+// them) or all (replace the whole catalogue). If-Match has the version that it changes.
 func (s *Server) importCatalogue(w http.ResponseWriter, r *http.Request) {
 	in := live.LearnIntent{Do: live.LearnImport}
 	switch mode := r.URL.Query().Get("mode"); mode {

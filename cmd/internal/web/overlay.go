@@ -23,9 +23,8 @@ var overlayFiles embed.FS
 
 var overlayPages = template.Must(template.ParseFS(overlayFiles, "overlay/*.html"))
 
-// overlayOptions are what a stream wants of an overlay, from the page's address.
-// What cannot be meant is left at its default and named in Problems: a slip of the pen
-// must not put a message on air.
+// overlayOptions are the options in an overlay's address. An invalid one keeps its default and is
+// named in Problems: a typing error must not put a message on air.
 type overlayOptions struct {
 	Widget  string   `json:"-"`
 	Widgets []string `json:"widgets"` // what the page may show
@@ -34,19 +33,19 @@ type overlayOptions struct {
 	Theme   string   `json:"theme"`
 	Scale   float64  `json:"scale"`
 	Opacity float64  `json:"opacity"`
-	TTL     float64  `json:"ttl"` // seconds that a ruling is shown
+	TTL     float64  `json:"ttl"` // how long a ruling is shown, in seconds
 	View    string   `json:"view"`
-	Crop    *[4]int  `json:"crop"`   // the part of the camera's picture that the stream shows: left, top, width, height; null: all of it
-	Region  bool     `json:"region"` // the part that the box's own page shows
+	Crop    *[4]int  `json:"crop"`   // the part of the camera's picture in the stream: left, top, width, height; null: all of it
+	Region  bool     `json:"region"` // use the part that the box's own page shows
 	Demo    bool     `json:"demo"`
-	Scene   int      `json:"scene"` // of the demo, to be held; -1: they follow each other
+	Scene   int      `json:"scene"` // the demo's scene to stay on; -1: all in turn
 	Debug   bool     `json:"debug"`
 	Token   string   `json:"token"`
 	Table   string   `json:"table"` // at a hall: the table, or "program"
 	Problem []string `json:"problems"`
 }
 
-// overlayWidgets are the pages and what each shows.
+// overlayWidgets has the widgets of each page.
 var overlayWidgets = map[string][]string{
 	"table":  {"table"},
 	"ruling": {"ruling"},
@@ -56,7 +55,7 @@ var overlayWidgets = map[string][]string{
 	"all":    {"table", "pair", "ruling", "match", "last"},
 }
 
-// overlayDefaults differ by widget: a match stands at the top, a table at the side.
+// overlayDefaults has the places by widget: a match at the top, a table at the side.
 var overlayDefaults = map[string]string{"table": "top-right", "ruling": "bottom", "pair": "bottom-left", "match": "top",
 	"last": "bottom-right", "all": "bottom-left"}
 
@@ -66,7 +65,7 @@ var (
 	overlayViews  = []string{"top", "camera"}
 )
 
-// parseOverlay reads the options of a widget's address.
+// parseOverlay parses the options in a widget's address.
 func parseOverlay(widget string, q url.Values) overlayOptions {
 	o := overlayOptions{
 		Widget: widget, Widgets: overlayWidgets[widget], Pos: overlayDefaults[widget],
@@ -85,7 +84,7 @@ func parseOverlay(widget string, q url.Values) overlayOptions {
 	return o
 }
 
-// set sets one option, or returns what was expected instead of the value.
+// set sets one option, or returns what was expected.
 func (o *overlayOptions) set(key, value string) (problem string) {
 	switch key {
 	case "pos":
@@ -161,10 +160,10 @@ func oneOrNone(to *bool, key, value string) string {
 	return ""
 }
 
-// quoted keeps what a user wrote short and on one line.
+// quoted shortens a user's text and quotes it on one line.
 func quoted(value string) string { return strconv.Quote(sentence.Shorten(value)) }
 
-// parseCrop reads left,top,width,height in pixels.
+// parseCrop parses left,top,width,height in pixels.
 func parseCrop(value string) (crop [4]int, ok bool) {
 	parts := strings.Split(value, ",")
 	if len(parts) != len(crop) {
@@ -180,10 +179,11 @@ func parseCrop(value string) (crop [4]int, ok bool) {
 	return crop, true
 }
 
-// OverlayPage is one overlay page, GET /overlay/{widget}. It needs [Files] at its server's root.
+// OverlayPage serves one overlay page, GET /overlay/{widget}. It needs [Files] at its server's
+// root.
 func OverlayPage(w http.ResponseWriter, r *http.Request) {
 	widget := r.PathValue("widget")
-	if widget == "setup" { // what people type who look for it
+	if widget == "setup" { // an address that people guess
 		http.Redirect(w, r, "/overlay/", http.StatusSeeOther)
 		return
 	}
@@ -213,14 +213,14 @@ func OverlayPage(w http.ResponseWriter, r *http.Request) {
 	overlayTemplate(w, "page.html", page)
 }
 
-// allowFraming lets other pages embed this one: a local file in OBS does (see
-// bootstrap.html). There is nothing to press on these pages, so no one can be tricked into it.
+// allowFraming allows other pages to embed this one, as a local file in OBS does (see
+// bootstrap.html). These pages have nothing to press, so nobody can be tricked into pressing it.
 func allowFraming(w http.ResponseWriter) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"base-uri 'none'; form-action 'none'")
 }
 
-// overlayTemplate writes a page, or answers with an error.
+// overlayTemplate sends a page, or an error.
 func overlayTemplate(w http.ResponseWriter, name string, data any) {
 	var buf bytes.Buffer
 	if err := overlayPages.ExecuteTemplate(&buf, name, data); err != nil {
@@ -231,16 +231,15 @@ func overlayTemplate(w http.ResponseWriter, name string, data any) {
 	_, _ = w.Write(buf.Bytes())
 }
 
-// overlayClock tells the box's time. Every page may ask, also a local file that waits
-// for the box: it says nothing of the table.
+// overlayClock sends the box's time. Every page may read it, also a local file that waits for the
+// box: it says nothing about the table.
 func (s *Server) overlayClock(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	WriteJSON(w, http.StatusOK, map[string]int64{"now_unix_ms": s.o.Now().UnixMilli()})
 }
 
-// overlayBootstrap is a file for the streamer's own disk: it waits for this box, and
-// only then embeds the page. OBS itself shows a blank source for ever when it starts
-// before the box.
+// overlayBootstrap sends a file for the streamer's own disk. It waits for this box, and embeds the
+// page only then: OBS shows a blank source for ever if it starts before the box.
 func (s *Server) overlayBootstrap(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	widget := q.Get("widget")
@@ -269,14 +268,14 @@ func (s *Server) overlayBootstrap(w http.ResponseWriter, r *http.Request) {
 	overlayTemplate(w, "bootstrap.html", map[string]string{"Box": box.String(), "Page": page.String()})
 }
 
-// overlaySetup is the page on which a streamer chooses, sees and copies.
+// overlaySetup serves the page on which a streamer sets up the overlays.
 func (s *Server) overlaySetup(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Security-Policy", strings.Replace(w.Header().Get("Content-Security-Policy"), "default-src 'none'",
 		"default-src 'none'; frame-src 'self'", 1))
 	overlayTemplate(w, "setup.html", nil)
 }
 
-// overlayDemo is the scripted demo.
+// overlayDemo sends the scripted demo.
 func (s *Server) overlayDemo(w http.ResponseWriter, _ *http.Request) {
 	script, err := demoScript()
 	if err != nil {
@@ -301,7 +300,7 @@ func (s *Server) overlayRoutes(mux *router) {
 	mux.Handle("PATCH /api/match", s.Allow(access.Player, s.setMatch))
 }
 
-// overlayToken gives a player the token to put into an overlay's address.
+// overlayToken sends a player the token for an overlay's address.
 func (s *Server) overlayToken(w http.ResponseWriter, r *http.Request) {
 	if !readNothing(w, r) {
 		return

@@ -10,10 +10,10 @@ import (
 	"sightline/vision"
 )
 
-// The demo: a scripted game that a streamer lays a scene out with. The table is made
-// up; what is said of it is measured and projected as everything else is.
+// The demo is a scripted game for laying out a streamer's scene. The table is invented; it is
+// measured and projected like a real one.
 
-// demoJSON is a loop of scenes, played by the time of day.
+// demoJSON is a loop of scenes, timed by the time of day.
 type demoJSON struct {
 	LengthMS int64           `json:"length_ms"`
 	Scenes   []demoSceneJSON `json:"scenes"`
@@ -27,7 +27,7 @@ type demoSceneJSON struct {
 
 const demoEach = 7 * time.Second
 
-// demoScene is one scene: a question, and what is special about it.
+// demoScene is one scene: a question, and its peculiarity.
 type demoScene struct {
 	what     string
 	from, to string
@@ -71,8 +71,8 @@ func demoRuling(r live.Ruling) func(*live.State) {
 	}
 }
 
-// demoTable is the made-up table: player 1 comes from below. A2 and B2 stand where
-// range 2 and 3 cannot be distinguished.
+// demoTable is the invented table; player 1 is at the bottom. A2 and B2 stand where range 2 and 3
+// cannot be distinguished.
 func demoTable() engine.Scene {
 	cov := geom.Cov3{0.03, 0, 0, 0, 0.03, 0, 0, 0, 8e-6}
 	s := engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide, ScaleSigma: 0.0003}
@@ -106,7 +106,7 @@ func demoTable() engine.Scene {
 	return s
 }
 
-// demoCamera hangs 1.25 m over the mat, a little askew, with the lens of a usual webcam.
+// demoCamera hangs 1.25 m over the mat, a little askew, with the lens of a common webcam.
 var demoCamera = calibration.Camera{
 	Intrinsics: calibration.Intrinsics{
 		Width: 1920, Height: 1080, Fx: 1225, Fy: 1226.2, Cx: 968.8, Cy: 533.1, Distortion: [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004},

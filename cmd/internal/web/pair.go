@@ -14,30 +14,29 @@ import (
 	"sightline/hardware"
 )
 
-// router is a ServeMux that knows its patterns, and takes no handler that does not
-// say who may ask it.
+// router is a ServeMux that knows its patterns. It accepts only handlers with a required role.
 type router struct {
 	mux    *http.ServeMux
 	routes []route
 }
 
-// route is one address and who may ask for it.
+// route is one address and its required role.
 type route struct {
 	Pattern string // "GET /api/state"
 	Role    access.Role
 }
 
-// Route is an address that another package answers. It passes the same guard as the
-// server's own addresses: hosts, roles, limits, and requests from other sites.
+// Route is an address that another package serves. It has the same protection as the server's own
+// addresses: hosts, roles, limits, and requests from other sites.
 type Route struct {
-	Pattern string // as net/http's ServeMux reads it: "GET /api/round"
+	Pattern string // of net/http's ServeMux: "GET /api/round"
 	Role    access.Role
 	Handler http.HandlerFunc
-	Streams bool  // it answers for as long as the client listens
+	Streams bool  // the response lasts as long as the client listens
 	Body    int64 // maximum size of a request; 0: the default. Only for patterns without a wildcard
 }
 
-// Static answers with one of a package's embedded files.
+// Static serves one of a package's embedded files.
 func Static(files fs.FS, name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) }
 }
@@ -48,18 +47,18 @@ func (t *router) Handle(pattern string, h *access.Guarded) {
 	t.routes = append(t.routes, route{pattern, h.Needs()})
 }
 
-// meJSON tells the page who it is.
+// meJSON tells the page the client's role.
 type meJSON struct {
 	Role      string `json:"role"`
 	Name      string `json:"name"`
 	Here      bool   `json:"here"`
 	Paired    bool   `json:"paired"`
-	ExpiresMS int64  `json:"expires_unix_ms"` // of the pairing; 0: there is none
+	ExpiresMS int64  `json:"expires_unix_ms"` // of the pairing; 0: none
 	Judges    bool   `json:"judges"`          // there is a judge's secret
 	Open      bool   `json:"reading_open"`    // reading needs no pairing
 }
 
-// me answers with the requester's role and rights.
+// me sends the client's role and rights.
 func (s *Server) me(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusOK, s.meOf(s.guard.Session(r)))
 }
@@ -79,7 +78,7 @@ func (s *Server) meOf(who access.Session) meJSON {
 func (s *Server) accessRoutes(mux *router) {
 	mux.Handle("GET /pair", s.Allow(access.Nobody, s.pairPage))
 	mux.Handle("GET /pair/{code}", s.Allow(access.Nobody, s.pairPage))
-	mux.Handle("GET /PAIR/{code}", s.Allow(access.Nobody, s.pairPage)) // as the display's QR code writes it
+	mux.Handle("GET /PAIR/{code}", s.Allow(access.Nobody, s.pairPage)) // as in the display's QR code
 	mux.Handle("GET /api/openapi.json", s.Allow(access.Nobody, openapi.Handler(openAPI)))
 	mux.Handle("GET /api/me", s.Allow(access.Nobody, s.me))
 	mux.Handle("GET /api/pair", s.Allow(access.Player, s.pairingCode))
@@ -87,7 +86,7 @@ func (s *Server) accessRoutes(mux *router) {
 	mux.Handle("POST /api/unpair", s.Allow(access.Nobody, s.Unpair))
 }
 
-// PairRoutes are the addresses of pairing, for another server with a guard of its own.
+// PairRoutes returns the addresses of pairing, for another server with its own guard.
 func PairRoutes(g *access.Guard, o access.Options) []Route {
 	s := &Server{o: Options{Access: o}, guard: g}
 	return []Route{
@@ -97,8 +96,8 @@ func PairRoutes(g *access.Guard, o access.Options) []Route {
 	}
 }
 
-// withoutCode is the panel's state as the page may show it: who reads the page has not
-// thereby seen the box, and the pairing code is for those who stand before it.
+// withoutCode removes the pairing code from the panel's state. The code is for people at the box,
+// and a reader of the page need not be there.
 func withoutCode(p hardware.State) hardware.State {
 	p.Screen.Code = ""
 	return p
@@ -111,7 +110,7 @@ type pairJSON struct {
 	Name   string `json:"name"`
 }
 
-// The longest of what people type.
+// The largest sizes of typed texts.
 const (
 	nameMost   = 32  // characters
 	secretMost = 256 // bytes
@@ -134,7 +133,7 @@ func readPairing(body io.Reader) (in pairJSON, problem string) {
 	return in, ""
 }
 
-// Pair makes a player of who knows the code and a judge of who knows the secret.
+// Pair makes the client a player if it knows the code, or a judge if it knows the secret.
 func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 	in, problem := readPairing(http.MaxBytesReader(w, r.Body, bodyMost))
 	if problem != "" {
@@ -146,7 +145,7 @@ func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Unpair ends the requester's pairing.
+// Unpair ends the client's pairing.
 func (s *Server) Unpair(w http.ResponseWriter, r *http.Request) {
 	if !readNothing(w, r) {
 		return
@@ -155,16 +154,16 @@ func (s *Server) Unpair(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// codeJSON is the code, for those who may hand it on.
+// codeJSON is the pairing code.
 type codeJSON struct {
 	Code      string   `json:"code"`
 	ExpiresMS int64    `json:"expires_unix_ms"`
-	Address   string   `json:"address"` // of the page for a phone; "": the page is served to this machine only
-	QR        []string `json:"qr"`      // of the address with the code, '#' for black; empty: no phone reaches the page
+	Address   string   `json:"address"` // of the page for a phone; "": only this machine reaches the page
+	QR        []string `json:"qr"`      // QR code of the address with the code, '#' for black; empty: no phone reaches the page
 }
 
-// pairingCode says the code to the machine itself, which may have no display, and to
-// judges. A paired phone alone does not pair others.
+// pairingCode sends the code to the machine itself, which may have no display, and to judges. A
+// paired phone cannot pair others.
 func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
 	if who := s.guard.Session(r); !who.Here && who.Role < access.Judge {
 		w.Header().Set("Sightline-Needs", access.Judge.String())

@@ -18,21 +18,21 @@ const (
 	pictureQuality = 80
 )
 
-// errNoPicture is what a picture is before the first one.
+// errNoPicture is the error before the first picture.
 var errNoPicture = errors.New("web: there is no picture yet")
 
 // pictures encodes the newest picture once for all clients.
 type pictures struct {
 	now func() time.Time
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	seq  uint64
 	made time.Time
 	jpeg []byte
 }
 
-// encode returns the state's region of its frame as a JPEG, or the last one made
-// when that is younger than pictureEvery.
+// encode returns the state's region of its frame as a JPEG. It returns the previous JPEG again
+// until that is older than pictureEvery.
 func (p *pictures) encode(state *live.State) ([]byte, error) {
 	f := state.Frame
 	if f.Gray == nil {
@@ -52,8 +52,8 @@ func (p *pictures) encode(state *live.State) ([]byte, error) {
 	return p.jpeg, nil
 }
 
-// small returns a part of the picture for people: in colour where there is colour,
-// halved until it is at most pictureWidth wide.
+// small returns a part of the picture for people: in colour if it has colour, halved until it is at
+// most pictureWidth wide.
 func small(f vision.Frame, part image.Rectangle) image.Image {
 	c := f.Color
 	if c == nil || !part.In(c.Bounds()) || len(c.Pix) < 3*c.Width*c.Height {

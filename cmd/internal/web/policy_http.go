@@ -15,7 +15,7 @@ func (s *Server) policyRoutes(mux *router) {
 	mux.Handle("POST /api/declare", s.Allow(access.Player, s.declare))
 }
 
-// agree changes the agreement, proposes another or objects to what is proposed:
+// agree changes the agreement, proposes another one or objects to a proposal:
 // {"measuring":"edition"}, {"object":true}.
 func (s *Server) agree(w http.ResponseWriter, r *http.Request) {
 	var in struct {
@@ -75,7 +75,7 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// IsJudge reports whether a request comes from a judge, who is bound by no agreement.
+// IsJudge reports whether a request comes from a judge. No agreement binds judges.
 func (s *Server) IsJudge(r *http.Request) bool { return s.judges(r) }
 
 func (s *Server) judges(r *http.Request) bool { return s.guard.Session(r).Role >= access.Judge }

@@ -10,7 +10,7 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// previewJSON is what would come of a move.
+// previewJSON is the result of a move that was not made.
 type previewJSON struct {
 	Version  int             `json:"version"`
 	Ship     string          `json:"ship"`
@@ -21,7 +21,7 @@ type previewJSON struct {
 	Ends     []endJSON       `json:"ends"`
 	Chosen   int             `json:"chosen"` // of ends; -1: none
 	Template [][2]float64    `json:"template_mm"`
-	Device   [][][2]float64  `json:"device_mm"` // of a drop, where it lies
+	Device   [][][2]float64  `json:"device_mm"` // where a dropped device would lie
 	After    *afterJSON      `json:"after"`     // null: why_nothing_after says why
 	WhyNot   string          `json:"why_nothing_after"`
 	Result   json.RawMessage `json:"move_result"` // as sightline move prints it
@@ -39,21 +39,21 @@ type endJSON struct {
 	XMM        float64      `json:"x_mm"`
 	YMM        float64      `json:"y_mm"`
 	HeadingDeg float64      `json:"heading_deg"`
-	SlideMM    [][2]float64 `json:"slide_mm"` // the centres between which it may end; empty: only here
+	SlideMM    [][2]float64 `json:"slide_mm"` // the centres between which a slide may end; empty: no slide
 }
 
 type afterJSON struct {
-	Targets  targetsJSON    `json:"targets"`  // from the ship
-	Incoming []incomingJSON `json:"incoming"` // enemies that have it in an arc, or may have
+	Targets  targetsJSON    `json:"targets"`  // of the ship at its end
+	Incoming []incomingJSON `json:"incoming"` // enemies that have, or may have, the ship in an arc
 
-	Uncounted []string `json:"uncounted"` // enemies that stand nowhere for sure: neither list is whole while there is one
+	Uncounted []string `json:"uncounted"` // enemies without a sure place: with any, both lists are incomplete
 }
 
 type incomingJSON struct {
 	From string        `json:"from"`
 	Arc  targetArcJSON `json:"arc"`
 
-	NoAttack *restrictionJSON `json:"no_attack"` // of the enemy on the ship
+	NoAttack *restrictionJSON `json:"no_attack"` // what forbids the enemy to attack the ship
 }
 
 func previewOf(t *live.MovePreview, sigmas float64) (previewJSON, error) {
@@ -89,7 +89,7 @@ func moveLinesOf(t *live.MovePreview) (out []moveLineJSON) {
 	return out
 }
 
-// deviceAt is the outline of a dropped device, where it lies.
+// deviceAt returns the outlines of a dropped device.
 func deviceAt(t *live.MovePreview) (out [][][2]float64) {
 	d, err := move.ParseDrop(t.Move)
 	if err != nil {
@@ -105,7 +105,7 @@ func deviceAt(t *live.MovePreview) (out [][][2]float64) {
 	return out
 }
 
-// afterOf words what can be measured after a move, as the page lists it at any time.
+// afterOf returns what can be measured after a move, in the form of the page's lists.
 func afterOf(a *live.AfterMove) *afterJSON {
 	j := &afterJSON{Targets: targetsOf(&a.State), Incoming: []incomingJSON{}, Uncounted: append([]string{}, a.Uncounted...)}
 	for i := range a.Incoming {
@@ -115,8 +115,8 @@ func afterOf(a *live.AfterMove) *afterJSON {
 	return j
 }
 
-// preview answers what would come of a move:
-// {"ship":"A1","maneuver":"bank left 1"}, or with "action", or with "drop".
+// preview sends the result of a move: {"ship":"A1","maneuver":"bank left 1"}, or with "action" or
+// "drop".
 func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Ship     string `json:"ship"`

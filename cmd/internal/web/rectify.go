@@ -9,25 +9,24 @@ import (
 	"sightline/vision"
 )
 
-// rectifier makes top-down pictures of the mat: through the lens and the camera's
-// place, worked out once for a calibration and a size. The mat's plane is what comes
-// out true; what stands above it leans away from the camera as it does in any picture.
+// rectifier makes top-down pictures of the mat. It computes the mapping through lens and pose once
+// for a calibration and a size. The plane of the mat is true to scale; what stands above it leans
+// away from the camera, as in any picture.
 type rectifier struct {
 	width, height int
 	srcW, srcH    int
-	step          int      // source pixels that one pixel of the picture covers, along each side
+	step          int      // source pixels per pixel of the picture, along each side
 	at            []sample // of each pixel, row by row
 }
 
-// sample is a place in the source: the upper left of the pixels to mix, and by how many
-// 256ths the next ones count. x < 0: the camera does not see the place.
+// sample is a place in the source: the upper left of the mixed pixels, and the weight of the next
+// ones in 256ths. x < 0: the camera does not see the place.
 type sample struct {
 	x, y   int16
 	fx, fy uint8
 }
 
-// newRectifier works out where each pixel of a picture of the mat, so many pixels wide,
-// comes from in the camera's picture.
+// newRectifier computes the mapping for a picture of the mat with the given width in pixels.
 func newRectifier(table *calibration.Table, mat [2]float64, width int) *rectifier {
 	height := max(1, int(float64(width)*mat[1]/mat[0]+0.5))
 	r := &rectifier{width: width, height: height, srcW: table.Intrinsics.Width, srcH: table.Intrinsics.Height,
@@ -41,7 +40,7 @@ func newRectifier(table *calibration.Table, mat [2]float64, width int) *rectifie
 	return r
 }
 
-// point is the place on the mat of a pixel's centre: player 1 sits below.
+// point returns the place on the mat of a pixel's centre; player 1 is at the bottom.
 func (r *rectifier) point(mat [2]float64, col, row int) geom.Point {
 	return geom.Point{
 		X: (float64(col) + 0.5) / float64(r.width) * mat[0],
@@ -49,7 +48,7 @@ func (r *rectifier) point(mat [2]float64, col, row int) geom.Point {
 	}
 }
 
-// coverage returns how many source pixels lie along one pixel's side, in the middle.
+// coverage returns the number of source pixels along one pixel's side, in the middle.
 func (r *rectifier) coverage(table *calibration.Table, mat [2]float64) int {
 	a, okA := table.PixelOf(r.point(mat, r.width/2, r.height/2), 0)
 	b, okB := table.PixelOf(r.point(mat, r.width/2+1, r.height/2), 0)
@@ -66,7 +65,7 @@ func (r *rectifier) source(table *calibration.Table, p geom.Point) sample {
 		reach = 0
 	}
 	x, y := px.X-reach, px.Y-reach
-	if r.step > 1 { // the box of whole pixels whose middle is nearest
+	if r.step > 1 { // the square of whole pixels with the nearest middle
 		x, y = math.Floor(x+1), math.Floor(y+1)
 	}
 	need := float64(max(1, r.step-1))
@@ -77,7 +76,7 @@ func (r *rectifier) source(table *calibration.Table, p geom.Point) sample {
 	return sample{int16(ix), int16(iy), uint8((x - float64(ix)) * 256), uint8((y - float64(iy)) * 256)}
 }
 
-// picture makes the picture of a frame; places that the camera does not see are black.
+// picture makes the picture of a frame. Places that the camera does not see are black.
 func (r *rectifier) picture(f *vision.Frame) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, r.width, r.height))
 	src := plane{stride: f.Gray.Stride, pix: f.Gray.Pix, bytes: 1}
@@ -99,7 +98,7 @@ func (r *rectifier) picture(f *vision.Frame) *image.RGBA {
 	return out
 }
 
-// plane is a picture of one or three bytes a pixel (blue, green, red).
+// plane is a picture with one or three bytes per pixel (blue, green, red).
 type plane struct {
 	pix           []byte
 	stride, bytes int

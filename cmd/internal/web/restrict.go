@@ -5,18 +5,18 @@ import (
 	"sightline/engine"
 )
 
-// What the rules forbid where ships stand. The engine works it out ([engine.Result.Restrictions]);
-// every output words it from here.
+// What the rules forbid where the ships stand. The engine decides it
+// ([engine.Result.Restrictions]); every output has its words from here.
 
 // restrictionJSON is a Restriction.
 type restrictionJSON struct {
-	Outcome string   `json:"outcome"` // yes: it is forbidden; too_close, no_view: perhaps
+	Outcome string   `json:"outcome"` // yes: forbidden; too_close, no_view: perhaps
 	Text    string   `json:"text"`
 	Because []string `json:"because"`
 	Rules   []string `json:"rules"`
 }
 
-// restrictionOf returns the JSON of a restriction; nil of none.
+// restrictionOf returns the JSON of a restriction, or nil.
 func restrictionOf(r *live.Restriction) *restrictionJSON {
 	if r == nil {
 		return nil
@@ -34,7 +34,7 @@ type objectJSON struct {
 	Band       string           `json:"band"`
 	DistanceMM float64          `json:"distance_mm"`
 	SigmaMM    float64          `json:"sigma_mm"`
-	Act        string           `json:"act"` // what the ship may do to it: lock, tow, scramble; "": nothing is known
+	Act        string           `json:"act"` // what the ship may do to it: lock, tow, scramble; "": unknown
 	May        string           `json:"may"` // whether it may, by range and where it stands: yes, no, too_close, no_view; "" without an act
 	Text       string           `json:"text"`
 	NoLock     *restrictionJSON `json:"no_lock"`
@@ -44,9 +44,9 @@ type objectJSON struct {
 type blastJSON struct {
 	ID    string          `json:"id"`
 	Kind  string          `json:"kind"`
-	Ships []blastShipJSON `json:"ships"` // up to range 3, the nearest first
+	Ships []blastShipJSON `json:"ships"` // up to range 3, nearest first
 
-	Uncounted []string `json:"uncounted"` // ships that stand nowhere for sure, in words
+	Uncounted []string `json:"uncounted"` // ships without a sure place, in words
 }
 
 type blastShipJSON struct {

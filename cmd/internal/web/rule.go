@@ -17,23 +17,23 @@ import (
 
 // Rulings is the judges' record.
 type Rulings interface {
-	// Rule records a ruling on what is held and makes it the last one. The errors that
-	// people can do something about are a *Refusal.
+	// Rule records a ruling on the held picture and makes it the last one. An error that people can
+	// mend is a *Refusal.
 	Rule(live.RuleRequest) (live.Ruling, error)
 	// List returns at most limit rulings, newest first, with numbers below before (0: all).
 	List(before uint64, limit int) ([]live.Ruling, error)
-	// Entry returns an entry as the log keeps it, JSON.
+	// Entry returns an entry as the log stores it, in JSON.
 	Entry(number uint64) ([]byte, error)
 	// Picture returns an entry's picture for people, and its media type.
 	Picture(number uint64) (data []byte, mediaType string, err error)
-	// Export writes an entry as one HTML file that needs nothing else.
+	// Export writes an entry as one self-contained HTML file.
 	Export(w io.Writer, number uint64) error
 	// ExportAll writes the whole log as a zip.
 	ExportAll(w io.Writer) error
 }
 
-// Sizes that keep one bad client from harming the others. The texts together are far
-// below what an entry of the log may hold.
+// Sizes that keep one client from harming the others. All texts together are far smaller than an
+// entry of the log may be.
 const (
 	ruleBodyMost = 16 << 10
 	textMost     = 2000 // characters of a reason or a question
@@ -97,7 +97,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	s.answerHeld(w, true)
 }
 
-// answerHeld answers with the held picture, or with why holding failed.
+// answerHeld sends the held picture, or why holding failed.
 func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
 	state := s.o.Hub.Newest()
 	if wanted && state.Hold == nil {
@@ -158,7 +158,7 @@ func readRule(body io.Reader) (out live.RuleRequest, problem string) {
 	}, ""
 }
 
-// checkText refuses a text that no record should hold; the answer is a sentence.
+// checkText returns why the record must not store a text, as a sentence; "" if it may.
 func checkText(name, text string, most int) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -191,7 +191,7 @@ func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusCreated, rulingOf(&ruling))
 }
 
-// ruleError answers with an error of the record.
+// ruleError sends an error of the record.
 func ruleError(w http.ResponseWriter, err error) {
 	var refusal *live.Refusal
 	switch {
@@ -234,7 +234,8 @@ func (s *Server) rulings(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusOK, map[string]any{"version": 1, "rulings": out})
 }
 
-// entryNumber reads the number in the address; false: it has answered that there is none.
+// entryNumber parses the number in the address. It reports false after answering that there is no
+// such entry.
 func entryNumber(w http.ResponseWriter, r *http.Request) (uint64, bool) {
 	n, err := strconv.ParseUint(r.PathValue("n"), 10, 53)
 	if err != nil || n == 0 {
@@ -272,8 +273,8 @@ func (s *Server) rulingPicture(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// rulingExport gives an entry out as a file to keep. It is never shown as a page of
-// this server: what is in it came from people.
+// rulingExport sends an entry as a file to save. It is never displayed as a page of this server:
+// its content came from people.
 func (s *Server) rulingExport(w http.ResponseWriter, r *http.Request) {
 	n, ok := entryNumber(w, r)
 	if !ok {
@@ -286,7 +287,7 @@ func (s *Server) rulingExport(w http.ResponseWriter, r *http.Request) {
 	if err := s.o.Rulings.Export(begun, n); err != nil && !begun.started {
 		ruleError(w, err)
 	} else if err != nil {
-		panic(http.ErrAbortHandler) // so that half a file is not kept for a whole one
+		panic(http.ErrAbortHandler) // the client must not keep half a file as a whole one
 	}
 }
 
@@ -302,8 +303,7 @@ func (s *Server) rulingsZip(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// lateHeader writes to a client and sets the headers with the first byte, so that an
-// error before it can still be said.
+// lateHeader sets the headers with the first byte, so that an earlier error can still be reported.
 type lateHeader struct {
 	w       io.Writer
 	start   func()

@@ -6,7 +6,7 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// rulingJSON is the last ruling in the state, and an entry of the list.
+// rulingJSON is the last ruling in the state, or an entry of the list.
 type rulingJSON struct {
 	Number    uint64          `json:"number"`
 	AtMS      int64           `json:"at_unix_ms"`
@@ -36,10 +36,10 @@ type heldJSON struct {
 	AtMS   int64  `json:"at_unix_ms"`
 	Asked  string `json:"asked"`
 
-	Guarded bool `json:"guarded"` // it waits for a judge: a player lets it go only by naming it
+	Guarded bool `json:"guarded"` // it awaits a judge: a player can release it only by its number
 }
 
-// rulingOf returns the JSON of a ruling; nil of none.
+// rulingOf returns the JSON of a ruling, or nil.
 func rulingOf(r *live.Ruling) *rulingJSON {
 	if r == nil {
 		return nil
@@ -55,8 +55,7 @@ func rulingOf(r *live.Ruling) *rulingJSON {
 	}
 }
 
-// heldOf returns the JSON of what is held; nil while everything is live. last is the last
-// ruling.
+// heldOf returns the JSON of the held picture, or nil. last is the last ruling.
 func heldOf(h *live.Held, last *live.Ruling) *heldJSON {
 	if h == nil {
 		return nil

@@ -1,9 +1,9 @@
-// Package web is the page and its data over HTTP: what the camera sees, the table from
-// above, the answer for the chosen pair and the panel, live over server-sent events.
+// Package web is the page and its data over HTTP: what the camera sees, the table from above, the
+// answer for the chosen pair and the panel, live over server-sent events.
 //
-// What it shows at one instant is one state of the table. The JSON of that
-// state is made here and only here, with the unit in each key. The pages are plain ES modules and
-// style sheets, embedded, and ask only this server.
+// Everything in one response is from one state of the table. Only this package makes the JSON of
+// that state, with the unit in each key. The pages are plain ES modules and style sheets, embedded,
+// and load only from this server.
 package web
 
 import (
@@ -42,57 +42,56 @@ import (
 //go:embed static
 var static embed.FS
 
-// Options say where the server gets what it shows.
+// Options are the dependencies of the server.
 type Options struct {
 	Hub *live.Hub
 	// Choose sets the chosen pair for everyone.
 	Choose func(live.Choice)
-	// SetMatch makes a match the present one and keeps it; nil: there is none. Its
-	// errors say for people why it cannot be kept.
+	// SetMatch sets and stores the match; nil: no match. Its errors tell people why it cannot be
+	// stored.
 	SetMatch func(live.Match) error
-	// Agree changes the agreement on measuring, or proposes to; "" objects to what is
-	// proposed. Declare opens a window for measuring; nil closes it.
+	// Agree changes the agreement on measuring or proposes a change; "" objects to the proposal.
+	// Declare opens a window for measuring; nil closes it.
 	Agree   func(to live.Measuring, judge bool)
 	Declare func(*live.Declaration)
-	// PlaceShip looks for a ship's base where a person says it stands; nil: it cannot. Its
+	// PlaceShip searches for a ship's base at the place that a person gave; nil: not possible. Its
 	// errors are sentences for people.
 	PlaceShip func(live.PlacedShip) error
-	// Calibration and Calibrate are the guided calibration; nil: there is none. The
-	// errors of Calibrate are sentences for people.
+	// Calibration and Calibrate are the guided calibration; nil: none. The errors of Calibrate are
+	// sentences for people.
 	Calibration *live.CalibrationHub
 	Calibrate   func(setup.Intent) error
-	Layout      calibration.Layout // of the mat, for the sheets to print
-	Learning    Learning           // of this table's obstacles; nil: they cannot be taught
+	Layout      calibration.Layout // of the mat, for the printed sheets
+	Learning    Learning           // of this table's obstacles; nil: not possible
 	Now         func() time.Time   // nil: time.Now
 	Access      access.Options
-	TLS         *tls.Config // nil: without
-	// Freeze holds the picture and the answers or releases them, AskJudge calls a judge;
-	// nil: there is neither. What Freeze refuses is a *Refusal. Rulings is the judges'
-	// record; nil: there is none.
+	TLS         *tls.Config // nil: without TLS
+	// Freeze holds or releases the picture and the answers, and AskJudge calls a judge; nil: not
+	// possible. Freeze refuses with a *Refusal. Rulings is the judges' record; nil: none.
 	Freeze   func(live.HoldRequest) error
 	AskJudge func(who string) error
 	Rulings  Rulings
-	Routes   []Route           // of other packages
-	Metrics  []func(io.Writer) // of other packages, at the end of /metrics
+	Routes   []Route           // served by other packages
+	Metrics  []func(io.Writer) // written by other packages at the end of /metrics
 }
 
-// Times and sizes that keep one bad client from harming the others.
+// Times and sizes that keep one client from harming the others.
 const (
 	pingEvery    = 15 * time.Second
-	writeWithin  = 10 * time.Second // for each write of an answer
+	writeWithin  = 10 * time.Second // for each write of a response
 	bodyMost     = 4 << 10          // of a request: a choice of three short words
 	shutdownTime = 2 * time.Second
 )
 
-// Server is the page and its data. It is an http.Handler.
+// Server serves the page and its data. It is an http.Handler.
 type Server struct {
 	o        Options
 	pictures pictures
 	handler  http.Handler
 	router   *router
 	guard    *access.Guard
-	requests [6]atomic.Uint64 // by the first digit of the status
-	asking   atomic.Bool      // a question of Answers is being answered
+	requests [6]atomic.Uint64 // count by the first digit of the status
+	asking   atomic.Bool      // Answers is running
 
 	calibrationPictures pictures
 	tracedPictures      pictures
@@ -116,7 +115,7 @@ func NewServer(o Options) *Server {
 	return s
 }
 
-// routes is every address that the server knows.
+// routes returns the handler for all addresses.
 func (s *Server) routes() http.Handler {
 	files := Files()
 	mux := &router{mux: http.NewServeMux()}
@@ -155,13 +154,13 @@ func (s *Server) routes() http.Handler {
 		}
 		mux.Handle(r.Pattern, s.Allow(r.Role, answer))
 	}
-	// Whoever changes something must come from this page: browsers say where a
-	// request comes from, and other sites are refused.
+	// Only this page may change anything: browsers send where a request comes from, and other sites
+	// are refused.
 	asked := http.NewCrossOriginProtection().Handler(Translated(mux.mux))
 	return access.Noted(Secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(longer, asked))))))
 }
 
-// Files are the modules, style sheets and pages that are served as they are.
+// Files are the modules, style sheets and pages that are served unchanged.
 func Files() fs.FS {
 	files, err := fs.Sub(static, "static")
 	if err != nil {
@@ -178,10 +177,10 @@ var languages = sync.OnceValue(func() *texts.Languages {
 	return l
 })
 
-// Translated lets a handler's pages be read in the browser's language.
+// Translated translates a handler's pages into the browser's language.
 func Translated(next http.Handler) http.Handler { return languages().Translated(next) }
 
-// Allow lets a handler be asked by those who have the role.
+// Allow returns a handler for clients with the role.
 func (s *Server) Allow(role access.Role, next http.HandlerFunc) *access.Guarded {
 	return s.guard.Allow(role, next)
 }
@@ -193,16 +192,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(p, r)
 }
 
-// patient gives a client writeWithin to take each write, however long its answer was in the making.
+// patient gives a client writeWithin to receive each write, however long the response took to make.
 type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
 
-// allow begins the client's time. A writer without deadlines needs none.
+// allow restarts the client's time. A writer without deadlines needs none.
 func (p patient) allow() { _ = p.control.SetWriteDeadline(time.Now().Add(writeWithin)) }
 
-// Unwrap leads http.ResponseController to the writer below.
+// Unwrap returns the wrapped writer for http.ResponseController.
 func (p patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -217,9 +216,9 @@ func (p patient) Write(data []byte) (int, error) {
 	return p.ResponseWriter.Write(data)
 }
 
-// Answers asks the server for its health in place of a client, by no connection. It returns
-// an error when no answer comes before ctx ends: the server hangs, however many clients
-// there are at its door. One question is asked at a time.
+// Answers asks the server for its health without a connection. It returns an error if there is no
+// answer before ctx ends: the server hangs, which many clients alone cannot cause. It runs once at
+// a time.
 func (s *Server) Answers(ctx context.Context) error {
 	if !s.asking.CompareAndSwap(false, true) {
 		return errors.New("web: an earlier question is not answered yet")
@@ -233,7 +232,7 @@ func (s *Server) Answers(ctx context.Context) error {
 	go func() {
 		defer s.asking.Store(false)
 		defer func() {
-			if p := recover(); p != nil { // as net/http does for a client
+			if p := recover(); p != nil { // as net/http does for its clients
 				answered <- fmt.Errorf("web: panic: %v", p)
 			}
 			close(answered)
@@ -248,7 +247,7 @@ func (s *Server) Answers(ctx context.Context) error {
 	}
 }
 
-// discarded takes an answer that is not read.
+// discarded is a response that nobody reads.
 type discarded struct{}
 
 // Header implements http.ResponseWriter.
@@ -260,7 +259,7 @@ func (discarded) WriteHeader(int) {}
 // Write implements http.ResponseWriter.
 func (discarded) Write(p []byte) (int, error) { return len(p), nil }
 
-// Secured sets what every answer carries: nothing from elsewhere, no inline
+// Secured sets the security headers of every response: nothing from other servers, no inline
 // script, no framing by other sites.
 func Secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -270,7 +269,7 @@ func Secured(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		if !utf8.ValidString(r.URL.Path) { // a file server calls such a name an error of its own
+		if !utf8.ValidString(r.URL.Path) { // a file server reports an internal error for such a name
 			http.NotFound(w, r)
 			return
 		}
@@ -278,19 +277,19 @@ func Secured(next http.Handler) http.Handler {
 	})
 }
 
-// Compressed lets a handler's scripts, styles, JSON and drawings be sent as gzip to those who accept it. HTML stays plain:
-// package texts reads and translates it.
+// Compressed sends a handler's scripts, styles, JSON and drawings as gzip to clients that accept
+// it. HTML stays plain, because package texts reads and translates it.
 func Compressed(next http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false),
 		gzhttp.ContentTypes([]string{"text/javascript", "text/css", "application/json", "image/svg+xml"}))
 	if err != nil {
-		panic(err) // of options that are wrong
+		panic(err) // only for invalid options
 	}
 	return wrap(next)
 }
 
-// Serve answers on the listener until ctx is cancelled, then ends every
-// connection. It returns nil after a clean stop.
+// Serve serves the listener until ctx is cancelled, then closes all connections. It returns nil
+// after a clean stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
@@ -301,7 +300,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       access.WithConn,
 		TLSConfig:         s.o.TLS,
-		ErrorLog:          slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug), // what clients do wrong
+		ErrorLog:          slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug), // clients' errors
 	}
 	few := s.guard.Listener(l)
 	done := make(chan error, 1)
@@ -325,10 +324,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// healthz is for monitors: 200 while the table is answered about, 503 with the reason
-// while it is not. "rulings" says what stops rulings from being recorded, "" nothing: the
-// table is answered about all the same, and a restart would mend nothing; "held" says that a
-// picture is held for a judge, which a restart would lose.
+// healthz is for monitors: 200 while there are answers, otherwise 503 with the reason. "rulings"
+// says why rulings cannot be recorded, "" if they can; answers do not depend on it, and a restart
+// would not help. "held" reports a picture held for a judge, which a restart would lose.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	status := http.StatusOK
@@ -339,7 +337,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 		"rulings": state.RulingsTrouble, "held": state.Hold != nil})
 }
 
-// livez serves liveness probes: any answer means that the program does not hang.
+// livez serves liveness probes: any response means that the program does not hang.
 func (s *Server) livez(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
@@ -355,7 +353,7 @@ func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(append(e.json[:len(e.json):len(e.json)], '\n'))
 }
 
-// stateJSON is stateOf with the display's address, which changes with its picture.
+// stateJSON is stateOf with the address of the display's picture, which changes with the picture.
 func (s *Server) stateJSON(state *live.State) stateJSON {
 	j := stateOf(state)
 	table := s.tables.of(&state.Register)
@@ -370,8 +368,8 @@ func (s *Server) stateJSON(state *live.State) stateJSON {
 	return j
 }
 
-// stream sends a client an event of each value that listen gives, and of again at
-// regular times, until it is gone or too slow.
+// stream sends a client an event for each value of listen, and for again at regular intervals,
+// until the client disconnects or is too slow.
 func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen func() (<-chan T, func()), event func(T) (string, error),
 	every time.Duration, again func() (string, error)) {
 	h := w.Header()
@@ -402,14 +400,14 @@ func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen fun
 	}
 }
 
-// stateEvent is a state as an event of its number. The id also says when it was made, in ms:
-// a page tells by it what waited on a slow network.
+// stateEvent returns a state as an event with its number. The id also has the time of the state, in
+// ms, by which a page recognises events that waited on a slow network.
 func stateEvent(seq uint64, state any) (string, error) {
 	data, err := json.Marshal(state)
 	return fmt.Sprintf("event: state\nid: %d-%d\ndata: %s\n\n", seq, time.Now().UnixMilli(), data), err
 }
 
-// send writes one event at once.
+// send writes one event and flushes it.
 func send(w io.Writer, control *http.ResponseController, text []byte) error {
 	if _, err := w.Write(text); err != nil {
 		return err
@@ -417,14 +415,14 @@ func send(w io.Writer, control *http.ResponseController, text []byte) error {
 	return control.Flush()
 }
 
-// scene answers with the contract's scene JSON, as sightline locate prints it.
+// scene sends the scene JSON of the contract, as sightline locate prints it.
 func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	s.contract(w, &state, func() ([]byte, error) { return scenefile.Marshal(state.Standing()) })
 }
 
-// measure answers with the contract's result JSON, as sightline measure prints it, as
-// far as the agreement on measuring lets it.
+// measure sends the result JSON of the contract, as sightline measure prints it, reduced to what
+// the agreement on measuring permits.
 func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	state := s.o.Hub.Newest()
 	result, err := state.VisibleResult(s.judges(r))
@@ -448,8 +446,8 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	s.contract(w, &state, func() ([]byte, error) { return scenefile.MarshalResult(asked) })
 }
 
-// contract answers with a document of the contract, or says why there is none: an
-// old scene is never given out as the present one.
+// contract sends a document of the contract, or why there is none: an old scene is never sent as
+// the present one.
 func (s *Server) contract(w http.ResponseWriter, state *live.State, marshal func() ([]byte, error)) {
 	if state.Health.Code != live.OK {
 		http.Error(w, state.Health.Line(), http.StatusServiceUnavailable)
@@ -474,8 +472,8 @@ func (s *Server) contract(w http.ResponseWriter, state *live.State, marshal func
 	_, _ = w.Write(append(data, '\n'))
 }
 
-// tableFile answers with the calibration in use, as calibrate table would write
-// it: a judge keeps it with the answers that name its hash.
+// tableFile sends the calibration in use, as calibrate table would write it. A judge keeps it with
+// the answers that name its hash.
 func (s *Server) tableFile(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	if len(state.Register.File) == 0 {
@@ -508,8 +506,7 @@ func (s *Server) display(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(buf.Bytes())
 }
 
-// choose changes the chosen pair: {"from":"A1","to":"B1","arc":"front"}. What is
-// left out stays.
+// choose changes the chosen pair: {"from":"A1","to":"B1","arc":"front"}. Missing parts stay.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		From *string `json:"from"`
@@ -528,7 +525,7 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// WriteJSON answers with a document.
+// WriteJSON sends a JSON document.
 func WriteJSON(w http.ResponseWriter, status int, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -13,8 +13,9 @@ func (s *Server) shipsRoutes(mux *router) {
 	mux.Handle("POST /api/ships", s.Allow(access.Player, s.placeShip))
 }
 
-// placeShip takes {"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}; without
-// heading_deg it is not known which way the nose points. With "instead_of":"A2" the base there was taken for A2 and is A1.
+// placeShip accepts {"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}; without
+// heading_deg the direction of the nose is unknown. "instead_of":"A2" means that the base there was
+// mistaken for A2 and is A1.
 func (s *Server) placeShip(w http.ResponseWriter, r *http.Request) {
 	if s.o.PlaceShip == nil {
 		http.Error(w, "Ships cannot be placed by hand here.", http.StatusNotFound)

@@ -18,38 +18,38 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// The table from above as moving pictures, for small use: a monitor next to the stream,
-// a commentator's laptop. It is no source for a broadcast (docs/streaming.md).
+// The table from above as a small video, for a monitor next to the stream or a commentator's
+// laptop. It is no source for a broadcast (docs/streaming.md).
 
 const (
 	videoEvery   = 150 * time.Millisecond // under seven pictures a second
 	videoClients = 4                      // of all sizes together
 	videoQuality = 75
-	videoEdge    = 8 // px of the mark round a picture that is held
+	videoEdge    = 8 // px of the frame around a held picture
 )
 
-// videoWidths are the sizes there are: few, so that each is made once for all.
+// videoWidths are the available sizes: few, so that each is made once for all clients.
 var videoWidths = []int{320, 480, 640, 960}
 
-// heldMark is the colour round a picture that is not live: the page's --close.
+// heldMark is the colour around a picture that is not live: the page's --close.
 var heldMark = color.RGBA{0xff, 0xd2, 0x4a, 0xff}
 
-// videos makes the pictures for all who watch.
+// videos makes the pictures for all viewers.
 type videos struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	clients int
 	sizes   map[int]*video
 }
 
-// video is one size: its newest picture and who watches.
+// video is one size: its newest picture and its viewers.
 type video struct {
 	pictures live.Broadcast[[]byte]
 	watchers int
 	stop     chan struct{}
 }
 
-// videoMJPEG streams the mat from above as a multipart of JPEG pictures. A client that
-// reads slowly misses pictures; while there is nothing current, one empty picture stands.
+// videoMJPEG streams the mat from above as a multipart of JPEG pictures. A slow client misses
+// pictures. While there is nothing current, it shows one empty picture.
 func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 	width := 640
 	if text := r.URL.Query().Get("width"); text != "" {
@@ -99,7 +99,7 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watch joins those who watch a size; ok is false when there is no room.
+// watch adds a viewer of a size. It reports false if there is no room.
 func (s *Server) watch(width int) (pictures <-chan []byte, leave func(), ok bool) {
 	vs := &s.videos
 	vs.mu.Lock()
@@ -131,7 +131,7 @@ func (s *Server) watch(width int) (pictures <-chan []byte, leave func(), ok bool
 	}, true
 }
 
-// film makes the pictures of one size until its last watcher leaves.
+// film makes the pictures of one size until its last viewer leaves.
 func (s *Server) film(width int, v *video) {
 	states, end := s.o.Hub.Listen()
 	defer end()
@@ -159,15 +159,15 @@ func (s *Server) film(width int, v *video) {
 type camera struct {
 	width int
 
-	hash      string // of what rectifier was made for
+	hash      string // the calibration that rectifier is for
 	rectifier *rectifier
-	shown     string // what the last picture shows
+	shown     string // content of the last picture
 }
 
-// shot returns the picture of a state, if it differs from the last.
+// shot returns the picture of a state if it differs from the last one.
 func (c *camera) shot(state *live.State, table *calibration.Table) (data []byte, fresh bool) {
 	hash := state.Register.Hash
-	if state.Hold != nil { // what it was seen through
+	if state.Hold != nil { // held pictures have their own calibration
 		hash, table = state.Hold.Register.Hash, &state.Hold.Table
 	}
 	if table == nil || state.Frame.Gray == nil || (state.Health.Code != live.OK && !state.Held) {
@@ -202,8 +202,8 @@ func (c *camera) once(what string, make func() image.Image) ([]byte, bool) {
 	return buf.Bytes(), true
 }
 
-// empty is what stands while nothing current can be shown: an old picture would pass
-// for the table now.
+// empty is the picture while nothing current can be shown: an old picture would pass for the
+// present table.
 func (c *camera) empty() image.Image {
 	height := c.width
 	if c.rectifier != nil {
@@ -212,7 +212,7 @@ func (c *camera) empty() image.Image {
 	return image.NewGray(image.Rect(0, 0, c.width, height))
 }
 
-// mark frames a picture that a person holds.
+// mark frames a held picture.
 func mark(p *image.RGBA) {
 	b := p.Bounds()
 	for _, r := range []image.Rectangle{

@@ -12,8 +12,8 @@ import (
 	"sightline/vision"
 )
 
-// The JSON of the page. Units stand in the keys; positions are rounded to what a
-// screen can show (a thousandth of a millimetre), and nothing here is read back.
+// The JSON of the page. Keys have units; positions are rounded to what a screen can show (a
+// thousandth of a millimetre), and nothing reads them back.
 
 type stateJSON struct {
 	Version     int             `json:"version"`
@@ -33,19 +33,19 @@ type stateJSON struct {
 	Arcs        []string        `json:"arcs"`
 	Answer      answerJSON      `json:"answer"`
 	Panel       panelJSON       `json:"panel"`
-	Held        *heldJSON       `json:"held"`            // null: everything is live
-	Released    []releasedJSON  `json:"released"`        // released pictures that can be held again, newest first
-	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
-	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
+	Held        *heldJSON       `json:"held"`            // null: live
+	Released    []releasedJSON  `json:"released"`        // that can be held again, newest first
+	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: none
+	Trouble     string          `json:"rulings_trouble"` // why rulings cannot be recorded; "": no reason is known
 	Match       live.Match      `json:"match"`
 	Director    live.Direction  `json:"director"`
-	Directed    *directedJSON   `json:"directed"` // what overlays show in place of the players' choice; null: that
-	Play        *live.Play      `json:"play"`     // the game on the table; null: none is played
+	Directed    *directedJSON   `json:"directed"` // the pair of the overlays in place of the players' choice; null: theirs
+	Play        *live.Play      `json:"play"`     // the game at the table; null: none
 	Overlay     *overlayJSON    `json:"overlay"`
 	Policy      policyJSON      `json:"policy"`
 	Targets     targetsJSON     `json:"targets"`
 	Things      thingsJSON      `json:"things"`
-	Cameras     []eyeJSON       `json:"cameras"` // further ones; empty: there is one only
+	Cameras     []eyeJSON       `json:"cameras"` // secondary cameras
 }
 
 type healthJSON struct {
@@ -62,7 +62,7 @@ type noteJSON struct {
 
 type cameraJSON struct {
 	Source     string  `json:"source"`
-	Simulated  bool    `json:"simulated"` // the simulated table in place of a camera
+	Simulated  bool    `json:"simulated"` // the source is the simulated table
 	FPS        float64 `json:"frames_per_second"`
 	Frames     uint64  `json:"frames"`
 	Dropped    uint64  `json:"dropped"`
@@ -76,7 +76,7 @@ type calibrationJSON struct {
 	From      string    `json:"from"`
 	RMSPx     float64   `json:"rms_px"`
 	Markers   []int     `json:"markers"`
-	AtMS      int64     `json:"at_unix_ms"` // since when it is in use; 0: there is none
+	AtMS      int64     `json:"at_unix_ms"` // since when it is in use; 0: none is
 	Times     int       `json:"registered_times"`
 	Hash      string    `json:"hash"`
 	BaseHash  string    `json:"base_hash"`
@@ -94,14 +94,14 @@ type watchJSON struct {
 	Of      int     `json:"markers"`
 	Missing []int   `json:"not_seen"`
 	Strays  []int   `json:"moved"`
-	BlindMM float64 `json:"unnoticed_sigma_mm"` // of a motion that the markers seen could not show, at the worst corner
+	BlindMM float64 `json:"unnoticed_sigma_mm"` // uncertainty of a motion that the visible markers could not show, at the worst corner
 }
 
 type pictureJSON struct {
 	Seq      uint64 `json:"seq"`
 	WidthPx  int    `json:"width_px"` // of the whole picture
 	HeightPx int    `json:"height_px"`
-	Region   [4]int `json:"region_px"` // the part that picture.jpg shows: left, top, width, height
+	Region   [4]int `json:"region_px"` // the part in picture.jpg: left, top, width, height
 }
 
 type matJSON struct {
@@ -119,24 +119,25 @@ type shipJSON struct {
 	XMM        float64 `json:"x_mm"`
 	YMM        float64 `json:"y_mm"`
 	HeadingDeg float64 `json:"heading_deg"`
-	// heading_deg is known only to quarter turns, a huge base's to a half turn: its nose is not seen
+	// heading_deg is known only up to quarter turns, of a huge base up to half turns: its nose is
+	// not visible
 	Quarters   bool         `json:"heading_quarters"`
 	SigmaMM    float64      `json:"sigma_mm"`
 	HalfArcDeg float64      `json:"front_half_angle_deg"`
 	BullseyeMM float64      `json:"bullseye_mm"`
-	Turret     string       `json:"turret"` // where its turret points: front, rear, left, right; "": it has none
+	Turret     string       `json:"turret"` // direction of its turret: front, rear, left, right; "": it has none
 	Seen       string       `json:"seen"`
 	Visible    float64      `json:"visible"`
 	MovedMM    float64      `json:"moved_mm"`
 	Moving     bool         `json:"moving"`
-	NameDoubt  []string     `json:"name_doubt"` // of ships that look alike, those that it may be; then id is a number
+	NameDoubt  []string     `json:"name_doubt"` // ships that it may be, among ships that look alike; id is then a number
 	State      string       `json:"state"`      // unsure, settling, still, moving, unread, frozen, hidden, lifted
 	StateText  string       `json:"state_text"` // for people; "" when it is still
-	AgeMS      float64      `json:"age_ms"`     // of the sight that the pose rests on, in the picture's time
-	Frames     int          `json:"frames"`     // that the pose is the mean of
+	AgeMS      float64      `json:"age_ms"`     // of the sight that gave the pose, in the picture's time
+	Frames     int          `json:"frames"`     // number of frames averaged in the pose
 	OutlinePx  [][2]float64 `json:"outline_px"` // front left, front right, rear right, rear left
-	SidesRead  []string     `json:"sides_read"` // whose code was read and agrees, in the newest picture that showed the ship
-	Residual   float64      `json:"residual"`   // rms of the fit over the print's contrast
+	SidesRead  []string     `json:"sides_read"` // sides with a code that was read and agrees, in the newest picture that showed the ship
+	Residual   float64      `json:"residual"`   // rms of the fit divided by the print's contrast
 }
 
 type obstacleJSON struct {
@@ -151,10 +152,10 @@ type choiceJSON struct {
 	Arc  string `json:"arc"`
 }
 
-// meaningJSON is what the answer means for an attack with the primary weapon.
+// meaningJSON is the meaning of the answer for an attack with the primary weapon.
 type meaningJSON struct {
 	Outcome string `json:"outcome"`
-	Text    string `json:"text"` // "A1 (Wedge Antilles) can attack B1 at range 1: one more attack die."; "": nothing is said
+	Text    string `json:"text"` // "A1 (Wedge Antilles) can attack B1 at range 1: one more attack die."; "": none
 }
 
 type answerJSON struct {
@@ -165,12 +166,12 @@ type answerJSON struct {
 	Explain     string           `json:"explain"`
 	Meaning     meaningJSON      `json:"meaning"`
 	Reason      string           `json:"reason"`
-	Band        string           `json:"band"` // what stands large on the page: "2", "2 or 3"
+	Band        string           `json:"band"` // shown large on the page: "2", "2 or 3"
 	DistanceMM  float64          `json:"distance_mm"`
 	SigmaMM     float64          `json:"sigma_mm"`
 	MarginMM    float64          `json:"margin_mm"`
 	Contact     string           `json:"contact"`
-	RestsOn     string           `json:"rests_on"` // what it takes for granted: ships that are covered; "": nothing
+	RestsOn     string           `json:"rests_on"` // its assumptions: ships that are covered; "": none
 	LinesMM     [][2][2]float64  `json:"lines_mm"`
 	InArc       arcJSON          `json:"in_arc"`
 	Obstruction obstructionJSON  `json:"obstruction"`
@@ -185,15 +186,15 @@ type answerJSON struct {
 type headlineJSON struct {
 	Kind live.HeadlineKind `json:"kind"` // none, shot, no_shot, range, close, no_view, withheld
 	Text string            `json:"text"`
-	Band string            `json:"band"` // "" where the range is not the answer
+	Band string            `json:"band"` // "": the range is not the answer
 }
 
 // doubtJSON is a Doubt.
 type doubtJSON struct {
 	Question string  `json:"question"` // "The range", "The front arc"
 	Text     string  `json:"text"`
-	MarginMM float64 `json:"margin_mm"` // from what would change the answer
-	NeedMM   float64 `json:"need_mm"`   // how far it must be to be sure; 0: not known
+	MarginMM float64 `json:"margin_mm"` // distance to another answer
+	NeedMM   float64 `json:"need_mm"`   // margin that would decide it; 0: unknown
 }
 
 type arcJSON struct {
@@ -214,18 +215,18 @@ type attackJSON struct {
 	DistanceMM float64         `json:"distance_mm"`
 	SigmaMM    float64         `json:"sigma_mm"`
 	LinesMM    [][2][2]float64 `json:"lines_mm"`
-	Differs    bool            `json:"differs"` // from the range base to base
+	Differs    bool            `json:"differs"` // from the range from base to base
 }
 
 type panelJSON struct {
 	Name    string            `json:"name"`
 	Lamps   map[string]string `json:"lamps"`
-	Labels  map[string]string `json:"labels"`  // of the lamps that have one
-	Display string            `json:"display"` // address of the picture
+	Labels  map[string]string `json:"labels"`  // of the lamps with a label
+	Display string            `json:"display"` // address of its picture
 	Alt     string            `json:"alt"`
 }
 
-// stateOf turns a state into the page's JSON.
+// stateOf returns the page's JSON of a state.
 func stateOf(state *live.State) stateJSON {
 	w := state.Text()
 	s := stateJSON{
@@ -262,7 +263,7 @@ func choiceOf(c live.Choice) choiceJSON {
 	return choiceJSON{From: c.From, To: c.To, Arc: c.Arc.String()}
 }
 
-// pictureOf returns a state's picture as JSON; nil before the first one.
+// pictureOf returns the JSON of a state's picture, or nil before the first one.
 func pictureOf(state *live.State) *pictureJSON {
 	width, height := state.Frame.Size()
 	if width == 0 {
@@ -335,7 +336,7 @@ func obstaclesOf(state *live.State) []obstacleJSON {
 	return out
 }
 
-// arcsOf lists the arcs that the attacker has, to choose from.
+// arcsOf lists the attacker's arcs to choose from.
 func arcsOf(state *live.State) []string {
 	arcs := []string{}
 	if state.Pair != nil {
@@ -415,8 +416,8 @@ func linesOf(lines []geom.Line) [][2][2]float64 {
 
 func pointOf(p geom.Point) [2]float64 { return [2]float64{round(p.X), round(p.Y)} }
 
-// round keeps three decimals. JSON has no word for a number that is not finite;
-// such a one is 0, and the outcome next to it says that nothing is known.
+// round rounds to three decimals. JSON has no infinities or NaN; they become 0, and the outcome
+// next to them says that nothing is known.
 func round(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

@@ -11,13 +11,13 @@ import (
 	"sightline/engine/geom"
 )
 
-// The JSON of the calibration's page. Units stand in the keys.
+// The JSON of the calibration's page. Keys have units.
 
 type calibrationStateJSON struct {
 	Version int                   `json:"version"`
 	Seq     uint64                `json:"seq"`
 	Active  bool                  `json:"active"`
-	Busy    bool                  `json:"busy"` // the usual answers have stopped
+	Busy    bool                  `json:"busy"` // the usual answers are stopped
 	Step    setup.Step            `json:"step"`
 	Steps   []calibrationStepJSON `json:"steps"`
 	Camera  calibrationCameraJSON `json:"camera"`
@@ -33,10 +33,10 @@ type calibrationStepJSON struct {
 }
 
 type calibrationCameraJSON struct {
-	Lost     string `json:"lost"` // why no pictures come; "" while they do
+	Lost     string `json:"lost"` // why there are no pictures; "": there are
 	WidthPx  int    `json:"width_px"`
 	HeightPx int    `json:"height_px"`
-	Picture  uint64 `json:"picture_seq"` // 0: there is none
+	Picture  uint64 `json:"picture_seq"` // 0: none
 }
 
 type printStepJSON struct {
@@ -75,9 +75,9 @@ type refusedJSON struct {
 }
 
 type lensGuideJSON struct {
-	Counts  [][]int         `json:"counts"` // corners taken, by row and column of the picture's grid
+	Counts  [][]int         `json:"counts"` // taken corners, by row and column of the picture's grid
 	Covered float64         `json:"covered"`
-	Tilts   map[string]bool `json:"tilts"` // by the side that was nearer to the camera
+	Tilts   map[string]bool `json:"tilts"` // by the side nearer to the camera
 	Near    bool            `json:"near"`
 	Far     bool            `json:"far"`
 	Enough  bool            `json:"enough"`
@@ -101,11 +101,11 @@ type lensResultJSON struct {
 	Distortion [5]float64      `json:"distortion"` // k1, k2, p1, p2, k3
 	RMSPx      float64         `json:"rms_px"`
 	Views      int             `json:"views"`
-	MatMM      float64         `json:"mat_mm"` // sigma that the lens leaves at the worst point of a mat
+	MatMM      float64         `json:"mat_mm"` // sigma from the lens at the worst point of a mat
 	Dropped    []rejectionJSON `json:"left_out"`
 }
 
-// lensFigure is a value with its standard deviation.
+// lensFigure is a value and its standard deviation.
 type lensFigure struct {
 	Value float64 `json:"value"`
 	Sigma float64 `json:"sigma"`
@@ -123,12 +123,12 @@ type tableStepJSON struct {
 	Markers []markerJSON    `json:"markers"`
 	RMSPx   float64         `json:"rms_px"`
 	Height  float64         `json:"camera_height_mm"`
-	Quick   bool            `json:"quick"`           // the lens is estimated with the place
-	Views   int             `json:"views"`           // places of the camera that the estimate rests on
+	Quick   bool            `json:"quick"`           // the lens is estimated together with the pose
+	Views   int             `json:"views"`           // places of the camera in the estimate
 	Focal   float64         `json:"focal_sigma"`     // of the estimated focal length, relative
-	Middle  float64         `json:"middle_sigma_mm"` // of 300 mm in the middle of the mat; 0: there is no result yet
-	Scale   float64         `json:"scale_sigma"`     // of all lengths alike, relative; 0: there is no result yet
-	Said    string          `json:"scale_said"`      // what measured distances said; "": none were given
+	Middle  float64         `json:"middle_sigma_mm"` // of 300 mm in the middle of the mat; 0: no result yet
+	Scale   float64         `json:"scale_sigma"`     // of all lengths alike, relative; 0: no result yet
+	Said    string          `json:"scale_said"`      // result of the measured distances; "": none were given
 	Long    [][2]int        `json:"long_distances"`  // markers between which to measure; empty: not now
 	Heat    string          `json:"heat"`            // address of the picture of sigma over the mat; "": none yet
 	Left    []rejectionJSON `json:"left_out"`
@@ -139,9 +139,9 @@ type tableStepJSON struct {
 
 type markerJSON struct {
 	ID      int          `json:"id"`
-	Corners [][2]float64 `json:"corners_px"` // empty: it is not seen
+	Corners [][2]float64 `json:"corners_px"` // empty: not visible
 	Used    bool         `json:"used"`
-	OffMM   *float64     `json:"off_mm"` // from where the others put it; absent: not known
+	OffMM   *float64     `json:"off_mm"` // distance from where the others put it; absent: unknown
 }
 
 type verifyStepJSON struct {
@@ -177,7 +177,7 @@ type verificationJSON struct {
 	Notes       []string `json:"notes"`
 }
 
-// calibrationStateOf makes the page's JSON of a state.
+// calibrationStateOf returns the page's JSON of a state.
 func calibrationStateOf(v *live.CalibrationState) calibrationStateJSON {
 	s := &v.State
 	j := calibrationStateJSON{
@@ -269,7 +269,7 @@ func tableStepOf(t *setup.TableState) tableStepJSON {
 		j.Height = t.Table.Center()[2]
 		if t.Phase == setup.Ready || t.Phase == setup.Saved {
 			j.Scale = t.Table.ScaleSigma
-			// The picture of the same table with another scale is another one.
+			// The same table with another scale has another picture.
 			j.Heat = fmt.Sprintf("/api/calibration/heat.svg?v=%d,%.9g", t.Table.Made.UnixMilli(), t.Table.Center()[2])
 		}
 	}
@@ -318,7 +318,7 @@ func pixelsOf(px []geom.Pixel) [][2]float64 {
 	return out
 }
 
-// finite is x, or 0 for what JSON cannot hold.
+// finite returns x, or 0 if JSON cannot represent it.
 func finite(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

@@ -11,7 +11,7 @@ type eyeJSON struct {
 	NoObstacles string `json:"no_obstacles"`
 }
 
-// camerasOf lists the further cameras.
+// camerasOf lists the secondary cameras.
 func camerasOf(state *live.State) []eyeJSON {
 	out := []eyeJSON{}
 	for _, c := range state.Cameras {

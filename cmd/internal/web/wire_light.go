@@ -10,15 +10,15 @@ import (
 // lightJSON is camera.light: the gauges of exposure.Light. Grey levels are 0 to 255.
 type lightJSON struct {
 	Advice  []string `json:"advice"`
-	Edges   int      `json:"edges"` // of markers that were measured; 0: none is seen
+	Edges   int      `json:"edges"` // measured edges of markers; 0: none is visible
 	EdgePx  float64  `json:"edge_px"`
 	EdgeMM  float64  `json:"edge_mm"`
-	Smear   float64  `json:"smear"` // 1: as sharp one way as the other
+	Smear   float64  `json:"smear"` // 1: equally sharp in both directions
 	White   float64  `json:"white_level"`
 	Paper   float64  `json:"paper_level"` // a quarter of the markers has it or more
 	Black   float64  `json:"black_level"`
 	Noise   float64  `json:"noise_level"`
-	Burnt   float64  `json:"burnt_markers"` // a share, as the two below
+	Burnt   float64  `json:"burnt_markers"` // a share, like the two below
 	Glare   float64  `json:"glare"`
 	Where   string   `json:"glare_at"`
 	Flicker float64  `json:"flicker"`
@@ -26,7 +26,7 @@ type lightJSON struct {
 	Exposure exposureJSON `json:"exposure"`
 }
 
-// exposureJSON is how the camera's exposure is held.
+// exposureJSON is the state of the camera's exposure.
 type exposureJSON struct {
 	Code   string `json:"code"` // an exposure.Code
 	Says   string `json:"says"`

@@ -9,11 +9,11 @@ import (
 	"sightline/vision/catalogue"
 )
 
-// The JSON of the page that learns obstacles. Units stand in the keys.
+// The JSON of the page that learns obstacles. Keys have units.
 
 type learnStateJSON struct {
 	Version   int             `json:"version"`
-	Seq       uint64          `json:"seq"` // of the state that the rest was made with
+	Seq       uint64          `json:"seq"` // of the state from which the rest was made
 	Health    healthJSON      `json:"health"`
 	Picture   *pictureJSON    `json:"picture"`
 	Way       []string        `json:"in_the_way"`
@@ -21,7 +21,7 @@ type learnStateJSON struct {
 	Paper     bool            `json:"paper_on_the_mat"`
 	Task      learnTaskJSON   `json:"task"`
 	Mat       learntMatJSON   `json:"mat"`
-	Trace     *learnTraceJSON `json:"trace"` // null: nothing was traced
+	Trace     *learnTraceJSON `json:"trace"` // null: none
 	Catalogue learntListJSON  `json:"catalogue"`
 	Kinds     []learnKindJSON `json:"kinds"`
 	Now       learnNowJSON    `json:"now"`
@@ -31,15 +31,15 @@ type learnTaskJSON struct {
 	Doing   live.LearnAction `json:"doing"` // "": nothing
 	Frames  int              `json:"frames"`
 	Wanted  int              `json:"frames_wanted"`
-	Last    live.LearnAction `json:"last"`          // that ended last
-	EndedMS int64            `json:"ended_unix_ms"` // 0: nothing has ended
+	Last    live.LearnAction `json:"last"`          // the last ended action
+	EndedMS int64            `json:"ended_unix_ms"` // 0: none has ended
 	Done    string           `json:"done"`
 	Problem string           `json:"problem"`
 }
 
 type learntMatJSON struct {
 	File     string  `json:"file"`
-	Version  string  `json:"version"` // "": none was learnt
+	Version  string  `json:"version"` // "": not learnt
 	AtMS     int64   `json:"at_unix_ms"`
 	Problem  string  `json:"problem"`
 	WidthMM  float64 `json:"width_mm"`
@@ -50,29 +50,29 @@ type learnTraceJSON struct {
 	Number  uint64           `json:"number"`
 	AtMS    int64            `json:"at_unix_ms"`
 	TopMM   float64          `json:"top_mm"`
-	Clipped bool             `json:"paper_clipped"` // whiter than the camera measures
-	Region  [4]int           `json:"region_px"`     // the part that its picture shows: left, top, width, height
+	Clipped bool             `json:"paper_clipped"` // brighter than the camera can measure
+	Region  [4]int           `json:"region_px"`     // the part in its picture: left, top, width, height
 	Tokens  []learnTokenJSON `json:"tokens"`
 }
 
 type learnTokenJSON struct {
 	Number    int          `json:"number"`
 	OutlinePx [][2]float64 `json:"outline_px"`
-	Shape     [][2]float64 `json:"shape_mm"` // about its centre, y away from player 1
+	Shape     [][2]float64 `json:"shape_mm"` // around its centre, y away from player 1
 	LongMM    float64      `json:"long_mm"`
 	ShortMM   float64      `json:"short_mm"`
 	AreaMM2   float64      `json:"area_mm2"`
 	Seen      float64      `json:"edge_seen"`   // share of the border
-	ScatterMM float64      `json:"edge_rms_mm"` // of single places about their neighbours
-	Problem   string       `json:"problem"`     // why it was not traced; ""
+	ScatterMM float64      `json:"edge_rms_mm"` // of single places relative to their neighbours
+	Problem   string       `json:"problem"`     // why it was not traced; "": it was
 	Doubts    []string     `json:"doubts"`      // what may make it unknown later
 	Alike     []string     `json:"alike"`       // entries that look the same
-	Saved     string       `json:"saved"`       // the entry as which it was saved; ""
+	Saved     string       `json:"saved"`       // the entry as which it was saved; "": none
 }
 
 type learntListJSON struct {
 	File    string           `json:"file"`
-	Version string           `json:"version"` // "": there is none
+	Version string           `json:"version"` // "": none
 	AtMS    int64            `json:"at_unix_ms"`
 	Problem string           `json:"problem"`
 	Entries []learnEntryJSON `json:"entries"`
@@ -88,7 +88,7 @@ type learnEntryJSON struct {
 	Alike   []string     `json:"alike"` // entries that look the same
 }
 
-// learnKindJSON is a kind that a token may have.
+// learnKindJSON is a possible kind of a token.
 type learnKindJSON struct {
 	Kind  string `json:"kind"`
 	Group string `json:"group"` // obstacle, device, marker
@@ -97,7 +97,7 @@ type learnKindJSON struct {
 // learnNowJSON is what the camera recognises now.
 type learnNowJSON struct {
 	Watched bool             `json:"watched"`
-	Why     string           `json:"why_not"` // why they are not watched; "" when they are
+	Why     string           `json:"why_not"` // why obstacles are not watched; "": they are
 	Found   []learnFoundJSON `json:"found"`
 	Unknown [][][2]float64   `json:"unknown_px"`
 }
@@ -106,7 +106,7 @@ type learnFoundJSON struct {
 	ID        string       `json:"id"`
 	Entry     string       `json:"entry"`
 	Kind      string       `json:"kind"`
-	Flipped   bool         `json:"flipped"` // the other face than the traced one is up
+	Flipped   bool         `json:"flipped"` // its other face, not the traced one, is up
 	SigmaMM   float64      `json:"sigma_mm"`
 	Visible   float64      `json:"visible"`
 	Misfit    float64      `json:"misfit"`
@@ -170,7 +170,7 @@ func learnTraceOf(t *live.TokenTrace) *learnTraceJSON {
 	return j
 }
 
-// shapePoints is how many points of an outline are enough for a small drawing.
+// shapePoints is the number of an outline's points in a small drawing.
 const shapePoints = 60
 
 // shapeOf returns an outline for a small drawing.
@@ -198,7 +198,7 @@ func learnKinds() (out []learnKindJSON) {
 
 func learnNowOf(state *live.State, l *live.LearnState) learnNowJSON {
 	j := learnNowJSON{Why: l.UnusedReason(state), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
-	// the learnt data may have changed since the picture was searched
+	// the learnt data may have changed since the search
 	j.Watched = state.ObstaclesWatched && state.Health.Code == live.OK && j.Why == ""
 	sight := state.Located.Obstacles
 	if sight == nil || state.Health.Code != live.OK {
@@ -224,7 +224,7 @@ func learnNowOf(state *live.State, l *live.LearnState) learnNowJSON {
 	return j
 }
 
-// sigmaOf returns the standard deviation of an object's outline, as the scene states it, mm.
+// sigmaOf returns the standard deviation of an object's outline in the scene, mm.
 func sigmaOf(state *live.State, id string) float64 {
 	s := &state.Located.Scene
 	for _, o := range s.Obstacles {

@@ -11,35 +11,36 @@ import (
 	"sightline/vision/token"
 )
 
-// What a stream lays over its own picture of the same camera: places in the camera's
-// whole picture, through the real lens, so that whoever draws them needs no lens. All
-// of it is at the height of the bases' tops, where the measuring line's ends are seen.
+// What a stream lays over its own picture of the same camera: places in the camera's whole picture,
+// through the real lens, so clients need no lens. Everything is at the height of the bases' tops,
+// where the ends of the measuring line appear.
 
-// overlayJSON is null while nothing may be laid over a live picture: without a
-// calibration that holds, and while a person holds an older picture.
+// overlayJSON is null while nothing may be laid over a live picture: without a valid calibration,
+// and while an older picture is held.
 type overlayJSON struct {
 	WidthPx   int           `json:"width_px"` // of the camera's whole picture
 	HeightPx  int           `json:"height_px"`
 	Mat       polyline      `json:"mat_px"` // the mat's edge, closed
 	Ships     []overlayShip `json:"ships"`
 	Obstacles []polyline    `json:"obstacles_px"`
-	Rings     []ringJSON    `json:"rings"`           // of the attacker, 1 to 3, as far as they lie on the mat
+	Rings     []ringJSON    `json:"rings"`           // around the attacker, ranges 1 to 3, as far as they lie on the mat
 	Arc       polyline      `json:"arc_px"`          // the chosen arc up to range 3, on the mat, closed
 	ArcMM     polyline      `json:"arc_mm"`          // the same on the table
 	Lines     []polyline    `json:"lines_px"`        // of the answer
 	Ruling    []polyline    `json:"ruling_lines_px"` // of the last ruling
 }
 
-// directedJSON is the director's pair as overlays show it: what stands in the state of the
-// players' choice.
+// directedJSON is the director's pair in the overlays; the state has the same for the players'
+// choice.
 type directedJSON struct {
 	Choice  choiceJSON   `json:"choice"`
 	Answer  answerJSON   `json:"answer"`
-	Reach   bool         `json:"reach"` // as the policy's: ranges may be drawn round the attacker
+	Reach   bool         `json:"reach"` // as in the policy: ranges may be drawn around the attacker
 	Overlay *overlayJSON `json:"overlay"`
 }
 
-// directedOf is the director's pair without its overlay; nil: the players' choice is shown.
+// directedOf returns the director's pair without its overlay, or nil if the overlays show the
+// players' choice.
 func directedOf(state *live.State) *directedJSON {
 	if state.Direction.Pair == nil {
 		return nil
@@ -63,18 +64,18 @@ type ringJSON struct {
 	Parts []polyline `json:"parts_px"`
 }
 
-// sampleStep is how far apart points on a line are projected: over so much of a mat a
-// lens bends a line by less than a tenth of a pixel.
+// sampleStep is the distance between projected points of a line: over this length, a lens bends a
+// line on a mat by less than a tenth of a pixel.
 const sampleStep = 20.0 // mm
 
-// tables remembers the calibration that a state names.
+// tables caches the calibration of a state.
 type tables struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	hash  string
 	table *calibration.Table
 }
 
-// of returns the calibration of a register, or nil when it has none.
+// of returns the calibration of a register, or nil.
 func (t *tables) of(r *live.Register) *calibration.Table {
 	if r.Hash == "" || len(r.File) == 0 {
 		return nil
@@ -90,13 +91,13 @@ func (t *tables) of(r *live.Register) *calibration.Table {
 	return t.table
 }
 
-// overlayOf projects a state; nil while nothing may be laid over a live picture.
+// overlayOf projects a state. It returns nil while nothing may be laid over a live picture.
 func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
 	if table == nil || state.Health.Code != live.OK {
 		return nil
 	}
 	if w, h := state.Frame.Size(); w > 0 && (w != table.Intrinsics.Width || h != table.Intrinsics.Height) {
-		return nil // the picture changed its size a moment ago
+		return nil // the picture's size has just changed
 	}
 	scene := &state.Located.Scene
 	p := projector{table, float64(scene.MatWidth), float64(scene.MatHeight)}
@@ -108,7 +109,7 @@ func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
 	if state.Ruling != nil {
 		o.Ruling = p.lines(state.Ruling.Lines)
 	}
-	if state.Held { // the table may look otherwise by now
+	if state.Held { // the table may look different by now
 		return o
 	}
 	profile := live.ProfileOf(scene)
@@ -158,10 +159,10 @@ func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.
 
 const rangeBand = 100.0 // mm
 
-// around returns the points at distance r from a rectangle of half sides x and y: a
-// convex polygon, as close to the curve as can be seen.
+// around returns the points at distance r from a rectangle with half sides x and y: a convex
+// polygon that looks like the curve.
 func around(x, y, r float64) (out []geom.Point) {
-	const perCorner = 24 // at range 3 a chord is 0.16 mm off
+	const perCorner = 24 // at range 3 a chord is off by 0.16 mm
 	for corner, c := range []geom.Point{{X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}, {X: -x, Y: y}} {
 		for i := range perCorner + 1 {
 			sin, cos := math.Sincos((float64(corner) + float64(i)/perCorner) * math.Pi / 2)
@@ -171,7 +172,7 @@ func around(x, y, r float64) (out []geom.Point) {
 	return out
 }
 
-// halfPlane is what lies on the inner side: N·p ≤ D.
+// halfPlane is the set N·p ≤ D.
 type halfPlane struct {
 	N geom.Point
 	D float64
@@ -199,20 +200,20 @@ func clipped(polygon []geom.Point, by []halfPlane) []geom.Point {
 	return polygon
 }
 
-// arcOutline is an arc up to range 3 in the ship's own frame (engine/arcs.go says where
-// arcs lie); nil for arcs that this program does not draw.
+// arcOutline returns an arc up to range 3 in the ship's own frame (engine/arcs.go defines the
+// arcs), or nil for arcs that are not drawn.
 func arcOutline(profile *engine.Profile, rules engine.Rules, ship *engine.Ship, arc engine.Arc) []geom.Point {
 	if ship.Base != engine.Small && ship.Base != engine.Medium && ship.Base != engine.Large {
-		return nil // a huge ship's arcs begin elsewhere
+		return nil // a huge ship's arcs start elsewhere
 	}
 	if ship.Quarters {
-		return nil // its heading is not known
+		return nil // its heading is unknown
 	}
 	arc, angle := profile.Sector(rules, ship, arc)
 	half := float64(angle)
 	w, l := profile.Size(ship.Base)
 	ring := around(float64(w)/2, float64(l)/2, 3*rangeBand)
-	// wedge is what lies within half an opening of a direction, clockwise from ahead.
+	// wedge returns the half planes within half an opening of a direction, clockwise from ahead.
 	wedge := func(toward, opening float64) []halfPlane {
 		sinL, cosL := math.Sincos(toward - opening)
 		sinR, cosR := math.Sincos(toward + opening)
@@ -238,8 +239,8 @@ func arcOutline(profile *engine.Profile, rules engine.Rules, ship *engine.Ship, 
 	return nil
 }
 
-// projector takes points of the table to pixels, at the height of the bases' tops.
-// Only what lies on the mat is projected: a lens is known where its camera looks.
+// projector projects points of the table to pixels, at the height of the bases' tops. It projects
+// only points on the mat: the lens is known only where the camera looks.
 type projector struct {
 	table         *calibration.Table
 	width, height float64
@@ -253,7 +254,7 @@ func (p *projector) sides() []halfPlane {
 	return []halfPlane{{N: geom.Point{X: -1}}, {N: geom.Point{Y: -1}}, {geom.Point{X: 1}, p.width}, {geom.Point{Y: 1}, p.height}}
 }
 
-// points projects points; ok is false when one cannot be.
+// points projects points. It reports false if one cannot be projected.
 func (p *projector) points(in []geom.Point) (out polyline, ok bool) {
 	out = polyline{}
 	for _, q := range in {
@@ -266,7 +267,7 @@ func (p *projector) points(in []geom.Point) (out polyline, ok bool) {
 	return out, true
 }
 
-// closed projects a polygon's edges as a lens bends them.
+// closed projects a polygon's edges, which the lens bends.
 func (p *projector) closed(polygon []geom.Point) polyline {
 	if len(polygon) < 3 {
 		return polyline{}
@@ -289,7 +290,7 @@ func (p *projector) lines(in []geom.Line) []polyline {
 	return out
 }
 
-// onMat projects what of a line lies on the mat.
+// onMat projects the parts of a line that lie on the mat.
 func (p *projector) onMat(line []geom.Point) []polyline {
 	out := []polyline{}
 	var run []geom.Point
@@ -317,7 +318,7 @@ func (p *projector) onMat(line []geom.Point) []polyline {
 	return out
 }
 
-// cut returns the part of a segment that lies on the mat.
+// cut returns the part of a segment on the mat.
 func (p *projector) cut(a, b geom.Point) (from, to geom.Point, ok bool) {
 	lo, hi := 0.0, 1.0
 	for _, h := range p.sides() {
@@ -345,8 +346,7 @@ func (p *projector) cut(a, b geom.Point) (from, to geom.Point, ok bool) {
 	return from, to, true
 }
 
-// dense puts points between the points of a line so that none are further apart than
-// sampleStep.
+// dense adds points to a line so that none are further apart than sampleStep.
 func dense(line []geom.Point) (out []geom.Point) {
 	for i, a := range line {
 		if i > 0 {
@@ -362,5 +362,5 @@ func dense(line []geom.Point) (out []geom.Point) {
 	return out
 }
 
-// tenth rounds a pixel to what can be seen.
+// tenth rounds a pixel to a tenth.
 func tenth(x float64) float64 { return math.Round(10*x) / 10 }

@@ -9,15 +9,15 @@ import (
 	"sightline/vision"
 )
 
-// policyJSON is the agreement on measuring. Times are what is left of them, for the
-// clocks of the table's phones differ.
+// policyJSON is the agreement on measuring. Times are remaining times, because the clocks of the
+// phones differ.
 type policyJSON struct {
 	Measuring  live.Measuring `json:"measuring"` // free, edition, judge
 	JudgesOnly bool           `json:"judges_only"`
-	Window     *windowJSON    `json:"window"`   // what is declared; null: nothing
+	Window     *windowJSON    `json:"window"`   // null: none is open
 	Proposal   *proposalJSON  `json:"proposal"` // null: none
-	Withheld   bool           `json:"withheld"` // there is an answer and the agreement forbids it
-	Reach      bool           `json:"reach"`    // the chosen attacker's range may be drawn round it
+	Withheld   bool           `json:"withheld"` // there is an answer, but the agreement forbids it
+	Reach      bool           `json:"reach"`    // ranges may be drawn around the chosen attacker
 }
 
 type windowJSON struct {
@@ -49,14 +49,14 @@ func policyOf(state *live.State) policyJSON {
 	return j
 }
 
-// targetsJSON is everything that the chosen attacker could be measured to.
+// targetsJSON is everything that can be measured from the chosen attacker.
 type targetsJSON struct {
 	From   string       `json:"from"`
-	Reason string       `json:"reason"` // why the list is empty or not whole; "" when neither
+	Reason string       `json:"reason"` // why the list is empty or incomplete; "": it is complete
 	List   []targetJSON `json:"list"`
 
 	Objects []objectJSON `json:"objects"` // obstacles, devices and markers, measured from the same ship
-	Blasts  []blastJSON  `json:"blasts"`  // devices, with the ships near them; from no ship
+	Blasts  []blastJSON  `json:"blasts"`  // devices with the ships near them; from no ship
 }
 
 type targetJSON struct {
@@ -67,21 +67,21 @@ type targetJSON struct {
 	Band       string          `json:"band"`
 	DistanceMM float64         `json:"distance_mm"`
 	SigmaMM    float64         `json:"sigma_mm"`
-	Arcs       []targetArcJSON `json:"arcs"` // those it is in, or may be in
+	Arcs       []targetArcJSON `json:"arcs"` // those that it is in, or may be in
 
-	NoAttack *restrictionJSON `json:"no_attack"` // as answer.no_attack
+	NoAttack *restrictionJSON `json:"no_attack"` // like answer.no_attack
 	NoLock   *restrictionJSON `json:"no_lock"`
 }
 
 type targetArcJSON struct {
 	Arc         string           `json:"arc"`
 	Outcome     string           `json:"outcome"`      // yes, too_close, no_view
-	Attack      string           `json:"attack"`       // "Range 2" inside the arc; "" when it is not in it
+	Attack      string           `json:"attack"`       // "Range 2" inside the arc; "": it is not in the arc
 	AttackClose bool             `json:"attack_close"` // that range is too close to call
 	Obstruction *obstructionJSON `json:"obstruction"`
 }
 
-// targetsOf lists what the chosen attacker could be measured to.
+// targetsOf lists what can be measured from the chosen attacker.
 func targetsOf(state *live.State) targetsJSON {
 	all := state.Targets()
 	j := targetsJSON{From: state.Choice.From, Reason: all.Reason, List: []targetJSON{}, Objects: objectsOf(all.Objects),
@@ -120,26 +120,26 @@ func targetArcOf(state *live.State, a *engine.ArcVerdict) targetArcJSON {
 	return j
 }
 
-// thingsJSON is what lies on the mat apart from ships.
+// thingsJSON is what lies on the mat besides ships.
 type thingsJSON struct {
 	Watched bool           `json:"obstacles_watched"`
-	Why     string         `json:"why_not"` // why they are not watched; "" when they are
+	Why     string         `json:"why_not"` // why obstacles are not watched; "": they are
 	Unknown [][][2]float64 `json:"unknown_mm"`
-	Blind   []blindJSON    `json:"blind_mm"` // where an obstacle would not be noticed
-	Seen    []thingSeen    `json:"seen"`     // how each obstacle of the state was seen, in their order
+	Blind   []blindJSON    `json:"blind_mm"` // where an obstacle would go unnoticed
+	Seen    []thingSeen    `json:"seen"`     // how each obstacle of the state was seen, in the same order
 	Tokens  []tokenJSON    `json:"tokens"`
 }
 
-// blindJSON is a part of the mat where an obstacle would not be noticed.
+// blindJSON is a part of the mat where an obstacle would go unnoticed.
 type blindJSON struct {
 	Outline [][2]float64 `json:"outline_mm"`
 	Why     string       `json:"why"`
 }
 
-// thingSeen is how surely an obstacle was found.
+// thingSeen describes how well an obstacle was seen.
 type thingSeen struct {
 	Visible   float64      `json:"visible"`    // share of its outline
-	Misfit    float64      `json:"misfit"`     // of its edges over the picture's contrast
+	Misfit    float64      `json:"misfit"`     // of its edges, divided by the picture's contrast
 	SigmaMM   float64      `json:"sigma_mm"`   // of its outline
 	OutlinePx [][2]float64 `json:"outline_px"` // in the picture
 }

@@ -2,12 +2,12 @@ package web
 
 import "math"
 
-// slimWithin is how far, in pixels, a line may pass a point that it leaves out: points
-// are rounded to a tenth, and no screen shows a quarter.
+// slimWithin is the largest distance, in pixels, of a left-out point from its line: points are
+// rounded to a tenth, and no screen shows a quarter.
 const slimWithin = 0.25
 
-// slim leaves out the points of a line that no one would miss: Ramer, Douglas and Peucker's
-// method. The first and the last point stay.
+// slim leaves out unnecessary points of a line (Ramer, Douglas and Peucker). The first and the last
+// point stay.
 func (l polyline) slim() polyline {
 	if len(l) < 3 {
 		return l
@@ -26,7 +26,7 @@ func (l polyline) slim() polyline {
 	return append(left[:len(left)-1:len(left)-1], l[at:].slim()...)
 }
 
-// toSegment is the distance of a point from the segment from a to b.
+// toSegment returns the distance of a point from the segment from a to b.
 func toSegment(p, a, b [2]float64) float64 {
 	dx, dy := b[0]-a[0], b[1]-a[1]
 	t := 0.0
