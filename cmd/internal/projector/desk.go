@@ -15,35 +15,35 @@ import (
 	"sightline/vision/capture"
 )
 
-// Frames is where pictures come from: a capture.Feed.
+// Frames delivers pictures: a capture.Feed.
 type Frames interface {
 	Next(ctx context.Context, after uint64) (vision.Frame, error)
 	Status() capture.FeedStatus
 }
 
-// Options say what a projector works with.
+// Options are the dependencies of a Desk.
 type Options struct {
 	Hub     *live.Hub
-	Frames  Frames                // of the main camera, not kept back
-	Markers vision.MarkerDetector // of its own; nil: no tags can be seen
-	Path    string                // of the file that stores the set-up
-	Stale   time.Duration         // how old a picture may be that answers rest on
+	Frames  Frames                // of the main camera, not gated
+	Markers vision.MarkerDetector // its own; nil: it finds no tags
+	Path    string                // file of the set-up
+	Stale   time.Duration         // age from which a picture gives no answers
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// What the page in front of the projector shows.
+// What the page in front of the projector can show.
 const (
 	showDark    = "dark"
 	showPattern = "pattern"
 	showLines   = "lines"
 )
 
-// command is what the screen shows until the next one, or until its time is over.
+// command is what the screen shows until the next command, or until its time is over.
 type command struct {
 	seq   uint64
 	show  string
-	until time.Time // the page shows nothing from then on; zero: leaseTime from when it asked
+	until time.Time // from then on the page shows nothing; zero: leaseTime after it asked
 	tags  []Tag
 	lines []Line
 }
@@ -52,43 +52,43 @@ type command struct {
 type screen struct {
 	id            string
 	width, height int
-	asked         time.Time // when it asked last
-	shown         uint64    // the number of the command that it shows
-	shownAt       time.Time // when it said so
+	asked         time.Time // last request
+	shown         uint64    // number of the command on the page
+	shownAt       time.Time // when the page reported it
 }
 
-// span is a time in which pictures may show the projector's lines.
+// span is a time during which pictures may show the projector's lines.
 type span struct{ from, to time.Time }
 
-// Desk commands the screen: it shows patterns while the projector is set up, and lines between
-// pictures once it is.
+// Desk controls the screen. It shows patterns while the projector is set up, and afterwards lines
+// between pictures.
 type Desk struct {
 	o           Options
 	calibrating func() bool
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	changed chan struct{}
 	kept    *kept // nil: never set up
 	trouble string
 	screen  screen
 	now     command
-	spans   []span // the last one may be going on
-	why     string // nothing is lit
+	spans   []span // the last one may not be over
+	why     string // why nothing is lit
 	setup   *progress
-	checked string // hash of the calibration that the map was compared with
+	checked string // hash of the calibration last compared with the map
 }
 
-// progress is how far a set-up has come.
+// progress is the progress of a set-up.
 type progress struct {
 	cancel context.CancelFunc
 	text   string
 	over   bool
-	failed string // a sentence
+	failed string // the error, a sentence
 }
 
 // New returns a desk with the stored set-up.
 func New(o Options) *Desk {
-	first := uint64(o.Now().UnixMilli()) // no page shows a command of a program before by this number
+	first := uint64(o.Now().UnixMilli()) // larger than any earlier program's, so no page takes an old command for a new one
 	d := &Desk{o: o, changed: make(chan struct{}), now: command{seq: first, show: showDark},
 		calibrating: func() bool { return false }}
 	k, err := load(o.Path)
@@ -103,19 +103,19 @@ func New(o Options) *Desk {
 // String names the task.
 func (d *Desk) String() string { return "projector" }
 
-// Times.
+// Times of the screen and of the lines.
 const (
-	screenLost = 3 * time.Second        // a page that has not asked for so long is gone
-	planEvery  = 50 * time.Millisecond  // how often it is looked whether lines may be lit
-	litLeast   = 250 * time.Millisecond // shorter is a flash
-	spare      = 300 * time.Millisecond // of the time that a picture may take until answers are stale
+	screenLost = 3 * time.Second        // a page silent for this long is gone
+	planEvery  = 50 * time.Millisecond  // interval between checks whether lines may be lit
+	litLeast   = 250 * time.Millisecond // a shorter time is a flash
+	spare      = 300 * time.Millisecond // time that a picture may take before answers are stale
 	delayLeast = 150 * time.Millisecond // from the page to the camera's picture
-	delayMost  = 10 * time.Second       // much later than answers may be: it is reported, and nothing is lit
-	delayKept  = time.Minute            // and with pictures that may be as old
+	delayMost  = 10 * time.Second       // later than answers may be: reported, and nothing is lit
+	delayKept  = time.Minute            // longer delays count as this
 )
 
-// litMost is how long lines are lit at most, and by how much answers are later then where
-// something moves: 0.8 s.
+// litMost is the longest time for which lines are lit, 0.8 s. Answers are late by as much if
+// something moves meanwhile.
 func (d *Desk) litMost() time.Duration { return 2 * d.o.Stale / 5 }
 
 // Run lights lines between pictures until ctx is cancelled.
@@ -140,10 +140,11 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 }
 
-// Calibrating tells the desk, before it runs, how it learns that a calibration has the camera.
+// Calibrating sets the function that reports whether a calibration uses the camera. Call it before
+// Run.
 func (d *Desk) Calibrating(busy func() bool) { d.calibrating = busy }
 
-// Busy reports whether a calibration has the camera: the one of the camera or the projector's.
+// Busy reports whether a calibration of the camera or of the projector uses the camera.
 func (d *Desk) Busy() bool {
 	if d.calibrating() {
 		return true
@@ -155,7 +156,7 @@ func (d *Desk) Busy() bool {
 
 func (d *Desk) settingUp() bool { return d.setup != nil && !d.setup.over }
 
-// tell makes a command the present one. The caller holds mu.
+// tell issues a command. The caller holds mu.
 func (d *Desk) tell(c command) uint64 {
 	c.seq = d.now.seq + 1
 	d.now = c
@@ -183,8 +184,8 @@ func (d *Desk) plan(state *live.State, now time.Time) {
 	}
 }
 
-// litAlready returns the time in which lines were lit on from a state's picture; nil: they were not.
-// Each picture has its lines lit once.
+// litAlready returns the time during which lines were lit for a state's picture, or nil. Lines are
+// lit once for each picture.
 func (d *Desk) litAlready(state *live.State) *span {
 	for i := range d.spans {
 		if s := &d.spans[i]; s.to.After(state.Frame.Captured) {
@@ -201,9 +202,8 @@ func (d *Desk) delay() time.Duration {
 	return time.Duration(d.kept.Delay) * time.Millisecond
 }
 
-// wanted returns the lines that a state asks for and until when they may be lit: the next
-// picture comes early enough then that no answer is stale for it. why says in a few words why
-// there are none. The caller holds mu.
+// wanted returns the lines of a state, and until when they may be lit so that the next picture
+// comes before answers are stale. why says in a few words why there are none. The caller holds mu.
 func (d *Desk) wanted(state *live.State, now time.Time) (lines []Line, until time.Time, why string) {
 	if why := d.hindrance(state, now); why != "" {
 		return nil, until, why
@@ -258,7 +258,7 @@ func (d *Desk) hindrance(state *live.State, now time.Time) string {
 	return ""
 }
 
-// compare looks whether the map holds for a calibration that is used now. The caller holds mu.
+// compare checks that the map is valid for the calibration in use. The caller holds mu.
 func (d *Desk) compare(state *live.State) {
 	if state.Register.Hash == d.checked || len(state.Register.File) == 0 {
 		return
@@ -285,7 +285,7 @@ func (d *Desk) keep() {
 	}
 }
 
-// dark notes that the screen shows nothing any more. The caller holds mu.
+// dark records that the screen shows nothing. The caller holds mu.
 func (d *Desk) dark(now time.Time) {
 	if n := len(d.spans); n > 0 && d.now.show == showDark {
 		if end := now.Add(d.delay()); end.Before(d.spans[n-1].to) {
@@ -294,15 +294,15 @@ func (d *Desk) dark(now time.Time) {
 	}
 }
 
-// lit reports whether a picture that was taken then may show the projector's lines.
+// lit reports whether a picture taken at a time may show the projector's lines.
 func (d *Desk) lit(at time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.spans, func(s span) bool { return !at.Before(s.from) && at.Before(s.to) })
 }
 
-// Gate hands on the pictures of a camera that cannot show the projector's lines, and keeps back
-// the others: whatever looks at pictures through it does not know that there is a projector.
+// Gate passes on the pictures that cannot show the projector's lines, and holds back the others.
+// What reads pictures through it need not know about the projector.
 func (d *Desk) Gate(from Frames) Frames { return &gate{from, d} }
 
 type gate struct {

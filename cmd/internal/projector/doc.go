@@ -1,8 +1,8 @@
-// Package projector points at places on the mat: a projector over the table shows a browser's
-// page full screen, which draws thin lines, the measuring line and the outlines of the ships
-// whose turn it is. Where the page's pixels fall on the mat is found by the calibrated camera,
-// which reads tags that the page shows, and is verified with other tags.
+// Package projector points at places on the mat. A projector over the table shows a browser page
+// full screen, which draws thin lines: the measuring line, and the outlines of the ships whose turn
+// it is. The calibrated camera finds where the page's pixels fall on the mat by tags that the page
+// shows, and verifies the result with other tags.
 //
-// The projector points; it never measures. Its lines are lit only between the pictures that
-// answers are made from: [Desk.Gate] keeps every picture from the recognition that may show them.
+// The projector points; it never measures. Its lines are lit only between the pictures that answers
+// use: [Desk.Gate] holds back every picture that may show them.
 package projector

@@ -11,32 +11,32 @@ import (
 	"sightline/engine/geom"
 )
 
-// Place is a place on the screen as its canvas counts: pixels from the top left corner of the
-// top left pixel, to the right and down.
+// Place is a place on the screen in canvas coordinates: pixels from the top left corner of the top
+// left pixel, to the right and down.
 type Place struct{ X, Y float64 }
 
-// Map says where the screen's pixels fall on the mat: a homography, and a cubic polynomial of
-// what the homography leaves, which is how the projector's lens bends its picture.
+// Map maps the mat to the screen: a homography plus a cubic polynomial for the distortion by the
+// projector's lens.
 type Map struct {
 	Width      int                    `json:"width_px"` // of the screen
 	Height     int                    `json:"height_px"`
 	Homography calibration.Homography `json:"homography"` // from the mat, mm, to the screen
 	Cubic      [2][cubicTerms]float64 `json:"cubic_px"`   // added to x and y: of 1, u, v, u², uv, v², u³, u²v, uv², v³
-	Region     []geom.Point           `json:"region_mm"`  // convex: where tags were read
+	Region     []geom.Point           `json:"region_mm"`  // convex: the area with tags
 }
 
-// cubicTerms is how many terms a polynomial of degree 3 in two variables has.
+// cubicTerms is the number of terms of a polynomial of degree 3 in two variables.
 const cubicTerms = 10
 
-// terms are those of a place, u and v from -1 to 1 over the longer side of the screen.
+// terms returns the terms at a place, with u and v from -1 to 1 over the longer side of the screen.
 func (m *Map) terms(p geom.Pixel) [cubicTerms]float64 {
 	half := float64(max(m.Width, m.Height)) / 2
 	u, v := (p.X-float64(m.Width)/2)/half, (p.Y-float64(m.Height)/2)/half
 	return [cubicTerms]float64{1, u, v, u * u, u * v, v * v, u * u * u, u * u * v, u * v * v, v * v * v}
 }
 
-// Screen returns where on the screen a point of the mat is lit from. It reports false for a
-// point that no place of the projector's plane lights.
+// Screen returns the place on the screen that lights a point of the mat. It reports false for a
+// point that no place can light.
 func (m *Map) Screen(p geom.Point) (Place, bool) {
 	h, ok := m.Homography.Map(p)
 	if !ok {
@@ -62,7 +62,7 @@ func (m *Map) jacobian(p geom.Point) (at Place, dx, dy Place, ok bool) {
 	return at, Place{x1.X - x0.X, x1.Y - x0.Y}, Place{y1.X - y0.X, y1.Y - y0.Y}, ok && ok1 && ok2 && ok3 && ok4
 }
 
-// Off returns by how much the light of a place on the screen misses a point of the mat, mm.
+// Off returns how far the light of a place on the screen misses a point of the mat, mm.
 func (m *Map) Off(p geom.Point, s Place) (float64, bool) {
 	at, dx, dy, ok := m.jacobian(p)
 	det := dx.X*dy.Y - dx.Y*dy.X
@@ -73,8 +73,7 @@ func (m *Map) Off(p geom.Point, s Place) (float64, bool) {
 	return math.Hypot((dy.Y*ex-dy.X*ey)/det, (dx.X*ey-dx.Y*ex)/det), true
 }
 
-// Scale returns how many pixels of the screen a millimetre takes at a point, the mean of all
-// directions.
+// Scale returns the screen's pixels per millimetre at a point, the mean of all directions.
 func (m *Map) Scale(p geom.Point) float64 {
 	_, dx, dy, ok := m.jacobian(p)
 	if !ok {
@@ -83,25 +82,25 @@ func (m *Map) Scale(p geom.Point) float64 {
 	return math.Sqrt(math.Abs(dx.X*dy.Y - dx.Y*dy.X))
 }
 
-// reading is one tag of a pattern with where the camera saw its corners, on the mat.
+// reading is one tag of a pattern, and its corners on the mat as the camera sees them.
 type reading struct {
 	id int
 	on [4]Place      // on the screen
 	at [4]geom.Point // on the mat, mm
 }
 
-// What a fit needs. A cubic map has 28 numbers; a tag gives 8. A tag that something lies under
-// is off by more than the others together.
+// The limits of a fit. A cubic map has 28 parameters; a tag gives 8 figures. A tag with something
+// under it is further off than the others.
 const (
 	fewestFitted  = 20  // tags
-	outlierAt     = 1.0 // mm: at least so far off is a tag that is left out
-	outlierTimes  = 4.0 // and so many times the median
-	outliersShare = 0.1 // of the tags, at most
+	outlierAt     = 1.0 // mm: the least distance by which a left-out tag is off
+	outlierTimes  = 4.0 // and its ratio to the median
+	outliersShare = 0.1 // largest share of left-out tags
 )
 
 var errNoMap = errors.New("the tags that were read do not fix where the screen falls")
 
-// fit finds the map from the tags read of a pattern. It leaves out a few that fit badly.
+// fit computes the map from the tags of a pattern. It leaves out a few that fit badly.
 func fit(width, height int, read []reading) (Map, []reading, error) {
 	used := slices.Clone(read)
 	for {
@@ -120,7 +119,7 @@ func fit(width, height int, read []reading) (Map, []reading, error) {
 	}
 }
 
-// outlier returns the tag that fits worst, how far it is off and how far the middle one is.
+// outlier returns the tag that fits worst, its distance and the median distance.
 func (m *Map) outlier(used []reading) (worst int, off, typical float64) {
 	offs := make([]float64, len(used))
 	for i := range used {
@@ -141,7 +140,7 @@ func (m *Map) outlier(used []reading) (worst int, off, typical float64) {
 	return worst, off, offs[len(offs)/2]
 }
 
-// rough fits the homography alone: enough to lay a pattern on the mat.
+// rough fits only the homography, which suffices to lay a pattern on the mat.
 func rough(width, height int, read []reading) (Map, error) {
 	m := Map{Width: width, Height: height}
 	var from []geom.Point
@@ -196,7 +195,8 @@ func fitAll(width, height int, read []reading) (Map, error) {
 	return m, nil
 }
 
-// Errors are how far the light of a pattern that was not fitted misses the map's prediction.
+// Errors are the distances by which the light of a second pattern, which was not fitted, misses the
+// prediction.
 type Errors struct {
 	RMS   float64    `json:"rms_mm"`
 	Worst float64    `json:"worst_mm"`
@@ -225,17 +225,17 @@ func (m *Map) verify(read []reading) (e Errors) {
 	return e
 }
 
-// What a map may be off by and still be used. Lines keep 5 mm from every base: a map that is
-// off by less than half of that keeps its light off the bases. A lens that bends its picture
-// by 6 mm leaves 0.8 mm at worst (TestTheMapIsTrue).
+// The largest errors of a map. Lines keep 5 mm from every base; with errors below half of that, no
+// light falls on the bases. For a lens that bends its picture by 6 mm, the largest error is 0.8 mm
+// (TestTheMapIsTrue).
 const (
 	rmsMost        = 0.5 // mm
 	worstMost      = 2.0 // mm
 	fewestVerified = 12  // tags
-	verifiedShare  = 0.5 // of the fitted area, that the second pattern covers
+	verifiedShare  = 0.5 // least share of the fitted area that the second pattern covers
 )
 
-// accept returns why a map is not used; "" when it is.
+// accept returns why a map must not be used; "": it may.
 func (m *Map) accept(read []reading, e Errors) string {
 	var corners []geom.Point
 	for i := range read {
@@ -254,7 +254,7 @@ func (m *Map) accept(read []reading, e Errors) string {
 	return ""
 }
 
-// check reports what no fit of ours makes.
+// check returns an error for what no fit produces.
 func (m *Map) check() error {
 	if m.Width < smallestScreen || m.Height < smallestScreen || m.Width > largestScreen || m.Height > largestScreen {
 		return fmt.Errorf("screen: expected %d to %d px, got %d×%d", smallestScreen, largestScreen, m.Width, m.Height)

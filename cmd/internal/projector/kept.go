@@ -11,7 +11,7 @@ import (
 	"sightline/calibration/strictjson"
 )
 
-// kept is the set-up as its file stores it.
+// kept is the set-up in its file.
 type kept struct {
 	Version int             `json:"version"`
 	Map     Map             `json:"map"`
@@ -19,9 +19,9 @@ type kept struct {
 	Fitted  int             `json:"fitted_tags"`
 	Delay   int             `json:"delay_ms"` // from the page to the camera's picture
 	Made    time.Time       `json:"made"`
-	Off     bool            `json:"off"`            // nothing is to be lit
-	Void    string          `json:"void,omitempty"` // why it does not hold any more, a sentence; "": it holds
-	Table   json.RawMessage `json:"table"`          // the calibration that it was set up with
+	Off     bool            `json:"off"`            // switched off
+	Void    string          `json:"void,omitempty"` // why it is no longer valid, a sentence; "": it is
+	Table   json.RawMessage `json:"table"`          // the calibration of the set-up
 
 	table calibration.Table // Table, parsed
 }
@@ -47,7 +47,7 @@ func load(path string) (*kept, error) {
 	return &k, nil
 }
 
-// check reports what no program of ours writes, and reads the table.
+// check reads the table, and returns an error for what this program never writes.
 func (k *kept) check() (err error) {
 	switch {
 	case k.Version != keptVersion:
@@ -73,13 +73,12 @@ func (k *kept) save(path string) error {
 	return strictjson.Save(path, k, 0o644)
 }
 
-// shiftMost is how far a place on the mat may seem to lie elsewhere for a camera that registers
-// itself again, after a restart or while it runs. The markers fix it to some tenths of a
-// millimetre (docs/calibration.md); whatever was pushed, the mat, the camera or the projector's
-// own stand next to it, moves it by more.
+// shiftMost is how far a place on the mat may seem to move when a camera registers again. The
+// markers determine it to some tenths of a millimetre (docs/calibration.md). A push against the
+// mat, the camera or the projector's own stand moves it further.
 const shiftMost = 0.5 // mm
 
-// voided returns why the map is not valid for the present registration; "": it is.
+// voided returns why the map is invalid for the present registration; "": it is valid.
 func (k *kept) voided(now *calibration.Table) string {
 	if k.table.Layout.Width != now.Layout.Width || k.table.Layout.Height != now.Layout.Height {
 		return "The mat has another size than the one that the projector was set up with. Set it up again."

@@ -16,18 +16,18 @@ type Line struct {
 	Points [][2]float64 `json:"points_px"`
 }
 
-// What is drawn. Legal areas of obstacles and ships are not: the state holds none.
+// What is drawn. Legal areas of obstacles and ships are not drawn: the state does not have them.
 const (
 	KindMeasure = "measure" // the measuring line of the chosen pair
-	KindShip    = "ship"    // round a ship whose turn it is, or the attacker
+	KindShip    = "ship"    // around a ship whose turn it is, or the attacker
 )
 
 const (
 	baseClearance = 5.0 // mm between a line's edge and a base
-	guidesOut     = 2.0 // mm that a base's guides stand out at most
+	guidesOut     = 2.0 // mm, the largest width of a base's guides
 	lineWidth     = 1.2 // mm
 	lineStep      = 2.0 // mm between the points of a line
-	chord         = 0.1 // mm by which a line of such steps comes nearer to a base's corner than its points
+	chord         = 0.1 // mm by which a line between such points comes nearer to a base's corner than the points
 )
 
 // base is a ship's base on the mat.
@@ -36,7 +36,7 @@ type base struct {
 	width, length float64
 }
 
-// basesOf are all ships of a state, those that are covered where they were last seen.
+// basesOf returns the bases of all ships of a state; covered ships stand where they were last seen.
 func basesOf(s *live.State) (out []base) {
 	scene := &s.Located.Scene
 	profile := live.ProfileOf(scene)
@@ -47,14 +47,14 @@ func basesOf(s *live.State) (out []base) {
 	return out
 }
 
-// distance returns how far a point lies off a base with its guides.
+// distance returns the distance of a point from a base with its guides.
 func (b *base) distance(p geom.Point) float64 {
 	own := b.pose.Inverse(p)
 	x, y := max(math.Abs(own.X)-b.width/2, 0), max(math.Abs(own.Y)-b.length/2-guidesOut, 0)
 	return math.Hypot(x, y)
 }
 
-// around is the closed outline at a distance from a base with its guides.
+// around returns the closed outline at a distance from a base with its guides.
 func (b *base) around(r float64) (out []geom.Point) {
 	const perCorner = 8
 	x, y := b.width/2, b.length/2+guidesOut
@@ -67,9 +67,8 @@ func (b *base) around(r float64) (out []geom.Point) {
 	return append(out, out[0])
 }
 
-// linesOf are the lines that a state asks for, as the map lights them: none comes nearer than
-// 5 mm to a base though the map is off by as much as it was verified to, none leaves the
-// area where it was.
+// linesOf returns the lines of a state on the screen. No line comes nearer to a base than 5 mm,
+// even if the map is off by its largest verified error, and no line leaves the verified area.
 func linesOf(s *live.State, m *Map, worst float64) (out []Line) {
 	bases := basesOf(s)
 	keep := baseClearance + chord + worst + lineWidth/2
@@ -99,7 +98,7 @@ func linesOf(s *live.State, m *Map, worst float64) (out []Line) {
 	return out
 }
 
-// active are the ships whose turn it is; without a game the attacker.
+// active returns the ships whose turn it is, or without a game the attacker.
 func active(s *live.State) []string {
 	switch {
 	case s.Play != nil && s.Play.Over == "":
@@ -111,7 +110,7 @@ func active(s *live.State) []string {
 }
 
 // allowed returns the parts of a path that keep their distance from all bases and lie in the
-// region, in points lineStep apart.
+// region, with points lineStep apart.
 func allowed(path []geom.Point, bases []base, region geom.Polygon, keep float64) (parts [][]geom.Point) {
 	var part []geom.Point
 	end := func() {
@@ -125,7 +124,7 @@ func allowed(path []geom.Point, bases []base, region geom.Polygon, keep float64)
 		n := max(1, int(math.Ceil(float64(from.Distance(to))/lineStep)))
 		for k := range n + 1 {
 			if k == 0 && i > 0 {
-				continue // the end of the piece before
+				continue // the end of the previous piece
 			}
 			p := from.Lerp(to, float64(k)/float64(n))
 			if !region.Contains(p) || slices.ContainsFunc(bases, func(b base) bool { return b.distance(p) < keep }) {
@@ -139,7 +138,7 @@ func allowed(path []geom.Point, bases []base, region geom.Polygon, keep float64)
 	return parts
 }
 
-// line puts points of the mat on the screen.
+// line maps points of the mat to the screen.
 func (m *Map) line(kind string, path []geom.Point) (Line, bool) {
 	l := Line{Kind: kind, Width: max(1, lineWidth*m.Scale(path[len(path)/2]))}
 	for _, p := range path {

@@ -11,8 +11,8 @@ import (
 	"sightline/vision"
 )
 
-// Tag is a tag of a pattern as the page draws it: a white square of ten modules that holds the
-// black one of eight, on black.
+// Tag is a tag of a pattern: a white square of ten modules, containing the black one of eight, on
+// black.
 type Tag struct {
 	X      int    `json:"x"` // of the white square's top left corner, px
 	Y      int    `json:"y"`
@@ -24,15 +24,15 @@ type Tag struct {
 
 const (
 	whiteCells   = calibration.TagCells + 2 // side of the white square
-	moduleLeast  = 2                        // px: a tag of finer cells is not shown
-	tagsAcross   = 8                        // of the pattern that is fitted, on each side of the mat
-	findColumns  = 8                        // of the pattern that finds the screen
+	moduleLeast  = 2                        // px: tags with smaller cells are not shown
+	tagsAcross   = 8                        // tags of the fitted pattern along each side of the mat
+	findColumns  = 8                        // tags of the pattern that finds the screen
 	findRows     = 5
 	findFirst    = calibration.ProjectorIDs
 	fitFirst     = findFirst + findColumns*findRows
 	verifyFirst  = fitFirst + tagsAcross*tagsAcross
-	tagShare     = 0.62 // of the distance between tags that a white square takes
-	tagClearance = 8.0  // mm from a base, and from the mat's edge
+	tagShare     = 0.62 // share of the distance between tags that a white square fills
+	tagClearance = 8.0  // mm from a base and from the mat's edge
 )
 
 // newTag centres a tag.
@@ -45,7 +45,7 @@ func newTag(id int, middle Place, module int) Tag {
 		for column := range calibration.TagCells {
 			white, err := calibration.TagWhite(id, column, row)
 			if err != nil {
-				panic("projector: " + err.Error()) // the ids are ours
+				panic("projector: " + err.Error()) // the ids are constants
 			}
 			if white {
 				cells.WriteByte('1')
@@ -58,14 +58,14 @@ func newTag(id int, middle Place, module int) Tag {
 	return t
 }
 
-// corners are those of the black square, in the order of vision.Detection.
+// corners returns the corners of the black square, in the order of vision.Detection.
 func (t *Tag) corners() [4]Place {
 	x0, y0 := float64(t.X+t.Module), float64(t.Y+t.Module)
 	x1, y1 := x0+float64(calibration.TagCells*t.Module), y0+float64(calibration.TagCells*t.Module)
 	return [4]Place{{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}}
 }
 
-// findPattern fills the whole screen.
+// findPattern returns a pattern that fills the screen.
 func findPattern(width, height int) (out []Tag) {
 	dx, dy := float64(width)/findColumns, float64(height)/findRows
 	module := int(tagShare * min(dx, dy) / whiteCells)
@@ -77,8 +77,8 @@ func findPattern(width, height int) (out []Tag) {
 	return out
 }
 
-// matPattern lays tags on the mat, as far as the screen reaches and nothing stands there: the
-// pattern that is fitted, or the one that verifies it, whose tags lie between those.
+// matPattern lays tags on the mat where the screen reaches and nothing stands: the fitted pattern
+// or, second, the one that verifies it, with its tags in between.
 func matPattern(m *Map, layout *calibration.Layout, bases []base, second bool) (out []Tag) {
 	first, across, begin := fitFirst, tagsAcross, 0.5
 	if second {
@@ -97,8 +97,8 @@ func matPattern(m *Map, layout *calibration.Layout, bases []base, second bool) (
 	return out
 }
 
-// roomFor returns where on the screen a tag for a place of the mat goes and how large its cells
-// are. It reports false where the tag would reach over the mat's edge, the screen's or a base.
+// roomFor returns the place on the screen of a tag at a place of the mat, and the size of its
+// cells. It reports false if the tag would reach over the mat's edge, the screen's or a base.
 func roomFor(m *Map, layout *calibration.Layout, bases []base, p geom.Point, pitch float64) (middle Place, module int, ok bool) {
 	middle, ok = m.Screen(p)
 	scale := m.Scale(p)
@@ -124,7 +124,7 @@ func roomFor(m *Map, layout *calibration.Layout, bases []base, p geom.Point, pit
 	return middle, module, true
 }
 
-// readings are the tags of a pattern that were detected and lie on the mat.
+// readings returns the detected tags of a pattern that lie on the mat.
 func readings(tags []Tag, found []vision.Detection, table *calibration.Table) (out []reading) {
 	for i := range tags {
 		k := slices.IndexFunc(found, func(d vision.Detection) bool { return d.ID == tags[i].id })
@@ -144,7 +144,7 @@ func readings(tags []Tag, found []vision.Detection, table *calibration.Table) (o
 	return out
 }
 
-// mean is the mean of some pictures.
+// mean sums pictures to their mean.
 type mean struct {
 	width, height int
 	sum           []uint16
@@ -165,7 +165,7 @@ func (m *mean) add(g *image.Gray) {
 	m.n++
 }
 
-// level is the mean of all pixels.
+// level returns the mean of all pixels.
 func level(g *image.Gray) float64 {
 	sum := 0
 	for y := range g.Rect.Dy() {
@@ -176,7 +176,7 @@ func level(g *image.Gray) float64 {
 	return float64(sum) / float64(g.Rect.Dx()*g.Rect.Dy())
 }
 
-// linear is the light of each sum of n levels of a picture that is encoded as sRGB.
+// linear returns the light of each sum of n levels of an sRGB picture.
 func linear(n int) []float32 {
 	table := make([]float32, 255*n+1)
 	for i := range table {
@@ -192,11 +192,11 @@ func linear(n int) []float32 {
 
 const (
 	blackLight = 0.004 // share of full scale below which is noise: level 13 of 255
-	topShare   = 0.01  // of the pixels, that become white
+	topShare   = 0.01  // share of the pixels that become white
 )
 
-// ratio is a picture of what the projector adds to the light of the room, over that: what is
-// printed on the mat goes out of it, and the exposure is the same factor everywhere.
+// ratio returns the projector's light divided by the light of the room. This removes the mat's
+// print, and the exposure is the same factor everywhere.
 func ratio(lit, dark *mean) *image.Gray {
 	out := image.NewGray(image.Rect(0, 0, lit.width, lit.height))
 	if len(lit.sum) != len(dark.sum) {

@@ -13,7 +13,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// Routes are the page's addresses.
+// Routes returns the page's addresses.
 func (d *Desk) Routes() []web.Route {
 	file := func(name string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
@@ -28,16 +28,16 @@ func (d *Desk) Routes() []web.Route {
 	}
 }
 
-// stateJSON is how the projector is, for people.
+// stateJSON is the projector's state.
 type stateJSON struct {
 	State    string      `json:"state"` // none, setting_up, ready, void
 	Text     string      `json:"text"`  // a sentence
 	Trouble  string      `json:"trouble"`
-	Screen   *screenJSON `json:"screen"` // null: no page is in front of it
-	Map      *mapJSON    `json:"map"`    // null: none was fitted
+	Screen   *screenJSON `json:"screen"` // null: no page is open
+	Map      *mapJSON    `json:"map"`    // null: no map yet
 	On       bool        `json:"on"`
 	Lit      bool        `json:"lit"`
-	Why      string      `json:"why"` // nothing is lit, in a few words; "": lines are, between pictures
+	Why      string      `json:"why"` // why nothing is lit, in a few words; "": lines are lit between pictures
 	CanSetUp bool        `json:"can_set_up"`
 }
 
@@ -82,7 +82,7 @@ func (d *Desk) state() stateJSON {
 	return out
 }
 
-// post carries out an action of the page, and answers with the projector's state.
+// post returns a handler for an action of the page, which answers with the projector's state.
 func (d *Desk) post(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Do string `json:"do"`
@@ -114,28 +114,28 @@ func (d *Desk) post(w http.ResponseWriter, r *http.Request) {
 
 // screenRequest describes the page in front of the projector.
 type screenRequest struct {
-	ID     string `json:"id"` // its own, chosen by chance
+	ID     string `json:"id"` // its own, random
 	Width  int    `json:"width_px"`
 	Height int    `json:"height_px"`
-	Shown  uint64 `json:"shown"` // the number of what it shows
+	Shown  uint64 `json:"shown"` // number of the shown command
 }
 
-// commandJSON is what it is to show.
+// commandJSON is the command for the page.
 type commandJSON struct {
 	Seq   uint64 `json:"seq"`
 	Show  string `json:"show"`   // dark, pattern, lines
-	ForMS int64  `json:"for_ms"` // from when the page began to ask; dark from then on
+	ForMS int64  `json:"for_ms"` // from the page's request; then dark
 	Tags  []Tag  `json:"tags"`
 	Lines []Line `json:"lines"`
 }
 
 const (
-	heldFor   = 500 * time.Millisecond // a request waits so long for something new
-	leaseTime = 2 * time.Second        // a pattern is shown so long without another answer
+	heldFor   = 500 * time.Millisecond // how long a request waits for a new command
+	leaseTime = 2 * time.Second        // how long a pattern is shown without another command
 )
 
-// postScreen tells the page in front of the projector what to show. It answers when there is
-// something else than what the page shows, and after heldFor.
+// postScreen sends the page in front of the projector its command. It answers when the command
+// differs from what the page shows, or after heldFor.
 func (d *Desk) postScreen(w http.ResponseWriter, r *http.Request) {
 	var in screenRequest
 	const most = 1 << 10
@@ -176,7 +176,7 @@ func (d *Desk) postScreen(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter takes a page for the one in front of the projector. It reports false while there is another.
+// enter makes a page the one in front of the projector. It reports false while there is another.
 func (d *Desk) enter(in *screenRequest, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -193,7 +193,7 @@ func (d *Desk) enter(in *screenRequest, now time.Time) bool {
 	return true
 }
 
-// json is a command for a page that asked then.
+// json returns a command for a page that asked at a time.
 func (c *command) json(asked time.Time) commandJSON {
 	until := c.until
 	if until.IsZero() {

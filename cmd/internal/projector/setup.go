@@ -13,24 +13,24 @@ import (
 	"sightline/vision"
 )
 
-// What reading a pattern takes.
+// The limits of reading a pattern.
 const (
-	showWithin    = 5 * time.Second        // the page says that it shows the pattern
-	settle        = 400 * time.Millisecond // more than the delay, for a camera that sets its exposure
+	showWithin    = 5 * time.Second        // for the page to report that it shows the pattern
+	settle        = 400 * time.Millisecond // in addition to the delay, for a camera that adjusts its exposure
 	readWithin    = 30 * time.Second
-	readPictures  = 5 // whose mean is read
-	readTries     = 3 // someone may reach over the mat meanwhile
-	fewestFound   = 6 // tags that find the screen
+	readPictures  = 5 // averaged
+	readTries     = 3 // someone may reach over the mat
+	fewestFound   = 6 // least number of tags that find the screen
 	frameLost     = 10 * time.Second
 	cancelledText = "The set-up was cancelled."
 )
 
-// refusal is an error for people: a sentence.
+// refusal is an error for people, a sentence.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// Start begins to set the projector up. Its errors are sentences for people.
+// Start starts a set-up. Its errors are sentences for people.
 func (d *Desk) Start() error {
 	state := d.o.Hub.Newest()
 	d.mu.Lock()
@@ -63,7 +63,7 @@ func (d *Desk) Start() error {
 	return nil
 }
 
-// Cancel ends setting up; the earlier set-up stays.
+// Cancel cancels a set-up; the earlier one stays.
 func (d *Desk) Cancel() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,7 +103,7 @@ type job struct {
 	delay         time.Duration
 }
 
-// run sets the projector up and records how it ended.
+// run sets the projector up and records the result.
 func (j *job) run(ctx context.Context) {
 	defer j.cancel()
 	k, err := j.work(ctx)
@@ -111,7 +111,7 @@ func (j *job) run(ctx context.Context) {
 	defer j.mu.Unlock()
 	j.over = true
 	j.tell(command{show: showDark})
-	j.spans = append(j.spans, span{j.o.Now(), j.o.Now().Add(max(j.delay, delayLeast))}) // the last pattern
+	j.spans = append(j.spans, span{j.o.Now(), j.o.Now().Add(max(j.delay, delayLeast))}) // for the last pattern
 	if ctx.Err() != nil {
 		err = refusal(cancelledText)
 	}
@@ -165,7 +165,7 @@ func sentenceOf(err error) error {
 	return refusal("It cannot be set up: " + err.Error() + ". Clear the mat and set it up again.")
 }
 
-// read shows a pattern and reads it: the pictures of it against those of the dark screen.
+// read shows a pattern and reads it, by comparing its pictures with those of the dark screen.
 func (j *job) read(ctx context.Context, tags []Tag, least int, text string) ([]reading, error) {
 	most := 0
 	for try := range readTries {
@@ -197,8 +197,8 @@ func (j *job) read(ctx context.Context, tags []Tag, least int, text string) ([]r
 	return nil, j.unread(most, least, len(tags))
 }
 
-// expose shows something and takes the mean of some pictures of it. It also returns how long it
-// was until a picture showed half of the change.
+// expose shows something and averages some pictures of it. It also returns the time until a picture
+// showed half of the change.
 func (j *job) expose(ctx context.Context, c command) (*mean, time.Duration, error) {
 	shown, err := j.show(ctx, c)
 	if err != nil {
@@ -249,7 +249,7 @@ func (j *job) next(ctx context.Context) (vision.Frame, error) {
 	return f, nil
 }
 
-// unread is the problem of a pattern that cannot be read.
+// unread returns the error for an unreadable pattern.
 func (j *job) unread(most, least, shown int) error {
 	if most == 0 {
 		return refusal("The camera reads no tag of the pattern. Does the projector light the mat, in focus and not mirrored? Dim the room's " +
@@ -265,7 +265,7 @@ func (j *job) say(text string) {
 	j.text = text
 }
 
-// show has the page show something and returns when it said that it does.
+// show makes the page show something, and returns when the page reported it.
 func (j *job) show(ctx context.Context, c command) (time.Time, error) {
 	j.mu.Lock()
 	seq := j.tell(c)

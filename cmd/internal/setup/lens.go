@@ -14,28 +14,28 @@ import (
 // LensState is the step of the lens.
 type LensState struct {
 	Phase Phase
-	Board string // as calibration.ParseBoard reads it; "": none was chosen
+	Board string // as calibration.ParseBoard reads it; "": none
 
-	Corners []geom.Pixel // of the board in the last picture; none: it was not found
+	Corners []geom.Pixel // of the board in the last picture; none: not found
 	Outcome lens.GuideOutcome
-	Now     string // what became of the last picture, in words
+	Now     string // result of the last picture, in words
 
 	Guide   lens.GuideState
 	Views   []View
 	Refused []Refused
 
 	Result  *LensResult
-	SavedAs string // "" while it is not saved
-	Problem string // what went wrong, in words
+	SavedAs string // "": not saved
+	Problem string // an error, in words
 }
 
-// View is a view that was taken.
+// View is a captured view.
 type View struct {
 	Name  string
-	Added string // what it added, in words
+	Added string // its contribution, in words
 }
 
-// Refused is a reason why pictures were not taken, and how often in a row it came up.
+// Refused is a reason why pictures were not used, and how often in a row.
 type Refused struct {
 	Outcome lens.GuideOutcome
 	Reason  string
@@ -46,13 +46,13 @@ type Refused struct {
 type LensResult struct {
 	Lens    calibration.Intrinsics
 	Dropped []calibration.Rejection // views that do not fit the others
-	Mat     geom.Length             // what the lens leaves at a point of the mat; 0: not known
+	Mat     geom.Length             // uncertainty from the lens at a point of the mat; 0: unknown
 }
 
-// What the step remembers, and when it asks.
+// Limits of the step's lists and times.
 const (
 	refusedToKeep = 6
-	missingFor    = 8 * time.Second // without a board in the picture, the board itself is in doubt
+	missingFor    = 8 * time.Second // after this long without a board, the board itself is in doubt
 )
 
 func (m *Machine) resetLens() {
@@ -60,7 +60,7 @@ func (m *Machine) resetLens() {
 	m.missing = time.Time{}
 }
 
-// capture begins a capture with a board, from nothing.
+// capture starts a new capture with a board.
 func (m *Machine) capture(spec string) error {
 	if m.state.Step != Lens {
 		return notNow("Go to the step of the lens first.")
@@ -76,7 +76,7 @@ func (m *Machine) capture(spec string) error {
 	return nil
 }
 
-// offerBoard shows the guide what a picture showed of the board.
+// offerBoard shows the guide the board in a picture.
 func (m *Machine) offerBoard(s Sighting) Work {
 	l := &m.state.Lens
 	if m.guide == nil && !m.newGuide(s) {
@@ -94,7 +94,7 @@ func (m *Machine) offerBoard(s Sighting) Work {
 	case lens.GuideBlurred, lens.GuideDim, lens.GuideDisagrees, lens.GuideInvalid:
 		m.refuse(step)
 	case lens.GuideNothingNew:
-		l.Now = "That view has already been taken." // the advice stands next to it
+		l.Now = "That view has already been taken." // the advice is next to it
 	}
 	if l.Guide.Enough && !m.solved {
 		return m.beginSolve()
@@ -117,7 +117,7 @@ func (m *Machine) newGuide(s Sighting) bool {
 	return true
 }
 
-// noteMissing doubts the board when it has not been found for a while.
+// noteMissing doubts the board if it has not been found for a while.
 func (m *Machine) noteMissing(s Sighting, step lens.GuideStep) {
 	if step.Outcome != lens.GuideNotFound || m.missing.IsZero() || s.At.Before(m.missing) {
 		m.missing = s.At
@@ -130,7 +130,7 @@ func (m *Machine) noteMissing(s Sighting, step lens.GuideStep) {
 	}
 }
 
-// refuse remembers why a picture was not taken. The same reason again counts up.
+// refuse records why a picture was not used, and counts repetitions.
 func (m *Machine) refuse(step lens.GuideStep) {
 	l := &m.state.Lens
 	if n := len(l.Refused); n > 0 && l.Refused[n-1].Outcome == step.Outcome {
@@ -143,12 +143,12 @@ func (m *Machine) refuse(step lens.GuideStep) {
 	l.Refused = l.Refused[max(0, len(l.Refused)-refusedToKeep):]
 }
 
-// solve works the lens out from what there is. Whether that is enough is for the
-// solver to say: it refuses views that do not fix a lens.
+// solve solves the lens from the views so far. The solver refuses views that do not determine a
+// lens.
 func (m *Machine) solve() (Work, error) {
 	switch {
 	case m.state.Step == Lens && (m.state.Lens.Phase == Solving || m.state.Lens.Phase == Ready):
-		return nil, nil // it was tapped twice
+		return nil, nil // a double tap
 	case m.state.Step != Lens || m.state.Lens.Phase != Looking:
 		return nil, notNow("No views are being taken.")
 	case len(m.state.Lens.Views) < lens.MinViews:
@@ -159,20 +159,19 @@ func (m *Machine) solve() (Work, error) {
 
 func (m *Machine) beginSolve() Work {
 	l := &m.state.Lens
-	b, _ := calibration.ParseBoard(l.Board) // it was read before
+	b, _ := calibration.ParseBoard(l.Board) // it parsed before
 	l.Phase, l.Problem, m.solved = Solving, "", true
 	return SolveLens{Board: b, Views: m.guide.Views(), Width: m.state.Camera.Width, Height: m.state.Camera.Height, run: m.run}
 }
 
-// Solved tells the machine how a SolveLens ended. The answer to a capture that was
-// given up meanwhile is dropped.
+// Solved delivers the result of a SolveLens. The result for a capture that was given up is dropped.
 func (m *Machine) Solved(w SolveLens, s lens.Solution, err error) {
 	l := &m.state.Lens
 	if w.run != m.run || l.Phase != Solving {
 		return
 	}
 	if err != nil {
-		// The views stay: more of them may do.
+		// Keep the views: with more of them it may succeed.
 		l.Phase, l.Problem = Looking, solveProblem(err)
 		return
 	}
@@ -188,7 +187,7 @@ func (m *Machine) Solved(w SolveLens, s lens.Solution, err error) {
 	}
 }
 
-// solveProblem words why there is no lens.
+// solveProblem explains why there is no lens.
 func solveProblem(err error) string {
 	if errors.Is(err, lens.ErrViews) {
 		return "No lens yet: " + err.Error() + ". The views are kept; take more."
@@ -196,7 +195,7 @@ func solveProblem(err error) string {
 	return "The lens could not be calculated: " + err.Error() + "."
 }
 
-// more keeps taking views after a solution, or after it was saved.
+// more continues to capture views after a solution, or after it was saved.
 func (m *Machine) more() error {
 	if t := &m.state.Table; m.state.Step == Table && t.Quick && t.Phase == Ready {
 		return m.anotherView()
@@ -204,7 +203,7 @@ func (m *Machine) more() error {
 	l := &m.state.Lens
 	if t := &m.state.Table; m.state.Step == Table && t.Quick && t.Phase == Looking && len(m.views) > 0 ||
 		m.state.Step == Lens && m.guide != nil && l.Phase == Looking {
-		return nil // it was tapped twice
+		return nil // a double tap
 	}
 	if m.state.Step != Lens || m.guide == nil || (l.Phase != Ready && l.Phase != Saved) {
 		return notNow("There is no lens that more views could improve.")

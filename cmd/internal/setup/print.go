@@ -13,23 +13,23 @@ import (
 type PrintState struct {
 	Phase Phase
 
-	// ScaleX and ScaleY are what the printer makes of a length; the sheets that the
-	// page offers are drawn so that they come out true.
+	// ScaleX and ScaleY are the printer's scale: printed length divided by drawn length. The page's
+	// sheets are drawn to compensate it.
 	ScaleX, ScaleY float64
 
-	BarX, BarY geom.Length // as last measured; 0: not yet
+	BarX, BarY geom.Length // last measured; 0: not measured
 	Verdict    string      // what they mean, in words
 }
 
-// Bar is how long the bars on every sheet are, from outer end to outer end.
+// Bar is the length of the bars on every sheet, between the outer ends.
 const Bar = 100 * geom.Millimeter
 
-// What is made of a measured bar.
+// The limits of a measured bar.
 const (
-	// barGood is what a steel rule and a good printer leave: docs/printing.md.
+	// barGood is the error of a steel rule and a good printer: docs/printing.md.
 	barGood = 0.3 * geom.Millimeter
-	// barMost is the most that a printer does on its own. What is further off was
-	// scaled by the viewer that printed it, and must not be made up for.
+	// barMost is the largest error of a printer. A larger one comes from a viewer that scaled the
+	// sheet, and must not be compensated.
 	barMost = sheet.ScaleRange * Bar
 )
 
@@ -40,7 +40,7 @@ func (m *Machine) resetPrint() {
 	}
 }
 
-// bars takes the measured bars of a sheet.
+// bars processes the measured bars of a sheet.
 func (m *Machine) bars(in Intent) error {
 	drawn, err := m.state.Print.Drawn(in.ScaleX, in.ScaleY)
 	if err != nil {
@@ -54,8 +54,8 @@ func (m *Machine) bars(in Intent) error {
 	return nil
 }
 
-// Drawn returns p as it was when the sheet that was measured was drawn: for a printer of this
-// scale, or for what p knows where x and y are 0. So bars that are sent twice count once.
+// Drawn returns p with the scale for which the measured sheet was drawn: x and y, or p's own where
+// they are 0. So bars that are sent twice count once.
 func (p PrintState) Drawn(x, y float64) (PrintState, error) {
 	if x == 0 && y == 0 {
 		return p, nil
@@ -67,8 +67,8 @@ func (p PrintState) Drawn(x, y float64) (PrintState, error) {
 	return p, nil
 }
 
-// Measured returns what is known of the printer when the bars of a sheet measure x and y
-// that was drawn with what p knows. Its error is a sentence for people, and leaves p.
+// Measured returns the printer's state after the bars of a sheet, drawn for p, measured x and y. On
+// an error, a sentence for people, p stays valid.
 func (p PrintState) Measured(x, y geom.Length) (PrintState, error) {
 	off := func(l geom.Length) geom.Length { return geom.Length(math.Abs(float64(l - Bar))) }
 	if worst := max(off(x), off(y)); !(worst <= barMost+1e-9) {

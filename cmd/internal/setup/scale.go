@@ -10,13 +10,13 @@ import (
 	"sightline/engine/geom"
 )
 
-// placed is a table as its markers alone give it, with where their centres appear.
+// placed is a table from its markers alone, with the seen places of their centres.
 type placed struct {
 	table   calibration.Table
 	centers map[int]geom.Pixel
 }
 
-// rule sets the scale of the table that was just found by measured distances, in place of those given before.
+// rule sets the scale of the new table from measured distances, which replace earlier ones.
 func (m *Machine) rule(distances []calibration.ScaleDistance) error {
 	t := &m.state.Table
 	switch {
@@ -50,7 +50,7 @@ func (m *Machine) rule(distances []calibration.ScaleDistance) error {
 	return nil
 }
 
-// keep makes a table the step's result, not saved yet.
+// keep makes a table the step's unsaved result.
 func (m *Machine) keep(table calibration.Table) {
 	t := &m.state.Table
 	m.table, t.Table, t.Phase, t.SavedAs = &table, &table, Ready, ""

@@ -1,9 +1,9 @@
-// Package setup is the guided calibration: print, lens, table, verify. It is a state
-// machine without I/O and without a clock. Package app shows it pictures and does the
-// work that it asks for; package web shows its state and brings it what people want.
+// Package setup is the guided calibration: print, lens, table, verify. It is a state machine
+// without I/O and clock. Package app shows it pictures and carries out its work; package web shows
+// its state and passes on requests.
 //
-// Every step can be left, resumed and repeated. What was saved stays saved
-// when the calibration is cancelled; what was not is forgotten.
+// Every step can be left, resumed and repeated. Cancelling keeps what was saved and discards the
+// rest.
 package setup
 
 import (
@@ -19,15 +19,15 @@ import (
 	"sightline/engine/geom"
 )
 
-// Step is one of the four parts of a calibration.
+// Step is one of the four steps of a calibration.
 type Step string
 
 // The steps, in their order.
 const (
-	Print  Step = "print"  // sheets are printed and their bars measured
-	Lens   Step = "lens"   // a board is held before the camera
-	Table  Step = "table"  // the mat's markers give the camera's place
-	Verify Step = "verify" // the printed check card is measured
+	Print  Step = "print"  // print sheets and measure their bars
+	Lens   Step = "lens"   // show a board to the camera
+	Table  Step = "table"  // find the camera's pose from the mat's markers
+	Verify Step = "verify" // measure the printed check card
 )
 
 // Steps are all steps in their order.
@@ -36,23 +36,23 @@ var Steps = [...]Step{Print, Lens, Table, Verify}
 // Phase is the progress of a step.
 type Phase string
 
-// The phases. Not every step has all of them.
+// The phases. Some steps have only some of them.
 const (
-	Waiting Phase = "waiting" // for a decision of the user's, or not begun
-	Looking Phase = "looking" // pictures are looked at
-	Solving Phase = "solving" // a solution is being worked out
-	Ready   Phase = "ready"   // there is a result, which is not saved
-	Saved   Phase = "saved"   // the result is saved, or the step is over
+	Waiting Phase = "waiting" // not started, or waiting for the user
+	Looking Phase = "looking" // searching pictures
+	Solving Phase = "solving" // computing a solution
+	Ready   Phase = "ready"   // with an unsaved result
+	Saved   Phase = "saved"   // the result is saved, or the step is finished
 )
 
-// ErrOrder is wrapped by refusals of what makes sense at another time: a lens that is
-// to be saved before there is one.
+// ErrOrder is wrapped by refusals of what is possible only at another time, such as saving a lens
+// before there is one.
 var ErrOrder = errors.New("not now")
 
 // refusal is an error in a sentence for people.
 type refusal struct {
 	text string
-	kind error // ErrOrder, or nil for what makes no sense at any time
+	kind error // ErrOrder, or nil if it is never possible
 }
 
 func (r *refusal) Error() string { return r.text }
@@ -61,35 +61,34 @@ func (r *refusal) Unwrap() error { return r.kind }
 func notNow(format string, a ...any) error { return &refusal{fmt.Sprintf(format, a...), ErrOrder} }
 func wrong(format string, a ...any) error  { return &refusal{fmt.Sprintf(format, a...), nil} }
 
-// Options are what the machine must know of the program.
+// Options are the machine's dependencies.
 type Options struct {
 	Layout    calibration.Layout
-	LensPath  string // where a lens is saved
-	TablePath string // where a table is saved
+	LensPath  string // file of the lens
+	TablePath string // file of the table
 
-	// ScaleX and ScaleY are what the printer makes of a length, as far as it is known
-	// when the calibration begins; 0 means 1.
+	// ScaleX and ScaleY are the printer's scale, as far as it is known at the start; 0 means 1.
 	ScaleX, ScaleY float64
 
-	// Print, when set, returns the printer's scale in their place.
+	// Print returns the printer's scale instead, unless nil.
 	Print func() PrintState
 
-	// Lens is the lens in use, once it is known: with it the table can be calibrated
-	// without doing the lens first. Nil: none is known.
+	// Lens returns the lens in use, with which the table can be calibrated without the lens step.
+	// Nil: no lens.
 	Lens func() (calibration.Intrinsics, bool)
 
-	// Saved is the table that stands in TablePath and is in use: with it a calibration can be
-	// verified that was done before. Nil: there is none.
+	// Saved returns the table in use from TablePath, with which an earlier calibration can be
+	// verified. Nil: no table.
 	Saved func() (calibration.Table, bool)
 
 	// Guide sets the limits of the guided capture.
 	Guide lens.GuideOptions
 }
 
-// State is everything that people see of a calibration. It is a plain value; the
-// machine never changes what a state points to.
+// State is everything that people see of a calibration. It is a plain value; the machine never
+// changes what a state points to.
 type State struct {
-	Active bool // a calibration is under way
+	Active bool // a calibration is running
 	Step   Step
 	Camera Camera
 	Print  PrintState
@@ -98,11 +97,10 @@ type State struct {
 	Verify VerifyState
 }
 
-// Busy reports whether the camera is needed for the calibration, so that the usual
-// answers must stop.
+// Busy reports whether the calibration uses the camera, so that there are no other answers.
 func (s *State) Busy() bool { return s.Active && s.Step != Print }
 
-// Phase returns how far a step has come.
+// Phase returns the progress of a step.
 func (s *State) Phase(step Step) Phase {
 	switch step {
 	case Print:
@@ -117,14 +115,14 @@ func (s *State) Phase(step Step) Phase {
 
 // Camera is the state of the camera.
 type Camera struct {
-	Lost          string // why there are none; "" while there are
+	Lost          string // why there are no pictures; "": there are
 	Width, Height int    // of the pictures, px; 0 before the first one
 }
 
 // Want is what to search the next picture for.
 type Want int
 
-// What may be wanted.
+// What to search for.
 const (
 	Nothing Want = iota
 	Board        // the board of State.Lens.Board
@@ -132,7 +130,7 @@ const (
 	Card         // the check card's markers
 )
 
-// Sighting is what was found in a picture.
+// Sighting is the result of searching a picture.
 type Sighting struct {
 	At            time.Time
 	Width, Height int // px
@@ -140,12 +138,11 @@ type Sighting struct {
 	Markers       []calibration.MarkerSighting
 }
 
-// Work is something to be done outside of the machine, whose end it learns of by
-// Solved or Saved: a SolveLens, a SaveLens, a SaveTable, a
-// SaveVerification, or nil for nothing.
+// Work is a task for the caller, who reports its end by Solved or Saved: a SolveLens, a SaveLens, a
+// SaveTable, a SaveVerification, or nil for nothing.
 type Work any
 
-// SolveLens asks for the lens of some views; Machine.Solved takes the answer.
+// SolveLens asks to solve a lens from views; Machine.Solved takes the result.
 type SolveLens struct {
 	Board         calibration.Board
 	Views         []calibration.BoardView
@@ -153,57 +150,56 @@ type SolveLens struct {
 	run           int
 }
 
-// SaveLens asks for a lens to be saved; Machine.Saved takes the answer.
+// SaveLens asks to save a lens; Machine.Saved takes the result.
 type SaveLens struct {
 	Path string
 	Lens calibration.Intrinsics
 }
 
-// SaveTable asks for a table to be saved; Machine.Saved takes the answer, with the
-// table's hash in it.
+// SaveTable asks to save a table; Machine.Saved takes the result, including the table's hash.
 type SaveTable struct {
 	Path  string
 	Table calibration.Table
 	Quick bool // its lens was estimated with it
 }
 
-// SaveVerification asks for a verification to be kept next to its table's file;
-// Machine.Saved takes the answer.
+// SaveVerification asks to save a verification next to its table's file; Machine.Saved takes the
+// result.
 type SaveVerification struct {
 	TablePath string
 	Record    verify.Record
 }
 
-// Action names what people can want.
+// Action is a request of the page.
 type Action string
 
 // The actions.
 const (
-	Start   Action = "start"   // begin a calibration, or join the one that runs
+	Start   Action = "start"   // start a calibration, or join the running one
 	Cancel  Action = "cancel"  // end it; unsaved results are lost
-	Finish  Action = "finish"  // end it, all being saved
+	Finish  Action = "finish"  // end it after everything is saved
 	Go      Action = "go"      // to a step
 	Bars    Action = "bars"    // the measured bars of a sheet
-	Quick   Action = "quick"   // to the step of the table, with a lens estimated from the markers
-	Capture Action = "capture" // a lens with a board; again from nothing
-	Solve   Action = "solve"   // work the lens out from the views so far
-	More    Action = "more"    // go on taking views after a solution
-	Rule    Action = "rule"    // distances between markers, as a steel rule measured them
-	Measure Action = "card"    // the check card, as it was measured; again from nothing
-	Save    Action = "save"    // the result of the present step
-	Again   Action = "again"   // the present step from its beginning
+	Quick   Action = "quick"   // go to the table step, with a lens estimated from the markers
+	Capture Action = "capture" // start a new capture of the lens with a board
+	Solve   Action = "solve"   // solve the lens from the views so far
+	More    Action = "more"    // continue to capture views after a solution
+	Rule    Action = "rule"    // distances between markers, measured with a steel rule
+	Measure Action = "card"    // start a new verification with the measured check card
+	Save    Action = "save"    // save the result of the present step
+	Again   Action = "again"   // restart the present step
 )
 
-// Intent is a request of the page.
+// Intent is a request of the page with its arguments.
 type Intent struct {
 	Do         Action
 	Step       Step        // of Go
-	Board      string      // of Capture, as calibration.ParseBoard reads it
+	Board      string      // of Capture, for calibration.ParseBoard
 	BarX, BarY geom.Length // of Bars
 	ScaleX     float64     // of Bars: the printer's scale for which the measured sheet was drawn; 0: the newest
 	ScaleY     float64
 	Card       CardMeasures                // of Measure
-	Distances  []calibration.ScaleDistance // of Rule; none: the scale of the markers alone again
+	Distances  []calibration.ScaleDistance // of Rule; none: use the markers' own scale again
 }
 
 // Machine is a guided calibration. It belongs to one goroutine at a time.
@@ -212,21 +208,21 @@ type Machine struct {
 	state State
 
 	guide   *lens.Guide
-	run     int  // counts the captures: answers to an older one are dropped
-	solved  bool // the guide had enough once, and a solution was asked for
+	run     int  // number of captures: results of earlier ones are dropped
+	solved  bool // the guide was satisfied once, and a solution was requested
 	missing time.Time
 	lens    *calibration.Intrinsics      // solved here, saved or not
 	seen    []Sighting                   // of the table, newest last
-	last    []calibration.MarkerSighting // what the estimate rests on
-	views   []quick.View                 // of a camera that stood elsewhere before, for an estimated lens
+	last    []calibration.MarkerSighting // the markers of the present estimate
+	views   []quick.View                 // from other places of the camera, for an estimated lens
 	table   *calibration.Table
-	placed  placed            // what the table was found from, in its markers' own scale
-	laidAt  time.Time         // when the last place was measured
+	placed  placed            // the table in its markers' own scale
+	laidAt  time.Time         // when the card was last measured
 	laid    []Sighting        // of the check card at the present place, newest last
-	places  []verify.Sighting // that were measured
+	places  []verify.Sighting // the measured ones
 }
 
-// New returns a machine in which nothing is under way.
+// New returns an idle machine.
 func New(o Options) *Machine {
 	if o.ScaleX == 0 {
 		o.ScaleX = 1
@@ -268,11 +264,11 @@ func (m *Machine) Wants() Want {
 	return Nothing
 }
 
-// actions are all actions; any other is invalid.
+// actions are all valid actions.
 var actions = [...]Action{Start, Cancel, Finish, Go, Quick, Bars, Capture, Solve, More, Rule, Measure, Save, Again}
 
-// Do does what someone wants, or says in a sentence why it cannot be done now (an
-// error that wraps ErrOrder) or at all. The work that it returns is to be done.
+// Do carries out a request and returns the resulting work. Its error is a sentence; it wraps
+// ErrOrder if the request is possible at another time.
 func (m *Machine) Do(in Intent) (Work, error) {
 	if in.Do == Start {
 		m.start()
@@ -282,7 +278,7 @@ func (m *Machine) Do(in Intent) (Work, error) {
 		return nil, wrong("There is no action %q.", in.Do)
 	}
 	if !m.state.Active && (in.Do == Cancel || in.Do == Finish) {
-		return nil, nil // it was tapped twice
+		return nil, nil // a double tap
 	}
 	if !m.state.Active {
 		return nil, notNow("No calibration is running: start one first.")
@@ -323,7 +319,7 @@ func (m *Machine) start() {
 	}
 }
 
-// goTo leaves the present step for another one. Every step keeps what it has.
+// goTo changes to another step. Every step keeps its results.
 func (m *Machine) goTo(step Step) error {
 	switch step {
 	case Print, Lens:
@@ -331,7 +327,7 @@ func (m *Machine) goTo(step Step) error {
 		if _, ok := m.bestLens(); !ok {
 			return notNow("The table needs the lens: do the lens first.")
 		}
-		if m.state.Table.Quick && m.state.Table.Phase != Saved { // the lens was estimated, and is known now
+		if m.state.Table.Quick && m.state.Table.Phase != Saved { // the lens was estimated, and now a lens is known
 			m.resetTable()
 		}
 		if m.state.Table.Phase == Waiting {
@@ -348,7 +344,7 @@ func (m *Machine) goTo(step Step) error {
 	return nil
 }
 
-// bestLens returns the lens that was solved here, or the one in use.
+// bestLens returns the lens solved here, or the one in use.
 func (m *Machine) bestLens() (calibration.Intrinsics, bool) {
 	if m.lens != nil {
 		return *m.lens, true
@@ -359,7 +355,7 @@ func (m *Machine) bestLens() (calibration.Intrinsics, bool) {
 	return calibration.Intrinsics{}, false
 }
 
-// save asks for the present step's result to be saved. Once it is saved, there is nothing more to do.
+// save requests that the present step's result be saved. If it is saved already, there is no work.
 func (m *Machine) save() (Work, error) {
 	if m.state.Step != Print && m.state.Phase(m.state.Step) == Saved {
 		return nil, nil
@@ -386,7 +382,7 @@ func (m *Machine) save() (Work, error) {
 	return nil, notNow("This step has nothing to save.")
 }
 
-// Saved tells the machine how a SaveLens or SaveTable ended.
+// Saved reports the end of a SaveLens, SaveTable or SaveVerification.
 func (m *Machine) Saved(w Work, err error) {
 	switch w := w.(type) {
 	case SaveLens:
@@ -431,7 +427,7 @@ func (m *Machine) again() error {
 	return nil
 }
 
-// Offer shows the machine what a picture showed.
+// Offer shows the machine the result of searching a picture.
 func (m *Machine) Offer(s Sighting) Work {
 	m.state.Camera.Lost = ""
 	changed := m.state.Camera.Width != 0 && (m.state.Camera.Width != s.Width || m.state.Camera.Height != s.Height)
@@ -450,14 +446,14 @@ func (m *Machine) Offer(s Sighting) Work {
 	return nil
 }
 
-// CameraLost tells the machine that no pictures come, and why. What was gathered is
-// kept for when they come again.
+// CameraLost reports that there are no pictures, and why. Collected data stays for when they
+// return.
 func (m *Machine) CameraLost(why string) {
 	m.state.Camera.Lost = why
 	m.state.Lens.Corners, m.state.Table.Markers = nil, nil
 }
 
-// pictureChanged forgets what belongs to pictures of another size.
+// pictureChanged drops data that belongs to another size of pictures.
 func (m *Machine) pictureChanged() {
 	const why = "The picture's size changed: begin again."
 	m.seen = nil

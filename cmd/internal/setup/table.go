@@ -16,21 +16,21 @@ import (
 // TableState is the step of the table.
 type TableState struct {
 	Phase   Phase
-	Markers []Marker // all of the layout, and how the last picture shows them
-	Frames  int      // pictures that the result is the mean of
-	Wanted  int      // as many are enough
+	Markers []Marker // all markers of the layout, as the last picture shows them
+	Frames  int      // number of averaged pictures in the result
+	Wanted  int      // number that is enough
 
-	Quick      bool    // the lens is estimated with the place
-	Views      int     // places of the camera that the estimate rests on
+	Quick      bool    // the lens is estimated together with the pose
+	Views      int     // places of the camera in the estimate
 	FocalSigma float64 // of the estimated lens, relative
 
-	MiddleSigma geom.Length // of a distance of 300 mm in the middle of the mat, by the result; 0: none yet
+	MiddleSigma geom.Length // of a distance of 300 mm in the middle of the mat, from the result; 0: none yet
 
-	Long  [][2]int // markers between which a distance says most of the scale; none: it cannot be measured now
-	Scale string   // what measured distances said, in words
+	Long  [][2]int // pairs of markers whose distances determine the scale best; none: they cannot be measured now
+	Scale string   // result of measured distances, in words
 
 	Table   *calibration.Table // the result; nil: none yet
-	Advice  string             // what could be better, in words
+	Advice  string             // possible improvements, in words
 	SavedAs string
 	Problem string
 }
@@ -39,19 +39,18 @@ type TableState struct {
 type Marker struct {
 	ID      int
 	Seen    bool
-	Corners [4]geom.Pixel // when it is seen
-	Used    bool          // it is one of those that fix the camera's place
-	Known   bool          // how far off it lies
-	Off     geom.Length   // from where all the others put it
+	Corners [4]geom.Pixel // if visible
+	Used    bool          // used to find the camera's pose
+	Known   bool          // Off is known
+	Off     geom.Length   // distance from where all the others put it
 }
 
-// tableFrames is how many pictures of a camera at rest a table is made from: their
-// mean takes the corners' noise down to a third, and after that it is no longer what
-// counts.
+// tableFrames is the number of pictures in a table with a camera at rest. Their mean reduces the
+// corners' noise to a third; after that, other errors are larger.
 const tableFrames = 10
 
-// steadyBy is how far, rms in px, the markers may lie from where they were in the
-// picture before while the camera stands still.
+// steadyBy is how far, rms in px, the markers of two pictures may differ while the camera stands
+// still.
 const steadyBy = 0.5
 
 func (m *Machine) resetTable() {
@@ -59,16 +58,16 @@ func (m *Machine) resetTable() {
 	m.state.Table = TableState{Phase: Waiting, Wanted: tableFrames}
 }
 
-// quick goes to the step of the table without a lens: it is estimated from the markers. What
-// was found with another lens, or estimated before, is forgotten.
+// quick goes to the table step without a lens, which is then estimated from the markers. It drops
+// what was found with another lens, and earlier estimates.
 func (m *Machine) quick() {
 	m.resetTable()
 	m.resetVerify()
 	m.state.Step, m.state.Table.Phase, m.state.Table.Quick = Table, Looking, true
 }
 
-// takeUp continues from the table that was saved in an earlier calibration, if one is in use. A lens that was solved
-// since makes it old.
+// takeUp continues from the saved table in use, if there is one. A lens that was solved since makes
+// it obsolete.
 func (m *Machine) takeUp() bool {
 	if m.o.Saved == nil || m.lens != nil {
 		return false
@@ -82,8 +81,8 @@ func (m *Machine) takeUp() bool {
 	return true
 }
 
-// anotherView keeps the present place of the camera as a view of the lens, and looks from
-// another one: what markers say of a focal length differs from place to place.
+// anotherView keeps the present place of the camera as a view of the lens, and continues at another
+// place: the error of the focal length differs from place to place.
 func (m *Machine) anotherView() error {
 	t := &m.state.Table
 	m.views = append(slices.Clip(m.views), quick.View{Name: fmt.Sprintf("view %d", len(m.views)+1), Seen: m.last})
@@ -92,8 +91,9 @@ func (m *Machine) anotherView() error {
 	return nil
 }
 
-// register finds the camera's place from the pictures so far, and the lens where it is
-// estimated. centers are the markers' for [calibration.Table.MeasureScale]; of an estimated lens there are none.
+// register finds the camera's pose from the pictures so far, and also the lens if it is estimated.
+// centers are the markers' centres for [calibration.Table.MeasureScale]; an estimated lens has
+// none.
 func (m *Machine) register(s Sighting) (table calibration.Table, centers map[int]geom.Pixel, err error) {
 	seen := meanSightings(m.seen)
 	t := &m.state.Table
@@ -120,10 +120,10 @@ func (m *Machine) offerMarkers(s Sighting) {
 	t := &m.state.Table
 	t.Markers = m.markers(s.Markers, t.Table)
 	if t.Phase == Ready {
-		return // the result stands until it is saved or made again
+		return // the result stays until it is saved or restarted
 	}
 	if n := len(m.seen); n > 0 && movedSince(m.seen[n-1].Markers, s.Markers) > steadyBy {
-		m.seen = nil // the camera, or a card, moved
+		m.seen = nil // the camera or a card moved
 	}
 	m.seen = append(m.seen, s)
 	if n := len(m.seen); t.Quick && n > 1 && n < tableFrames {
@@ -147,7 +147,7 @@ func (m *Machine) offerMarkers(s Sighting) {
 	}
 }
 
-// middleSigma is what a table states of a distance of 300 mm in the middle of the mat.
+// middleSigma returns the stated sigma of a distance of 300 mm in the middle of the mat.
 func middleSigma(t calibration.Table) geom.Length {
 	x, y := float64(t.Layout.Width)/2, float64(t.Layout.Height)/2
 	end := func(by float64) calibration.Spot {
@@ -157,7 +157,7 @@ func middleSigma(t calibration.Table) geom.Length {
 	return sigma
 }
 
-// markers returns how the markers of the layout are seen and how they fit the table.
+// markers returns how the markers of the layout are seen, and how they fit the table.
 func (m *Machine) markers(seen []calibration.MarkerSighting, t *calibration.Table) []Marker {
 	here := map[int]calibration.MarkerSighting{}
 	for _, s := range calibration.TurnSightings(m.o.Layout, seen) {
@@ -180,8 +180,8 @@ func (m *Machine) markers(seen []calibration.MarkerSighting, t *calibration.Tabl
 	return out
 }
 
-// movedSince is how far (rms, px) the markers that both pictures show have moved;
-// +Inf when they have none in common.
+// movedSince returns how far (rms, px) the markers in both pictures moved; +Inf if they have none
+// in common.
 func movedSince(before, now []calibration.MarkerSighting) float64 {
 	sum, n := 0.0, 0
 	for _, b := range before {
@@ -201,9 +201,9 @@ func movedSince(before, now []calibration.MarkerSighting) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// meanSightings averages the corners of each marker over the pictures. A marker that
-// fewer than half of them show (a hand was over it) is left out, and so is one that a
-// picture shows twice: which of the two is it?
+// meanSightings averages the corners of each marker over the pictures. It leaves out markers that
+// fewer than half of the pictures show (a hand was over them), and markers that a picture shows
+// twice, which are ambiguous.
 func meanSightings(seen []Sighting) []calibration.MarkerSighting {
 	var order []int
 	sum, count, twice := map[int][4]geom.Pixel{}, map[int]int{}, map[int]bool{}
@@ -266,7 +266,7 @@ func (m *Machine) markerAdvice(seen []calibration.MarkerSighting, t *calibration
 	return strings.Join(out, " ")
 }
 
-// trimmed is an error without the names of the packages that it came through.
+// trimmed returns an error's text without package names.
 func trimmed(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"calibration: register: ", "calibration: quick: "} {

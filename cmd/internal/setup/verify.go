@@ -11,40 +11,40 @@ import (
 	"sightline/engine/geom"
 )
 
-// VerifyState is the step of verification: the check card is laid here and there.
+// VerifyState is the verification step: the check card is laid in several places.
 type VerifyState struct {
 	Phase Phase
 	Card  CardMeasures
 
-	Markers []Marker // of the card, as the last picture shows them
-	Now     string   // what to do, or what became of the last picture, in words
+	Markers []Marker // markers of the card in the last picture
+	Now     string   // what to do, or the result of the last picture, in words
 	Places  []Place
-	Wanted  int // as many places are a good verification
+	Wanted  int // number of places in a good verification
 
 	Result  *verify.Result // of all places; nil: none yet
 	SavedAs string
 	Problem string
 }
 
-// CardMeasures is what people measured of their check card.
+// CardMeasures are the user's measurements of the check card.
 type CardMeasures struct {
-	Bar       geom.Length // the bars of 220 mm; 0: not measured, and the scale cannot be verified
-	Thickness geom.Length // of a strip with what it is glued on
+	Bar       geom.Length // length of the 220 mm bars; 0: not measured, and the scale cannot be verified
+	Thickness geom.Length // of a strip and its backing
 	BaseTop   geom.Length // of the bases under strip B, over the mat
 }
 
-// Place is one place at which the card lay.
+// Place is one place of the card.
 type Place struct {
-	Distances   int         // that were measured there
-	WorstError  geom.Length // without its sign
-	WorstSigmas float64     // the same over what it may be
+	Distances   int         // number of measured distances
+	WorstError  geom.Length // absolute value
+	WorstSigmas float64     // the same, divided by its allowed size
 }
 
-// What a place takes.
+// The limits of a place.
 const (
 	verifyPlaces = 5   // four corners and the middle
-	cardFrames   = 5   // pictures of the card at rest
-	cardStill    = 1.0 // px, rms: how far its markers may lie apart from picture to picture; noise moves them by 0.1
+	cardFrames   = 5   // pictures of the resting card
+	cardStill    = 1.0 // px, rms: how far its markers may move from picture to picture; noise moves them by 0.1
 	cardTags     = 6   // markers on the card
 )
 
@@ -56,7 +56,7 @@ func (m *Machine) resetVerify() {
 	}
 }
 
-// card takes the measures of the check card and begins to look for it.
+// card takes the measurements of the check card and starts to search for it.
 func (m *Machine) card(c CardMeasures) error {
 	if m.state.Step != Verify {
 		return notNow("Go to the step of verification first.")
@@ -85,7 +85,7 @@ const (
 	layStill  = "Hands off: picture %d of %d."
 )
 
-// offerCard looks whether the card lies still at a new place.
+// offerCard checks whether the card rests at a new place.
 func (m *Machine) offerCard(s Sighting) {
 	v := &m.state.Verify
 	if s.Width != m.table.Width || s.Height != m.table.Height {
@@ -111,7 +111,7 @@ func (m *Machine) offerCard(s Sighting) {
 			m.laid = append(m.laid, s)
 		} else {
 			v.Now = m.whereNext()
-			return // it lies where it was measured
+			return // already measured there
 		}
 	default:
 		m.laid = []Sighting{s}
@@ -128,18 +128,19 @@ func (m *Machine) offerCard(s Sighting) {
 	m.measurePlace()
 }
 
-// moved reports whether the mat's markers say that the camera stands elsewhere than the table has it, and by how much. The
-// answers register again then, so that what the card would say of the table is of none of them.
+// moved reports whether the mat's markers show that the camera has moved since the table was made,
+// and how far. The running program then registers again, and the card would verify a table that is
+// no longer in use.
 func (m *Machine) moved(seen []calibration.MarkerSighting) (by geom.Length, ok bool) {
 	now, err := calibration.Register(m.table.Intrinsics, m.table.Layout, seen)
 	if err != nil {
-		return 0, false // too few are seen with the card
+		return 0, false // too few are visible with the card
 	}
 	by = m.table.Shift(&now)
 	return by, by > max(calibration.MovedLimit, 3*m.table.PlaceSigma(), 3*now.PlaceSigma())
 }
 
-// ofCard returns the markers of the check card among those that are seen.
+// ofCard returns the markers of the check card.
 func ofCard(seen []calibration.MarkerSighting) (out []calibration.MarkerSighting) {
 	for _, k := range seen {
 		if k.ID >= calibration.CheckCardIDs && k.ID < calibration.CheckCardIDs+cardTags {
@@ -149,7 +150,7 @@ func ofCard(seen []calibration.MarkerSighting) (out []calibration.MarkerSighting
 	return out
 }
 
-// measurePlace measures the card where it lies, and all places together again.
+// measurePlace measures the card at its place, and evaluates all places again.
 func (m *Machine) measurePlace() {
 	v := &m.state.Verify
 	places := append(slices.Clone(m.places), verify.Sighting{
@@ -182,7 +183,7 @@ func (m *Machine) whereNext() string {
 	}
 }
 
-// placesOf sums a verification up by places.
+// placesOf summarises a verification by places.
 func placesOf(v *verify.Result, n int) []Place {
 	out := make([]Place, n)
 	for _, d := range v.Deviations {

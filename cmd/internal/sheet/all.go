@@ -9,17 +9,16 @@ import (
 	"sightline/vision/token"
 )
 
-// Set is what a first table needs on paper.
+// Set is everything on paper for a first table.
 type Set struct {
 	Layout calibration.Layout // of the mat
 	Tokens []token.Token
 	Board  *calibration.Board // for the lens; nil: the lens is estimated from the mat's markers
-	Card   *verify.Card       // to verify with; nil: nothing is verified
+	Card   *verify.Card       // for verification; nil: none
 }
 
-// All draws the whole set: a page that says what to do with the others and checks the
-// printer's scale, then markers, tokens, board and check card, in the order in which they
-// are used.
+// All draws the whole set: a page that explains the others and checks the printer's scale, then
+// markers, tokens, board and check card, in the order of their use.
 func All(paper Paper, set Set) ([]Page, error) {
 	markers, err := MatMarkers(paper, set.Layout)
 	if err != nil {
@@ -47,7 +46,7 @@ func All(paper Paper, set Set) ([]Page, error) {
 	return append([]Page{cover(paper, set, len(markers), len(tokens))}, rest...), nil
 }
 
-// cover is the first page: the scale check, and what every other page is for.
+// cover draws the first page: the scale check, and the purpose of every other page.
 func cover(paper Paper, set Set, markers, tokens int) Page {
 	page := paper.newPage("First table · sheet 1: read this first")
 	area := paper.content()

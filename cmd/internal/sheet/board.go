@@ -8,11 +8,11 @@ import (
 	"sightline/engine/geom"
 )
 
-// minSquare is the least side of a square that is worth printing.
+// minSquare is the smallest square worth printing.
 const minSquare = 1 * geom.Millimeter
 
-// LensBoard draws a chessboard or a ChArUco board on paper lying on its side. It
-// fails when the board does not fit, and says what does.
+// LensBoard draws a chessboard or a ChArUco board in landscape. If the board does not fit, the
+// error says what would.
 func LensBoard(paper Paper, b calibration.Board) (Page, error) {
 	if err := b.Validate(); err != nil {
 		return Page{}, fmt.Errorf("board %v: %w", b, err)

@@ -5,7 +5,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// CheckCard draws the card's two strips on one sheet, to cut out.
+// CheckCard draws the card's two strips on one sheet, for cutting out.
 func CheckCard(paper Paper, card verify.Card) (Page, error) {
 	const marks, gap = 3.0, 6.0
 	page := paper.newPage("Check card · matt paper, glue on stiff card, cut from mark to mark")
@@ -48,8 +48,8 @@ func (p *Page) checkStrip(at geom.Point, s verify.Strip) error {
 	return nil
 }
 
-// checkBar draws the long rule of a strip upwards from a to b, and at its right
-// the box to write its length into.
+// checkBar draws the long rule of a strip upwards from a to b, and to its right the box for its
+// measured length.
 func (p *Page) checkBar(a, b geom.Point) {
 	const half, marks = float64(ruleWidth) / 2, 23 // one mark every centimetre
 	p.rect(a.X-half, b.Y, a.X+half, a.Y, black)

@@ -1,11 +1,10 @@
-// Package sheet draws the sheets that people print: ship tokens, mat markers,
-// boards for the lens and the check card, at true scale.
+// Package sheet draws the sheets that people print, to scale: ship tokens, mat markers, boards for
+// the lens and the check card.
 //
-// A [Page] is a list of filled shapes in millimetres, measured from the page's
-// top left corner, x to the right and y DOWN as paper is read, unlike the
-// table's frame. The three writers, [WritePDF], [WriteSVG] and
-// [WritePNG], draw the same list, and text is outlines like everything else, so
-// that the formats cannot differ and no font needs to be installed.
+// A [Page] is a list of filled shapes in millimetres from the page's top left corner, x to the
+// right and y DOWN, unlike the table's frame. Its three writers, [WritePDF], [WriteSVG] and
+// [WritePNG], draw the same list. Text is outlines too, so the formats cannot differ and need no
+// installed font.
 package sheet
 
 import (
@@ -15,7 +14,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// Inks of the sheets; the tokens have their own.
+// Inks of the sheets; tokens have their own.
 var (
 	black = color.RGBA{0, 0, 0, 255}
 	grey  = color.RGBA{120, 120, 120, 255}
@@ -25,31 +24,30 @@ var (
 type Page struct {
 	Title         string
 	Width, Height geom.Length
-	Shapes        []Shape // painted in this order
+	Shapes        []Shape // in the order of painting
 
-	// Printer is what the page goes to. The shapes are what is to stand on the
-	// paper; the writers draw them so that this printer makes that of them.
+	// Printer is the page's printer. The shapes have their size on paper; the writers draw them so
+	// that this printer produces that size.
 	Printer PrinterScale
 
-	// Bleed says that the drawing fills the page to its edges and has to fill the
-	// picture too: a PNG is stretched by less than half a pixel so that its edge
-	// is the page's edge. Without it the scale is exact and the last row of
-	// pixels may be part paper, part nothing.
+	// Bleed means that the drawing fills the page to its edges, and must fill the picture too: a PNG
+	// is then stretched by less than half a pixel so that its edge is the page's edge. Without Bleed
+	// the scale is exact, and the last row of pixels may be only partly paper.
 	Bleed bool
 }
 
-// Shape is an area filled with one ink. Several rings are one area (non-zero
-// winding), so that neighbours drawn together show no seam.
+// Shape is an area filled with one ink. Several rings are one area (non-zero winding), so that
+// adjacent rings show no seam.
 type Shape struct {
 	Fill  color.RGBA
 	Rings [][]geom.Point
 
-	// Words is set when the shape is a line of text: what it says, for search and
-	// for screen readers, and where it stands.
+	// Words is the text of a shape that is a line of text, for search and screen readers; otherwise
+	// nil.
 	Words *Words
 }
 
-// Words is the text that a shape spells.
+// Words is the text that a shape spells, and its place.
 type Words struct {
 	Text   string
 	Start  geom.Point  // left end of the base line
@@ -58,7 +56,7 @@ type Words struct {
 	Length geom.Length // of the base line
 }
 
-// add paints shapes on top of what is there.
+// add paints shapes on top of the others.
 func (p *Page) add(s ...Shape) { p.Shapes = append(p.Shapes, s...) }
 
 // rect fills an axis-parallel rectangle.
@@ -73,14 +71,14 @@ func (p *Page) line(a, b geom.Point, width float64, ink color.RGBA) {
 	p.add(Shape{Fill: ink, Rings: [][]geom.Point{{a.Add(n), b.Add(n), b.Sub(n), a.Sub(n)}}})
 }
 
-// frame draws the outline of a rectangle, the line lying inside it.
+// frame draws the outline of a rectangle, with the line inside it.
 func (p *Page) frame(x0, y0, x1, y1, width float64, ink color.RGBA) {
 	inner := box(x0+width, y0+width, x1-width, y1-width)
-	inner[1], inner[3] = inner[3], inner[1] // the other way round: a hole
+	inner[1], inner[3] = inner[3], inner[1] // in reverse order: a hole
 	p.add(Shape{Fill: ink, Rings: [][]geom.Point{box(x0, y0, x1, y1), inner}})
 }
 
-// arrow draws an arrow from a to b, its head ending at b.
+// arrow draws an arrow from a to b, with its tip at b.
 func (p *Page) arrow(a, b geom.Point, width float64, ink color.RGBA) {
 	d := b.Sub(a)
 	u := d.Mul(1 / d.Norm())
@@ -95,8 +93,8 @@ func box(x0, y0, x1, y1 float64) []geom.Point {
 	return []geom.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }
 
-// placed returns the shapes moved from a frame of their own with y UP (a token's)
-// to the page, their origin at the given place of the page.
+// placed moves shapes from a frame with y UP (a token's) to the page, with their origin at the
+// given place of the page.
 func placed(shapes []Shape, at geom.Point) []Shape {
 	out := make([]Shape, len(shapes))
 	for i, s := range shapes {
@@ -105,8 +103,8 @@ func placed(shapes []Shape, at geom.Point) []Shape {
 	return out
 }
 
-// clipped returns the part of a convex polygon that lies within |x| ≤ hx, |y| ≤ hy
-// (Sutherland and Hodgman 1974).
+// clipped returns the part of a convex polygon with |x| ≤ hx and |y| ≤ hy (Sutherland and Hodgman
+// 1974).
 func clipped(poly []geom.Point, hx, hy float64) []geom.Point {
 	for _, n := range []geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
 		h := hx*math.Abs(n.X) + hy*math.Abs(n.Y)

@@ -10,15 +10,16 @@ import (
 	"sightline/vision/token"
 )
 
-// dotInks are the colours in which the dots are printed.
+// dotInks are the printed colours of the dots.
 var dotInks = map[dots.Colour]color.RGBA{dots.Red: {215, 45, 50, 255}, dots.Green: {60, 175, 70, 255}, dots.Blue: {40, 110, 215, 255},
 	dots.Yellow: {240, 215, 45, 255}, dots.Magenta: {205, 60, 190, 255}}
 
-// idCard is the size of a flat number, as a Ship ID's, mm.
+// idCard is the size of a flat number, like a Ship ID, in mm.
 var idCard = geom.Point{X: 9, Y: 11}
 
-// IDs draws for each ship the two dots at its card's rear corners, by which the camera tells ships that look alike, and two flat
-// numbers for people. The error names a ship that has no dots.
+// IDs draws for each ship the two dots for its card's rear corners, by which the camera
+// distinguishes ships that look alike, and two flat numbers for people. The error names a ship
+// without dots.
 func IDs(paper Paper, ships []token.Token) ([]Page, error) {
 	const wide, high, margin = 60.0, 20.0, 4.0 // of a ship's cell
 	area := paper.content()
@@ -43,7 +44,7 @@ func IDs(paper Paper, ships []token.Token) ([]Page, error) {
 	return pages, nil
 }
 
-// idNotes says what to do with them.
+// idNotes explains how to use them.
 func (p *Page) idNotes(at geom.Point) {
 	for _, line := range []string{
 		"Cut each dot out with its white ring, along the grey line. Fix it on the card with removable glue: left dot left, seen from",
@@ -56,7 +57,7 @@ func (p *Page) idNotes(at geom.Point) {
 	}
 }
 
-// ids draws one ship's, about the upper left corner of its cell.
+// ids draws the items of one ship from the upper left corner of its cell.
 func (p *Page) ids(at geom.Point, s token.Token, l, r dots.Colour) {
 	id := s.Code.ID()
 	p.text(bold(), at.Add(geom.Point{Y: 10}), 4, left, 0, black, id)
@@ -71,7 +72,7 @@ func (p *Page) ids(at geom.Point, s token.Token, l, r dots.Colour) {
 		x, y := at.X+36+11*float64(i), at.Y+2
 		p.frame(x-0.1, y-0.1, x+idCard.X+0.1, y+idCard.Y+0.1, 0.1, grey)
 		ink := black
-		if i == 1 { // one side of a Ship ID is dark
+		if i == 1 { // a Ship ID has one dark side
 			p.rect(x, y, x+idCard.X, y+idCard.Y, black)
 			ink = color.RGBA{255, 255, 255, 255}
 		}
@@ -83,7 +84,7 @@ func (p *Page) ids(at geom.Point, s token.Token, l, r dots.Colour) {
 	}
 }
 
-// circle fills a disc; its chords are off by 0.01 mm at most.
+// circle fills a disc; its chords are off by at most 0.01 mm.
 func (p *Page) circle(at geom.Point, radius float64, ink color.RGBA) {
 	const corners = 64
 	ring := make([]geom.Point, corners)

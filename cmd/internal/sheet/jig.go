@@ -9,8 +9,8 @@ import (
 	"sightline/vision/jig"
 )
 
-// Jig draws the sheet on which ships' cards are shown to the camera, and on a second page what to do with it and the two arms
-// of its stop, to glue on card and cut out.
+// Jig draws the sheet on which ships' cards are shown to the camera. A second page explains it and
+// has the two arms of its stop, to glue on card and cut out.
 func Jig(paper Paper) ([]Page, error) {
 	page := paper.newPage("Jig sheet · sheet 1 of 2 · matt paper, do not cut")
 	area := paper.content()
@@ -41,9 +41,9 @@ func Jig(paper Paper) ([]Page, error) {
 	return []Page{page, armsPage(paper)}, nil
 }
 
-// turns draws an arrow for each quarter turn, and its number.
+// turns draws a numbered arrow for each quarter turn.
 func (p *Page) turns(to func(x, y float64) geom.Point) {
-	const from, tip = 16.0, 30.0 // mm from the largest base's place, or from the arms
+	const from, tip = 16.0, 30.0 // mm from the place of the largest base, or from the arms
 	for i, a := range [4][2]geom.Point{
 		{{X: 40, Y: 80 + from}, {X: 40, Y: 80 + tip}}, {{X: 80 + from, Y: 40}, {X: 80 + tip, Y: 40}},
 		{{X: 40, Y: -from}, {X: 40, Y: -tip}}, {{X: -from, Y: 40}, {X: -tip, Y: 40}},
@@ -62,7 +62,7 @@ func (p *Page) turns(to func(x, y float64) geom.Point) {
 	p.text(bold(), to(50, 101.5), 3, left, 0, black, "front")
 }
 
-// outline draws the sides of a polygon, whose corners to puts on the page.
+// outline draws the sides of a polygon; to maps its corners to the page.
 func (p *Page) outline(ring []geom.Point, to func(x, y float64) geom.Point, ink color.RGBA) {
 	for i, q := range ring {
 		next := ring[(i+1)%len(ring)]
@@ -70,7 +70,7 @@ func (p *Page) outline(ring []geom.Point, to func(x, y float64) geom.Point, ink 
 	}
 }
 
-// armsPage says what to do, and holds the arms.
+// armsPage draws the page with the explanation and the arms.
 func armsPage(paper Paper) Page {
 	page := paper.newPage("Jig sheet · sheet 2 of 2 · the stop, to cut out")
 	area := paper.content()
@@ -91,7 +91,7 @@ func armsPage(paper Paper) Page {
 	for i, arm := range jig.Arms() {
 		y := at.Y + 24 + 34*float64(i)
 		to := func(x, y0 float64) geom.Point {
-			if i == 1 { // it lies along the paper's short side, too
+			if i == 1 { // it also runs along the paper's short side
 				x, y0 = y0, -x
 			}
 			return geom.Point{X: area.x0 + 30 + x, Y: y - y0}

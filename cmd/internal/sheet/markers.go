@@ -9,10 +9,9 @@ import (
 	"sightline/engine/geom"
 )
 
-// MatMarkers draws the cards of the mat's markers, and a last page with where
-// they lie. The layout's markers must lie flush against an edge of the mat with
-// their printed up direction away from player 1, as calibration.DefaultLayout has
-// them, and be of ids that calibration.TagWhite knows.
+// MatMarkers draws the cards of the mat's markers, and a last page with their places. The layout's
+// markers must lie flush against an edge of the mat with their printed up direction away from
+// player 1, like calibration.DefaultLayout, and have ids that calibration.TagWhite knows.
 func MatMarkers(paper Paper, layout calibration.Layout) ([]Page, error) {
 	const gap = 6.0
 	card := float64(calibration.MarkerCard)
@@ -37,16 +36,16 @@ func MatMarkers(paper Paper, layout calibration.Layout) ([]Page, error) {
 	return append(pages, placementPage(paper, layout, fmt.Sprintf("Mat markers · sheet %d of %d · where they lie", sheets+1, sheets+1))), nil
 }
 
-// placement says in a person's words where a card lies.
+// placement describes the place of a card for a person.
 type placement struct {
-	edge   string  // of the mat, against which it lies: left, far, right
+	edge   string  // of the mat, next to the card: left, far, right
 	corner string  // of the mat, the nearer one along that edge
 	begins float64 // from the corner to the card, mm along the edge
 	center float64 // from the corner to the card's middle
 }
 
-// placementOf finds the mat's edge next to a marker and the nearer corner. Of two
-// equally near corners it takes the near or left one.
+// placementOf finds the mat's edge next to a marker, and the nearer corner. If two corners are
+// equally near, it takes the near or left one.
 func placementOf(l calibration.Layout, m calibration.Marker) placement {
 	w, h, half := float64(l.Width), float64(l.Height), float64(calibration.MarkerCard)/2
 	var p placement
@@ -72,8 +71,8 @@ func placementOf(l calibration.Layout, m calibration.Marker) placement {
 	return p
 }
 
-// markerCard draws one card about its middle: the tag, white for at least 5 mm
-// round it, small print beyond that, and lines to cut along.
+// markerCard draws one card around its middle: the tag, at least 5 mm of white around it, small
+// print outside, and lines to cut along.
 func (p *Page) markerCard(at geom.Point, m calibration.Marker, where placement) error {
 	half := float64(calibration.MarkerCard) / 2
 	const line = 0.15
@@ -89,7 +88,7 @@ func (p *Page) markerCard(at geom.Point, m calibration.Marker, where placement) 
 	flush := fmt.Sprintf("this edge flush against the mat's %s edge", where.edge)
 	p.cardPrint(at, 0, fmt.Sprintf("marker %d · this edge away from player 1", m.ID))
 	switch where.edge {
-	case "left": // the card lies left of the mat: its right edge touches
+	case "left": // a card left of the mat: its right edge touches
 		p.cardPrint(at, 90*geom.Degree, flush)
 		p.cardPrint(at, 180*geom.Degree, along)
 	case "right":
@@ -102,9 +101,8 @@ func (p *Page) markerCard(at geom.Point, m calibration.Marker, where placement) 
 	return nil
 }
 
-// cardPrint writes small along the edge of a card that lies in the direction turn,
-// clockwise from the top. The lower edge's text stands upright. The letters keep
-// to the outer 2.6 mm of the card.
+// cardPrint writes small text along a card's edge in the direction turn, clockwise from the top.
+// Text at the lower edge is upright. The letters stay within the outer 2.6 mm of the card.
 func (p *Page) cardPrint(at geom.Point, turn geom.Angle, s string) {
 	const capital, edge, most = 1.6, 0.8, 53.0 // letters; from card's edge; length
 	height := capital * min(1, most/regular().width(s, capital))
@@ -117,7 +115,7 @@ func (p *Page) cardPrint(at geom.Point, turn geom.Angle, s string) {
 	p.text(regular(), at.Add(geom.Point{X: base.X*cos - base.Y*sin, Y: base.X*sin + base.Y*cos}), height, center, turn, black, s)
 }
 
-// tagShape draws the black cells of a 36h11 tag about its middle, as one shape.
+// tagShape draws the black cells of a 36h11 tag around its middle, as one shape.
 func tagShape(at geom.Point, m calibration.Marker) (Shape, error) {
 	cell := float64(m.Size) / calibration.TagCells
 	x0, y0 := at.X-float64(m.Size)/2, at.Y-float64(m.Size)/2
@@ -137,8 +135,8 @@ func tagShape(at geom.Point, m calibration.Marker) (Shape, error) {
 	return out, nil
 }
 
-// placementPage draws the mat, smaller, with its markers and the distances to lay
-// them by, and lists the same below.
+// placementPage draws the mat in reduced size with its markers and the distances for laying them,
+// and lists the same below.
 func placementPage(paper Paper, l calibration.Layout, title string) Page {
 	page := paper.newPage(title)
 	area := paper.content()
@@ -162,15 +160,15 @@ func placementPage(paper Paper, l calibration.Layout, title string) Page {
 	return page
 }
 
-// dimension draws the distance from the mat's corner to a card, outside the
-// cards: short ones near them, long ones further out, so that they do not cross.
+// dimension draws the distance from the mat's corner to a card, outside the cards: short ones near
+// them, long ones further out, so that they do not cross.
 func (p *Page) dimension(l calibration.Layout, m calibration.Marker, to func(x, y float64) geom.Point) {
 	const short, near, far = 12.0, 2.5, 12.0 // on the page; the last two from the cards' outer edge
 	where := placementOf(l, m)
 	corner, along, away := where.axes(l)
 	card := corner.Add(along.Mul(where.begins))
 	from, end := to(corner.X, corner.Y), to(card.X, card.Y)
-	out := to(corner.X+away.X, corner.Y+away.Y).Sub(from) // the scale of the drawing, outwards
+	out := to(corner.X+away.X, corner.Y+away.Y).Sub(from) // outwards, in the drawing's scale
 	scale := out.Norm()
 	out = out.Mul(1 / scale)
 	level := scale*float64(calibration.MarkerCard) + near
@@ -188,8 +186,8 @@ func (p *Page) dimension(l calibration.Layout, m calibration.Marker, to func(x, 
 	for _, q := range [2]geom.Point{from, end} {
 		p.line(q.Sub(out), q.Add(out), 0.2, black)
 	}
-	// The figure stands beyond the line: next to it at the mat's sides, over or
-	// under it at the far and near edge.
+	// The figure is beyond the line: next to it at the mat's sides, above or below it at the far and
+	// near edge.
 	at, share := middle.Add(out.Mul(2)), center
 	switch {
 	case out.X < -0.5:
@@ -202,8 +200,8 @@ func (p *Page) dimension(l calibration.Layout, m calibration.Marker, to func(x, 
 	p.text(regular(), at, 2, share, 0, black, fmt.Sprintf("%.1f", where.begins))
 }
 
-// axes returns the corner on the table that a card is measured from, and the unit
-// vectors from there to the card and out of the mat.
+// axes returns the corner of the table from which a card is measured, and the unit vectors from
+// there to the card and out of the mat.
 func (w placement) axes(l calibration.Layout) (corner, along, away geom.Point) {
 	switch w.edge {
 	case "left":
@@ -226,7 +224,7 @@ func (w placement) axes(l calibration.Layout) (corner, along, away geom.Point) {
 	return corner, along, away
 }
 
-// placementList writes the rules for laying the cards and one line per marker.
+// placementList writes the rules for laying the cards, and one line per marker.
 func (p *Page) placementList(l calibration.Layout, at geom.Point) {
 	lines := []string{
 		"1  Check both 100 mm rules with a steel rule, on every sheet: 99.7 to 100.3 mm. Else print again at 100 %.",

@@ -9,16 +9,16 @@ import (
 	"sightline/engine/geom"
 )
 
-// The mats that the eight markers suit: on a smaller one the cards would crowd,
-// and no camera of ours sees a larger one.
+// The mats for the eight markers. On a smaller one the cards are too close; no camera can see a
+// larger one.
 const (
 	minMat = 300 * geom.Millimeter
 	maxMat = 2000 * geom.Millimeter
 )
 
-// ParseMat reads "914.4x914.4", in mm.
+// ParseMat parses "914.4x914.4", in mm.
 func ParseMat(s string) (width, height geom.Length, err error) {
-	// Who writes inches learns what they are in mm.
+	// Convert inches to mm for the error text.
 	plain := strings.NewReplacer(`"`, "", "″", "", "in", "", " ", "").Replace(s)
 	ws, hs, ok := strings.Cut(plain, "x")
 	w, errW := strconv.ParseFloat(ws, 64)

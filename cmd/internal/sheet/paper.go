@@ -7,14 +7,14 @@ import (
 	"sightline/engine/geom"
 )
 
-// Paper is a size of paper, standing upright, and the printer that it goes into.
+// Paper is a size of paper in portrait, and its printer.
 type Paper struct {
 	Name          string
 	Width, Height geom.Length
 	Printer       PrinterScale
 }
 
-// ParsePaper reads a paper's name: a4, letter, a3 or tabloid.
+// ParsePaper parses a paper's name: a4, letter, a3 or tabloid.
 func ParsePaper(name string) (Paper, error) {
 	switch name {
 	case "a4":
@@ -29,25 +29,25 @@ func ParsePaper(name string) (Paper, error) {
 	return Paper{}, fmt.Errorf("paper: expected a4, letter, a3 or tabloid, got %q", name)
 }
 
-// Landscape returns the paper lying on its side.
+// Landscape returns the paper in landscape.
 func (p Paper) Landscape() Paper {
 	p.Name, p.Width, p.Height = p.Name+" landscape", p.Height, p.Width
 	return p
 }
 
-// The rules to check the printer by: solid bars whose outer ends are the length.
+// The rules for checking the printer: solid bars with this length between their outer ends.
 const (
 	ruleLength = 100 * geom.Millimeter
 	ruleWidth  = 1.5 * geom.Millimeter
 )
 
-// contentArea is the part of a page that its content may use.
+// contentArea is the part of a page for its content.
 type contentArea struct{ x0, y0, x1, y1 float64 }
 
 func (a contentArea) width() float64  { return a.x1 - a.x0 }
 func (a contentArea) height() float64 { return a.y1 - a.y0 }
 
-// content returns what header, rules and the printer's margins leave free.
+// content returns the area inside header, rules and the printer's margins.
 func (p Paper) content() contentArea {
 	return contentArea{18, 14, float64(p.Width) - 8, float64(p.Height) - 18}
 }
@@ -69,20 +69,20 @@ func (p Paper) newPage(title string) Page {
 	page.text(bold(), geom.Point{X: c.x1, Y: head}, 2.6, right, 0, black, "print at 100 %, not fit to page")
 
 	n, w := float64(ruleLength), float64(ruleWidth)
-	// The printer's x runs along the paper's short side, whichever way it is read.
+	// The printer's x runs along the paper's short side, in portrait and landscape.
 	across, down := "100 mm x", "100 mm y"
 	if p.Width > p.Height {
 		across, down = down, across
 	}
 	page.text(regular(), geom.Point{X: c.x0, Y: float64(p.Height) - 14.2}, 1.8, left, 0, black, p.Printer.advice())
-	x, y := c.x0, float64(p.Height)-10.5 // left end of the rule across, its upper edge
+	x, y := c.x0, float64(p.Height)-10.5 // left end of the horizontal rule, its upper edge
 	page.rect(x, y, x+n, y+w, black)
 	page.measured(geom.Point{X: x + n + 3, Y: y + w}, 0, across)
 
-	x, y = 8, c.y0 // upper end of the rule down, its left edge
+	x, y = 8, c.y0 // upper end of the vertical rule, its left edge
 	page.rect(x, y, x+w, y+n, black)
 	page.measured(geom.Point{X: x + w, Y: y + n + 3 + measuredLength}, -90*geom.Degree, down)
-	const marks = 11 // one every centimetre
+	const marks = 11 // one per centimetre
 	for i := range marks {
 		at := 10 * float64(i)
 		page.tick(geom.Point{X: c.x0 + at, Y: float64(p.Height) - 10.5}, geom.Point{Y: -1}, i, marks)
@@ -91,8 +91,8 @@ func (p Paper) newPage(title string) Page {
 	return page
 }
 
-// tick draws the i-th mark of a rule, 1 mm long; the first and the last lie
-// within the rule's length.
+// tick draws the i-th mark of a rule, 1 mm long. The first and the last are inside the rule's
+// length.
 func (p *Page) tick(at, out geom.Point, i, marks int) {
 	const width = 0.2
 	along := geom.Point{X: math.Abs(out.Y), Y: math.Abs(out.X)}
@@ -105,11 +105,11 @@ func (p *Page) tick(at, out geom.Point, i, marks int) {
 	p.line(at, at.Add(out), width, black)
 }
 
-// measuredLength is the length of the box "measured: ____ mm", with the words before it.
+// measuredLength is the length of the box "measured: ____ mm" with the words before it.
 const measuredLength = 65.0
 
-// measured draws a rule's length and the box to write the measured one into. start
-// is the lower left corner as the text is read.
+// measured draws a rule's length, and the box for the measured one. start is the lower left corner
+// in the direction of reading.
 func (p *Page) measured(start geom.Point, turn geom.Angle, length string) {
 	const capital, boxAt, boxHigh = 2.2, 16.0, 5.0
 	sin, cos := math.Sincos(float64(turn))

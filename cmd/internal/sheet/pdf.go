@@ -14,20 +14,19 @@ import (
 // pointsPerMM converts millimetres to the PDF's own unit.
 const pointsPerMM = 72 / float64(geom.Inch)
 
-// WritePDF draws pages as one PDF document. Text is outlines; the same words lie
-// invisibly over them so that they can be searched and read aloud.
+// WritePDF draws pages as one PDF document. Text is outlines, with the same words invisibly on top
+// for search and screen readers.
 func WritePDF(w io.Writer, pages []Page) error {
 	f := fpdf.New("P", "mm", "A4", "")
 	f.SetMargins(0, 0, 0)
 	f.SetAutoPageBreak(false, 0)
 	f.SetCreator("sightline", true)
-	// The same sheet is the same file, whenever it is made.
+	// The same sheet gives the same file at any time.
 	f.SetCreationDate(time.Unix(0, 0).UTC())
 	f.SetModificationDate(time.Unix(0, 0).UTC())
 	f.SetCatalogSort(true)
-	// Tell viewers not to scale when they print. fpdf knows no viewer preferences;
-	// it writes the language as it stands, so they follow there, and the closing
-	// bracket that fpdf adds falls into a comment.
+	// Tell viewers not to scale when printing. fpdf has no viewer preferences; it writes the
+	// language unescaped, so they follow it there, and fpdf's closing bracket falls into a comment.
 	f.SetLang("en) /ViewerPreferences << /PrintScaling /None >> %")
 	encode := f.UnicodeTranslatorFromDescriptor("cp1252")
 	for i, p := range pages {
@@ -46,8 +45,8 @@ func WritePDF(w io.Writer, pages []Page) error {
 	return f.Output(w)
 }
 
-// pdfPath writes a filled path in points, to a third of a micrometre (fpdf's own
-// path calls round to 3.5 µm).
+// pdfPath writes a filled path in points, to a third of a micrometre. (fpdf's own path calls round
+// to 3.5 µm.)
 func pdfPath(s Shape, height float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.4f %.4f %.4f rg\n", float64(s.Fill.R)/255, float64(s.Fill.G)/255, float64(s.Fill.B)/255)
@@ -63,11 +62,11 @@ func pdfPath(s Shape, height float64) string {
 
 // invisible writes the words of a shape without ink, over its outlines.
 func invisible(f *fpdf.Fpdf, w Words, encode func(string) string) {
-	const capital = 0.718 // cap height of Helvetica over its size
+	const capital = 0.718 // cap height of Helvetica divided by its size
 	text := encode(w.Text)
 	size := float64(w.Height) * pointsPerMM / capital
 	f.SetFont("Helvetica", "", size)
-	if n := f.GetStringWidth(text); n > 0 { // as wide as the outlines are
+	if n := f.GetStringWidth(text); n > 0 { // as wide as the outlines
 		f.SetFontSize(size * float64(w.Length) / n)
 	}
 	f.TransformBegin()

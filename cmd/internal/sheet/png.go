@@ -17,14 +17,13 @@ import (
 	"sightline/engine/geom"
 )
 
-// The resolutions that a PNG may have, in dots per inch.
+// The possible resolutions of a PNG, in dots per inch.
 const (
 	MinDPI = 72
 	MaxDPI = 1200
 )
 
-// WritePNG draws one page as a picture of dpi dots per inch, which it also states
-// in the file (pHYs).
+// WritePNG draws one page as a picture of dpi dots per inch, and states that in the file (pHYs).
 func WritePNG(w io.Writer, p Page, dpi int) error {
 	if dpi < MinDPI || dpi > MaxDPI {
 		return fmt.Errorf("dpi: expected %d…%d, got %d", MinDPI, MaxDPI, dpi)
@@ -34,15 +33,15 @@ func WritePNG(w io.Writer, p Page, dpi int) error {
 	return encoder.Encode(&stater{w: w, perMeter: uint32(math.Round(perMM * 1000))}, newDrawing(p.drawn(), perMM))
 }
 
-// pixels returns how many pixels a length has, at least one.
+// pixels returns the number of pixels of a length, at least one.
 func pixels(l geom.Length, perMM float64) int { return max(1, int(math.Round(float64(l)*perMM))) }
 
-// stater passes a PNG file on and states its resolution, which image/png cannot:
-// the pHYs chunk follows the header chunk.
+// stater passes on a PNG file and adds its resolution, which image/png cannot: the pHYs chunk
+// follows the header chunk.
 type stater struct {
 	w        io.Writer
 	perMeter uint32
-	head     []byte // what has been written of signature and header chunk; nil once they are passed on
+	head     []byte // signature and header chunk written so far; nil once they are passed on
 	done     bool
 }
 
@@ -65,18 +64,18 @@ func (s *stater) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// bandRows is how many rows of pixels are drawn at a time: a sheet at 1200 dpi needs
-// no more memory than one at 72.
+// bandRows is the number of rows drawn at a time, so that a sheet at 1200 dpi needs no more memory
+// than one at 72.
 const bandRows = 128
 
-// drawing is a page as a picture. It draws bands of rows when they are asked for,
-// and is meant to be read row by row, as image/png does.
+// drawing is a page as a picture. It draws bands of rows on demand, for readers that go row by row,
+// like image/png.
 type drawing struct {
 	size   image.Point
 	areas  []area
 	band   *image.RGBA
 	raster vector.Rasterizer
-	last   color.Color // what At answered last: most neighbours are alike, and need no allocation
+	last   color.Color // last result of At: most neighbours are equal, and need no allocation
 }
 
 // area is a shape in pixels, 0 at the outer edge of the first pixel.
@@ -115,7 +114,7 @@ func (d *drawing) At(x, y int) color.Color {
 	return d.last
 }
 
-// draw draws the band that begins with the row top, on white paper.
+// draw draws the band that begins with row top, on white paper.
 func (d *drawing) draw(top int) {
 	d.band = image.NewRGBA(image.Rect(0, top, d.size.X, min(top+bandRows, d.size.Y)))
 	draw.Draw(d.band, d.band.Rect, image.White, image.Point{}, draw.Src)

@@ -7,18 +7,16 @@ import (
 	"sightline/engine/geom"
 )
 
-// PrinterScale is what a printer makes of a length: the measured length over the
-// true one, across (X, along the paper's short side) and along (Y). The zero
-// value is a true printer, as is 1 and 1.
+// PrinterScale is a printer's scale: the measured length divided by the true one, across (X, along
+// the paper's short side) and along (Y). The zero value is a true printer, like 1 and 1.
 type PrinterScale struct{ X, Y float64 }
 
-// ScaleRange is how far from 1 a printer's scale may be. Paper feeds are off by
-// less than 1 %; a viewer that fits the page to the paper takes 3 % and more, and
-// on A3 what is enlarged by 3 % is drawn beyond the page.
+// ScaleRange is how far from 1 a printer's scale may be. Paper feeds are off by less than 1 %. A
+// viewer that fits the page to the paper changes it by 3 % or more, and on A3 a drawing enlarged by
+// 3 % leaves the page.
 const ScaleRange = 0.025
 
-// ParsePrinterScale checks a printer's scale. 0 stands for a scale that was not
-// given, 1.
+// ParsePrinterScale checks a printer's scale. 0 means that it was not given, and counts as 1.
 func ParsePrinterScale(x, y float64) (PrinterScale, error) {
 	for axis, v := range map[string]float64{"x": x, "y": y} {
 		if v != 0 && !(math.Abs(v-1) <= ScaleRange+1e-9) {
@@ -30,7 +28,7 @@ func ParsePrinterScale(x, y float64) (PrinterScale, error) {
 	return PrinterScale{x, y}, nil
 }
 
-// factors returns the scale with 1 for what was not given.
+// factors returns the scale, with 1 for what was not given.
 func (s PrinterScale) factors() (x, y float64) {
 	x, y = s.X, s.Y
 	if x == 0 {
@@ -42,13 +40,13 @@ func (s PrinterScale) factors() (x, y float64) {
 	return x, y
 }
 
-// compensates reports whether sheets for this printer are drawn otherwise than true.
+// compensates reports whether sheets for this printer are drawn in another size.
 func (s PrinterScale) compensates() bool {
 	x, y := s.factors()
 	return x != 1 || y != 1
 }
 
-// String writes the two factors.
+// String formats the two factors.
 func (s PrinterScale) String() string {
 	x, y := s.factors()
 	return fmt.Sprintf("printer scale x %s, y %s", factor(x), factor(y))
@@ -56,7 +54,7 @@ func (s PrinterScale) String() string {
 
 func factor(v float64) string { return fmt.Sprintf("%.5g", v) }
 
-// advice says on the sheet what the bars are for.
+// advice returns the text about the bars on the sheet.
 func (s PrinterScale) advice() string {
 	if s.compensates() {
 		return fmt.Sprintf("Drawn for %v: both bars should now measure 100.0 mm. Lay a steel rule on them and write down what you read.", s)
@@ -65,15 +63,14 @@ func (s PrinterScale) advice() string {
 		"--printer-scale-x and -y = length ÷ 100."
 }
 
-// drawn returns the page as it has to be drawn for its printer: about the middle
-// of the paper, so that the margins stay; a page without margins shrinks or grows
-// with what it shows.
+// drawn returns the page as it must be drawn for its printer: scaled around the middle of the
+// paper, so that the margins stay. A page without margins changes its size with its content.
 func (p Page) drawn() Page {
 	if !p.Printer.compensates() {
 		return p
 	}
 	sx, sy := p.Printer.factors()
-	if p.Width > p.Height { // lies on its side: the printer's x runs down the page
+	if p.Width > p.Height { // landscape: the printer's x runs down the page
 		sx, sy = sy, sx
 	}
 	cx, cy := float64(p.Width)/2, float64(p.Height)/2
@@ -96,7 +93,7 @@ func (p Page) drawn() Page {
 	return out
 }
 
-// moved returns the shape with every point, and where its words begin, taken elsewhere.
+// moved returns the shape with every point, and the start of its words, mapped by to.
 func (s Shape) moved(to func(geom.Point) geom.Point) Shape {
 	out := Shape{Fill: s.Fill}
 	if s.Words != nil {

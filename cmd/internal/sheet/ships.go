@@ -10,10 +10,9 @@ import (
 )
 
 // shipEntry matches one entry of --ships.
-var shipEntry = regexp.MustCompile(`^([^:-]+)(?:-([^:-]+))?(?::([^:]*))?$`) // a base's name may hold a hyphen
+var shipEntry = regexp.MustCompile(`^([^:-]+)(?:-([^:-]+))?(?::([^:]*))?$`) // a base's name may have a hyphen
 
-// ParseShips reads "A1,B2:medium,A3-A8:large". A ship may stand there once: its
-// code is its identity.
+// ParseShips parses "A1,B2:medium,A3-A8:large". A ship may occur once: its code is its identity.
 func ParseShips(list string) ([]token.Token, error) {
 	var out []token.Token
 	seen := map[token.ShipCode]bool{}
@@ -37,7 +36,7 @@ func ParseShips(list string) ([]token.Token, error) {
 	return out, nil
 }
 
-// parseShipEntry reads one entry of --ships: a ship or a range, and the base.
+// parseShipEntry parses one entry of --ships: a ship or a range, and the base.
 func parseShipEntry(entry string) ([]token.ShipCode, engine.Base, error) {
 	m := shipEntry.FindStringSubmatch(entry)
 	if m == nil {

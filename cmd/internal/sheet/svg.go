@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// WriteSVG draws one page as SVG whose user unit is the millimetre. Text is
-// outlines, labelled with its words.
+// WriteSVG draws one page as SVG with the millimetre as its user unit. Text is outlines, labelled
+// with its words.
 func WriteSVG(w io.Writer, p Page) error {
 	p = p.drawn()
 	out := bufio.NewWriter(w)
@@ -27,7 +27,7 @@ func WriteSVG(w io.Writer, p Page) error {
 		fmt.Fprintf(out, `<path fill="#%02x%02x%02x"%s d="%s"/>`+"\n", s.Fill.R, s.Fill.G, s.Fill.B, label, svgPath(s))
 	}
 	out.WriteString("</svg>\n")
-	return out.Flush() // a bufio.Writer keeps the first error for here
+	return out.Flush() // a bufio.Writer returns its first error here
 }
 
 func svgPath(s Shape) string {
@@ -42,7 +42,7 @@ func svgPath(s Shape) string {
 	return b.String()
 }
 
-// number prints millimetres to the micrometre, without needless zeros.
+// number formats millimetres to the micrometre, without needless zeros.
 func number(v float64) string {
 	s := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', 3, 64), "0"), ".")
 	if s == "-0" {
@@ -53,6 +53,6 @@ func number(v float64) string {
 
 func escaped(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder does not fail
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
 	return b.String()
 }

@@ -14,10 +14,10 @@ import (
 	"sightline/engine/geom"
 )
 
-// font gives the outlines and widths of a compiled-in font's glyphs, in font units.
+// font has the outlines and widths of an embedded font's glyphs, in font units.
 type font struct {
 	sfnt    *sfnt.Font
-	perEm   fixed.Int26_6 // asking for this size gives font units
+	perEm   fixed.Int26_6 // a size that gives font units
 	capital float64       // height of "H", font units
 }
 
@@ -40,7 +40,7 @@ func newFont(data []byte) *font {
 	return f
 }
 
-// index returns the glyph of a character, 0 (the empty box) when there is none.
+// index returns the glyph of a character, or 0 (the empty box) if there is none.
 func (f *font) index(buf *sfnt.Buffer, r rune) sfnt.GlyphIndex {
 	g, err := f.sfnt.GlyphIndex(buf, r)
 	if err != nil {
@@ -58,8 +58,8 @@ func (f *font) advance(buf *sfnt.Buffer, g sfnt.GlyphIndex) float64 {
 	return float64(w)
 }
 
-// glyph returns the outline of a glyph as polygons in font units, y up, each of
-// its quadratic curves as so many chords.
+// glyph returns the outline of a glyph as polygons in font units, y up, each of its quadratic
+// curves as chords.
 func (f *font) glyph(buf *sfnt.Buffer, g sfnt.GlyphIndex, chords int) (rings [][]geom.Point) {
 	segments, err := f.sfnt.LoadGlyph(buf, g, f.perEm, nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *font) glyph(buf *sfnt.Buffer, g sfnt.GlyphIndex, chords int) (rings [][
 	return rings
 }
 
-// width returns the length of a line of text whose capitals are height mm high.
+// width returns the length of a line of text with capitals height mm high.
 func (f *font) width(s string, height float64) float64 {
 	var buf sfnt.Buffer
 	w := 0.0
@@ -97,7 +97,7 @@ func (f *font) width(s string, height float64) float64 {
 	return w * height / f.capital
 }
 
-// align says which point of a line of text is given: a share of its length.
+// align is the anchor of a line of text, as a share of its length.
 type align float64
 
 const (
@@ -106,16 +106,16 @@ const (
 	right  align = 1
 )
 
-// text spells a line of text on the page: at is on the base line, height is that
-// of the capitals in mm, turn is clockwise on the page.
+// text writes a line of text on the page: at is on the base line, height is that of the capitals in
+// mm, turn is clockwise on the page.
 func (p *Page) text(f *font, at geom.Point, height float64, a align, turn geom.Angle, ink color.RGBA, s string) {
 	sin, cos := math.Sincos(float64(turn))
 	along, down := geom.Point{X: cos, Y: sin}, geom.Point{X: -sin, Y: cos}
 	length := f.width(s, height)
 	start := at.Sub(along.Mul(float64(a) * length))
 	shape := Shape{Fill: ink, Words: &Words{Text: s, Start: start, Turn: turn, Height: geom.Length(height), Length: geom.Length(length)}}
-	// The longest curves of a letter are about half as long as it is high, and a
-	// chord of the n-th part of one is off by 1/(4n²) of that: 0.015 mm here.
+	// The longest curves of a letter are about half as long as it is high. A chord of the n-th part
+	// of one is off by 1/(4n²) of that: 0.015 mm here.
 	chords := int(math.Ceil(math.Sqrt(height / (8 * 0.015))))
 	k, pen := height/f.capital, 0.0
 	var buf sfnt.Buffer

@@ -15,8 +15,8 @@ type placedToken struct {
 	x, y  float64
 }
 
-// Tokens lays ship tokens out on as many sheets as they need, with cut marks. The error names a
-// token that no sheet of the paper holds.
+// Tokens lays out ship tokens on as many sheets as they need, with cut marks. The error names a
+// token that fits on no sheet of the paper.
 func Tokens(paper Paper, tokens []token.Token) ([]Page, error) {
 	layout, err := packed(paper, tokens)
 	if err != nil {
@@ -34,8 +34,8 @@ func Tokens(paper Paper, tokens []token.Token) ([]Page, error) {
 	return pages, nil
 }
 
-// packed puts tokens into rows, the longest first, and rows onto pages. Tokens of huge bases stand
-// upright: along the paper's long side.
+// packed puts tokens into rows, the longest first, and rows onto pages. Tokens of huge bases are
+// upright, along the paper's long side.
 func packed(paper Paper, tokens []token.Token) ([][]placedToken, error) {
 	const marks, gap = 3.0, 6.0 // length of the cut marks; between two tokens
 	tokens = slices.Clone(tokens)

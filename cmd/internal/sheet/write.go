@@ -13,7 +13,7 @@ import (
 	"sightline/calibration/atomicfile"
 )
 
-// Format is a form in which sheets are written.
+// Format is a file format of sheets.
 type Format string
 
 // The formats.
@@ -23,7 +23,7 @@ const (
 	SVG Format = "svg"
 )
 
-// ParseFormat reads a format's name.
+// ParseFormat parses a format's name.
 func ParseFormat(s string) (Format, error) {
 	switch f := Format(s); f {
 	case PDF, PNG, SVG:
@@ -32,8 +32,8 @@ func ParseFormat(s string) (Format, error) {
 	return "", fmt.Errorf("format: expected pdf, png or svg, got %q", s)
 }
 
-// FormatOf settles the format of a file: the one that was asked for, or that of
-// the file's ending when none was. It fails when the two disagree.
+// FormatOf returns the format of a file: the requested one, or that of the file's ending if none
+// was requested. It fails if the two disagree.
 func FormatOf(asked, file string) (Format, error) {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
 	of, err := ParseFormat(ending)
@@ -53,10 +53,9 @@ func FormatOf(asked, file string) (Format, error) {
 	return f, nil
 }
 
-// WriteFiles writes pages to a file: a PDF holds them all; of PNG and SVG each
-// page is a file of its own, with -1, -2 … before the ending when there are
-// several. It returns the names of the files written. A file that could not be
-// finished is removed.
+// WriteFiles writes pages to a file. A PDF has all of them; of PNG and SVG each page is a file of
+// its own, with -1, -2 … before the ending if there are several. It returns the names of the files.
+// It removes a file that it could not finish.
 func WriteFiles(file string, f Format, dpi int, pages []Page) ([]string, error) {
 	if f == PDF {
 		err := Create(file, func(w io.Writer) error { return WritePDF(w, pages) })
@@ -87,7 +86,7 @@ func writePage(w io.Writer, f Format, dpi int, p Page) error {
 	return WritePDF(w, []Page{p})
 }
 
-// WriteTo writes pages to a stream, which can hold one picture only.
+// WriteTo writes pages to a stream, which can have only one picture.
 func WriteTo(w io.Writer, f Format, dpi int, pages []Page) error {
 	if f == PDF {
 		return WritePDF(w, pages)
@@ -98,8 +97,8 @@ func WriteTo(w io.Writer, f Format, dpi int, pages []Page) error {
 	return writePage(w, f, dpi, pages[0])
 }
 
-// Create writes a file as a whole or not at all. What is there and is no file
-// (/dev/stdout, a pipe) is written to directly.
+// Create writes a file wholly or not at all. If the name exists and is no file (/dev/stdout, a
+// pipe), it writes to it directly.
 func Create(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return createDirectly(name, write)
@@ -116,7 +115,7 @@ func Create(name string, write func(io.Writer) error) error {
 
 func createDirectly(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) { // opening it to write would wait for a reader
+	if errors.Is(err, syscall.ENXIO) { // opening it for writing would wait for a reader
 		return fmt.Errorf("%s: expected a file that can be written: is a pipe from which nothing reads", name)
 	}
 	if err != nil {
@@ -128,8 +127,8 @@ func createDirectly(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// withoutPath takes the path out of an error of package os: the message names the
-// file that was asked for, not the temporary one.
+// withoutPath removes the path from an error of package os: the message names the requested file,
+// not the temporary one.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -138,7 +137,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// WriteFile writes a file as a whole or not at all.
+// WriteFile writes a file wholly or not at all.
 func WriteFile(name string, content []byte) error {
 	return Create(name, func(w io.Writer) error {
 		_, err := w.Write(content)

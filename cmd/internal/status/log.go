@@ -1,5 +1,5 @@
-// Package status is the page /status: how the program is, its cameras and gauges and the
-// end of its log, to look at and to copy into a report of a bug.
+// Package status is the page /status: the state of the program, its cameras and gauges, and the end
+// of its log, to read and to copy into a bug report.
 package status
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// tailMost is how many records the tail of the log keeps.
+// tailMost is the number of records in the tail of the log.
 const tailMost = 200
 
 // Record is a line of the log without secrets.
@@ -21,20 +21,20 @@ type Record struct {
 	Text  string `json:"text"`
 }
 
-// Tail is a slog.Handler that passes everything on to another one and keeps the last
-// records, without secrets. It is safe for concurrent use.
+// Tail is a slog.Handler that passes everything on to another one and keeps the last records,
+// without secrets. It is safe for concurrent use.
 type Tail struct {
 	next   slog.Handler
-	prefix string // of attribute keys: the groups that are open
-	attrs  string // of With, as they are written
+	prefix string // prefix of attribute keys: the open groups
+	attrs  string // of With, formatted
 	kept   *kept
 }
 
-// kept is a ring of records that all handlers made of one Tail share.
+// kept is a ring of records that all handlers of one Tail share.
 type kept struct {
 	mu   sync.Mutex
 	ring []Record
-	from int // where the oldest is, once the ring is full
+	from int // index of the oldest, once the ring is full
 }
 
 // NewTail returns a handler that passes records on to next.
@@ -116,7 +116,7 @@ const hidden = "•••"
 
 var (
 	secretKey = regexp.MustCompile(`(?i)code|token|secret|password|cookie|session`)
-	// who asks for a camera's stream with a name and a password in its address
+	// name and password in the address of a camera's stream
 	userInfo = regexp.MustCompile(`://[^/\s@"]+@`)
 	inQuery  = regexp.MustCompile(`(?i)\b(token|code|secret|password|key)=[^\s&"]+`)
 )

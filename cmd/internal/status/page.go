@@ -14,26 +14,26 @@ import (
 //go:embed static
 var static embed.FS
 
-// Page answers the status page and its data.
+// Page serves the status page and its data.
 type Page struct {
 	Hub     *live.Hub
-	Tail    *Tail // nil: no log is kept
+	Tail    *Tail // nil: no log
 	Version string
 	Started time.Time
 	Now     func() time.Time
 }
 
-// statusJSON is what the page shows besides the state.
+// statusJSON is the page's data in addition to the state.
 type statusJSON struct {
 	Version  string   `json:"version"`
 	Go       string   `json:"go"`
 	System   string   `json:"system"` // "linux/arm64"
 	Source   string   `json:"source"` // without names and passwords
 	UptimeMS int64    `json:"uptime_ms"`
-	Log      []Record `json:"log"` // the oldest first
+	Log      []Record `json:"log"` // oldest first
 }
 
-// Routes are the page's addresses.
+// Routes returns the page's addresses.
 func (p *Page) Routes() []web.Route {
 	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
 	return []web.Route{

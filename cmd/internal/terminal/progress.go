@@ -55,7 +55,7 @@ type meterKey struct{}
 
 // meter is the progress line.
 type meter struct {
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	terminal io.Writer
 	step     string // "picture 3 of 20, "
 	shown    bool   // the line is on the terminal

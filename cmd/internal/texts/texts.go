@@ -1,6 +1,5 @@
-// Package texts serves the pages in the browser's language. The pages are written in
-// English; a catalogue holds what each text is in another language. What a catalogue does
-// not hold stays English.
+// Package texts serves the pages in the browser's language. The pages are written in English; a
+// catalogue has their texts in another language. What a catalogue lacks stays English.
 package texts
 
 import (
@@ -19,11 +18,11 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Catalogue is what each English text is in another language. {} in a text stands for what
-// changes, {1} in its translation for the first of them.
+// Catalogue maps English texts to another language. {} in a text is a placeholder; {1} in its
+// translation is the first of them.
 type Catalogue map[string]string
 
-// Languages are the pages' languages, English first, with their catalogues.
+// Languages are the languages of the pages, English first, with their catalogues.
 type Languages struct {
 	matcher    language.Matcher
 	names      []string
@@ -58,7 +57,7 @@ func Load(files fs.FS) (*Languages, error) {
 	return l, nil
 }
 
-// Of returns the language that a browser wants most of those there are: "en", "de".
+// Of returns the available language that a browser prefers: "en", "de".
 func (l *Languages) Of(r *http.Request) string {
 	wanted, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
 	if err != nil || len(wanted) == 0 {
@@ -71,11 +70,11 @@ func (l *Languages) Of(r *http.Request) string {
 	return l.names[i]
 }
 
-// CatalogueOf returns the catalogue of the language that a browser wants; nil: English.
+// CatalogueOf returns the catalogue of the language that a browser prefers; nil: English.
 func (l *Languages) CatalogueOf(r *http.Request) Catalogue { return l.catalogues[l.Of(r)] }
 
-// Say returns a text, the values in the places of its {}. A figure has a decimal comma where there is a
-// catalogue, and the point in English.
+// Say returns a text with values for its placeholders. With a catalogue, figures have a decimal
+// comma, in English a point.
 func (c Catalogue) Say(text string, values ...string) string {
 	said, ok := c[text]
 	if !ok {
@@ -91,8 +90,8 @@ func (c Catalogue) Say(text string, values ...string) string {
 	return said
 }
 
-// Translated lets a handler's pages be read in the browser's language. All else passes as
-// it is, streams too.
+// Translated translates a handler's pages into the browser's language. Everything else passes
+// unchanged, streams too.
 func (l *Languages) Translated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := l.Of(r)
@@ -101,7 +100,7 @@ func (l *Languages) Translated(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		// A part of a page, or a page that has not changed, cannot be translated.
+		// A part of a page, or an unchanged page, cannot be translated.
 		r = r.Clone(r.Context())
 		r.Header.Del("Range")
 		r.Header.Del("If-Modified-Since")
@@ -120,7 +119,7 @@ func (l *Languages) Translated(next http.Handler) http.Handler {
 	})
 }
 
-// page keeps a page until it is whole; anything else is passed on at once.
+// page collects a page until it is complete; it passes on anything else at once.
 type page struct {
 	http.ResponseWriter
 	status int // 0: nothing was written yet
@@ -128,7 +127,7 @@ type page struct {
 	body   bytes.Buffer
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap returns the wrapped writer for http.ResponseController.
 func (p *page) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -157,13 +156,13 @@ func (p *page) Write(b []byte) (int, error) {
 // spoken are the attributes that people read or hear.
 var spoken = []string{"aria-label", "title", "alt", "placeholder", "label"}
 
-// raws are the elements whose content the tokenizer gives as one text.
+// raws are the elements whose content the tokenizer returns as one text.
 var raws = []string{"script", "style", "noscript"}
 
 // Page translates a page: its texts, and the attributes that people read.
 func (c Catalogue) Page(in []byte, name string) []byte {
 	var out bytes.Buffer
-	silent := "" // inside of a script or a style; noscript: a page of its own
+	silent := "" // inside a script or a style; noscript: a page of its own
 	for z := html.NewTokenizer(bytes.NewReader(in)); ; {
 		kind := z.Next()
 		raw := bytes.Clone(z.Raw())
@@ -194,7 +193,7 @@ func (c Catalogue) Page(in []byte, name string) []byte {
 	}
 }
 
-// text translates a text of a page, and leaves the space around it.
+// text translates a text of a page, and keeps the space around it.
 func (c Catalogue) text(raw []byte) []byte {
 	inner := bytes.TrimSpace(raw)
 	translated, ok := c[Key(string(inner))]
@@ -219,10 +218,10 @@ func (c Catalogue) attributes(t *html.Token, name string) (changed bool) {
 	return changed
 }
 
-// Key is a page's text as a catalogue holds it: entities read, spaces and line ends single.
+// Key returns a page's text as the key of a catalogue: with entities decoded, and single spaces.
 func Key(text string) string { return strings.Join(strings.Fields(html.UnescapeString(text)), " ") }
 
-// Of returns the texts of a page that people read: what a catalogue must hold.
+// Of returns the texts of a page that people read, which a catalogue must have.
 func Of(in []byte) (out []string) {
 	silent := ""
 	add := func(text string) {

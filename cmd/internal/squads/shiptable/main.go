@@ -1,9 +1,9 @@
-// Command shiptable writes the table of ships that ships with the program.
+// Command shiptable generates the table of ships in the program.
 //
 //	go run ./cmd/internal/squads/shiptable -from ../xwing-data2 -source "xwing-data2 0c19f62" -o cmd/internal/squads/data/second-edition.json
 //
 // -from is a clone of xwing-data2, or a file with the same facts. The same facts give the same
-// bytes, sorted and one ship on a line, so that a renewal shows what is new.
+// bytes, sorted and one ship on a line, so that a diff shows what is new.
 package main
 
 import (
