@@ -37,7 +37,9 @@ func (f *Finder) underShips(limit float32, miniatures []bool, lights []paperLigh
 	}
 	light = gray.BoxMask(light, m.Width, m.Height, lightReach, true)
 	parts := slices.DeleteFunc(m.Unexplained(f.posts(), miniatures, light), func(part []int32) bool { return f.shadowed(part, lights) })
+	next := make([]bool, len(miniatures)) // of the miniatures, without what may be their shadows
 	for k, set := range miniatures {
+		next[k] = set && m.Lies[k]
 		m.Lies[k] = m.Lies[k] || set
 	}
 	if f.underneath == nil {
@@ -45,7 +47,7 @@ func (f *Finder) underShips(limit float32, miniatures []bool, lights []paperLigh
 			f.underneath = append(f.underneath, under.NewOutline(f.shapes[i].outline))
 		}
 	}
-	for _, cells := range m.Groups(f.rims, parts, f.underneath, f.widest, int(speckShare*f.smallest)) {
+	for _, cells := range m.Groups(f.rims, parts, next, f.underneath, f.widest, int(speckShare*f.smallest)) {
 		out = append(out, f.thing(cells, 0))
 	}
 	return out

@@ -58,9 +58,9 @@ type clue struct {
 
 // Groups returns the cells where an obstacle may lie that is partly under a ship, in groups. Each group is under one base, in the gap
 // between two, or next to one side of a base, so that the hull of no group crosses a side, where lines begin. parts are what Unexplained
-// returned. widest is the largest distance, in mm, of an outline's point from its middle. What adjoins a rim counts beyond the outlines
+// returned, and miniatures are the cells of what passes for miniatures, without shadows. widest is the largest distance, in mm, of an outline's point from its middle. What adjoins a rim counts beyond the outlines
 // if it has least cells or more.
-func (m *Mat) Groups(rims []Rim, parts [][]int32, outlines []*Outline, widest float64, least int) [][]int32 {
+func (m *Mat) Groups(rims []Rim, parts [][]int32, miniatures []bool, outlines []*Outline, widest float64, least int) [][]int32 {
 	clues := m.clues(rims)
 	for _, part := range parts {
 		c := clue{cover: partCover}
@@ -69,10 +69,8 @@ func (m *Mat) Groups(rims []Rim, parts [][]int32, outlines []*Outline, widest fl
 		}
 		clues = append(clues, c)
 	}
-	if len(clues) == 0 {
-		return nil
-	}
 	cells, fits := m.placements(clues, outlines)
+	m.placeApart(miniatures, outlines, cells)
 	adjoins := gray.Close(m.Lies, m.Width, m.Height, 1)
 	for i, part := range parts {
 		if n := len(clues) - len(parts) + i; !fits[n] && len(part) >= partAlone {
@@ -240,6 +238,8 @@ const (
 	// closeGap is half the width, in cells, of the gaps that are closed in what lies on the mat, closeGapAnyShape of those in what
 	// counts as a thing in any shape: in noise a cloud's dark waist looks bare.
 	closeGap, closeGapAnyShape = 2, 4
+	// pointStep is the spacing, in mm, of an outline's points.
+	pointStep = 2
 	// squareShare is the half side of a square in a circle, as a share of its radius.
 	squareShare = 0.7
 	// crossingDeep is how far inside what a base hides, in mm, only lines pass that neither begin nor end at that base.
@@ -248,7 +248,7 @@ const (
 
 // Outline is an obstacle's outline about the middle of the largest circle in it.
 type Outline struct {
-	points []geom.Point // inside, every 2 mm, those nearest to the border first
+	points []geom.Point // inside, every pointStep mm, those nearest to the border first
 	reach  int          // distance of the farthest, mm
 	half   int          // of a square in that circle, in cells
 	inside []bool       // whether a point is inside, every mm, as far as reach
@@ -263,8 +263,8 @@ func NewOutline(outline geom.Polygon) *Outline {
 	var all []inner
 	var middle inner
 	lo, hi := outline.Bounds()
-	for y := lo.Y; y <= hi.Y; y += 2 {
-		for x := lo.X; x <= hi.X; x += 2 {
+	for y := lo.Y; y <= hi.Y; y += pointStep {
+		for x := lo.X; x <= hi.X; x += pointStep {
 			p := inner{at: geom.Point{X: x, Y: y}}
 			if p.deep = outline.BoundaryDistance(p.at); !outline.Contains(p.at) || p.deep < placeInset {
 				continue
@@ -314,10 +314,7 @@ func (m *Mat) place(clues []clue, outlines []*Outline, anyShape bool, cells, fit
 	if anyShape {
 		gap = closeGapAnyShape
 	}
-	free := gray.Close(m.Lies, w, h, gap) // no bare mat
-	for k := range free {
-		free[k] = free[k] || m.Covered[k] || !m.Seen[k]
-	}
+	free := m.free(gap)
 	placed := make([]bool, len(free))
 	room := map[int][]bool{} // where a square of so many cells to each side holds no bare mat
 	for _, s := range outlines {
@@ -331,10 +328,7 @@ func (m *Mat) place(clues []clue, outlines []*Outline, anyShape bool, cells, fit
 			}
 			spots := clues[i].spots(s, room[s.half], w, h)
 			for turn := 0; turn < placeHeadings && len(spots) > 0; turn++ {
-				sin, cos := math.Sincos(2 * math.Pi * float64(turn) / placeHeadings)
-				for n, p := range s.points {
-					at[n] = int(math.Round(-sin*p.X+cos*p.Y))*w + int(math.Round(cos*p.X+sin*p.Y))
-				}
+				sin, cos := s.turned(turn, w, at)
 				for _, k := range spots {
 					if slices.ContainsFunc(at, func(d int) bool { return !free[k+d] }) || !clues[i].in(s, m.middle(k), sin, cos) {
 						continue
@@ -350,6 +344,24 @@ func (m *Mat) place(clues []clue, outlines []*Outline, anyShape bool, cells, fit
 	for k, set := range gray.BoxMask(placed, w, h, 1, true) {
 		cells[k] = cells[k] || set && free[k]
 	}
+}
+
+// free returns the cells where the picture does not show bare mat, with gaps of so many cells closed in what lies on it.
+func (m *Mat) free(gap int) []bool {
+	free := gray.Close(m.Lies, m.Width, m.Height, gap)
+	for k := range free {
+		free[k] = free[k] || m.Covered[k] || !m.Seen[k]
+	}
+	return free
+}
+
+// turned sets at to the distances, in cells of rows of so many, of the outline's points from its middle in one of placeHeadings headings.
+func (s *Outline) turned(turn, width int, at []int) (sin, cos float64) {
+	sin, cos = math.Sincos(2 * math.Pi * float64(turn) / placeHeadings)
+	for n, p := range s.points {
+		at[n] = int(math.Round(-sin*p.X+cos*p.Y))*width + int(math.Round(cos*p.X+sin*p.Y))
+	}
+	return sin, cos
 }
 
 // spots returns the cells where the middle of an outline may lie that contains a clue.

@@ -73,7 +73,7 @@ func TestARockInTheGapBetweenTwoShipsIsMentioned(t *testing.T) {
 	}
 	gap := geom.Point{X: 92.5, Y: 95}
 	found := false
-	for _, cells := range m.Groups([]Rim{rim(left), rim(right)}, nil, []*Outline{NewOutline(rock)}, 40, 10) {
+	for _, cells := range m.Groups([]Rim{rim(left), rim(right)}, nil, make([]bool, len(m.Lies)), []*Outline{NewOutline(rock)}, 40, 10) {
 		for _, k := range cells {
 			found = found || m.middle(int(k)).Distance(gap) < 1
 		}
@@ -119,8 +119,9 @@ func TestWhatLiesBehindAVisibleRimIsNotTheMiniatures(t *testing.T) {
 	for i := range hidden {
 		hidden[i].Line = i < 2 || i > 12
 	}
+	none := make([]bool, len(noticed))
 	for name, rim := range map[string]Rim{"visible": visible, "hidden": hidden} {
-		parts := m.Unexplained([]Post{{rim, pegs, anywhere}}, noticed, make([]bool, len(noticed)))
+		parts := m.Unexplained([]Post{{rim, pegs, anywhere}}, noticed, none)
 		if name == "hidden" {
 			assert.Empty(t, parts)
 			continue
@@ -130,9 +131,29 @@ func TestWhatLiesBehindAVisibleRimIsNotTheMiniatures(t *testing.T) {
 		}
 		copy(m.Lies, noticed)
 		found := 0
-		for _, cells := range m.Groups([]Rim{rim}, parts, []*Outline{NewOutline(square(-13, -13, 26))}, 40, 10) {
+		for _, cells := range m.Groups([]Rim{rim}, parts, none, []*Outline{NewOutline(square(-13, -13, 26))}, 40, 10) {
 			found += len(cells)
 		}
 		assert.Greater(t, found, 300)
+	}
+}
+
+// A miniature beyond its base in which an obstacle finds room in many places may hold one; one that only just has room does not.
+func TestWhatPassesForAMiniatureMayHoldAnObstacle(t *testing.T) {
+	base := square(40, 40, 40)
+	rock := []*Outline{NewOutline(square(-10, -10, 20))}
+	for _, c := range []struct {
+		deep  float64 // mm beyond the base
+		holds bool
+	}{{11, false}, {45, true}} {
+		m := matWith([]geom.Polygon{base}, geom.Polygon{{X: 80, Y: 40}, {X: 80 + c.deep, Y: 40}, {X: 80 + c.deep, Y: 80}, {X: 80, Y: 80}})
+		miniature := make([]bool, len(m.Lies))
+		copy(miniature, m.Lies)
+		found := 0
+		for _, cells := range m.Groups(nil, nil, miniature, rock, 40, 10) {
+			found += len(cells)
+		}
+		assert.Equal(t, c.holds, found > 300, "%v mm: %d cells", c.deep, found)
+		assert.Empty(t, m.Groups(nil, nil, make([]bool, len(m.Lies)), rock, 40, 10), "%v mm of something else", c.deep)
 	}
 }
