@@ -211,7 +211,8 @@ type answerJSON struct {
 	Verdicts []verdictJSON `json:"verdicts"`
 }
 
-func (a *answered) json() answerJSON {
+// json returns the answer, as far as the agreement permits it.
+func (a *answered) json(agreed live.Policy) answerJSON {
 	out := answerJSON{HandPx: a.hand, Ships: []shipJSON{}, Verdicts: []verdictJSON{}}
 	for i := range a.ships {
 		s := &a.ships[i]
@@ -220,6 +221,8 @@ func (a *answered) json() answerJSON {
 			float64(mm), turn.Degrees(), len(s.tries)})
 	}
 	state := a.held.State(a.choice)
+	state.Policy = agreed
+	state.WithholdPair()
 	if state.Pair == nil {
 		out.Reason = state.Reason
 		return out

@@ -42,6 +42,8 @@ type Options struct {
 	Now  func() time.Time
 	Log  *slog.Logger
 	File string // stores the last marks in a picture of the camera; "": not stored
+	// Judges reports whether a request is a judge's, whom no agreement on measuring binds; nil: none is.
+	Judges func(*http.Request) bool
 }
 
 // Desk keeps the pictures and serves the page.
@@ -330,8 +332,17 @@ func plain(err error) error {
 // answer measures the marked ships.
 func (d *Desk) answer(w http.ResponseWriter, r *http.Request, p *picture) {
 	if a, ok := d.measured(w, r, p); ok {
-		web.WriteJSON(w, http.StatusOK, a.json())
+		web.WriteJSON(w, http.StatusOK, a.json(d.agreed(r)))
 	}
+}
+
+// agreed returns the agreement on measuring that binds who asks. It binds photographs too: they
+// show the table as the camera does.
+func (d *Desk) agreed(r *http.Request) live.Policy {
+	if d.o.Judges != nil && d.o.Judges(r) {
+		return live.Policy{}
+	}
+	return d.o.Hub.Newest().Policy
 }
 
 // measured reads and measures the marks. If that fails, it answers the request and reports false.

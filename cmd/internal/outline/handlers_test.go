@@ -95,6 +95,46 @@ func cornersOf(t *testing.T, cam *calibration.Camera) (out [][2]float64) {
 	return out
 }
 
+// What the players' agreement does not permit is not measured in a picture either, but for a judge.
+func TestMarkedPicturesKeepTheAgreement(t *testing.T) {
+	b, cam := newBench(t), tablesim.DefaultCamera(1920, 1080)
+	at := "/api/outline/pictures/" + b.photo(1920, 1080).ID
+	require.Equal(t, http.StatusOK, b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam)}).Code)
+	ask := func() (a answerJSON) {
+		got := b.post(at+"/answer", request{From: "A1", To: "B1", Arc: "front", Ships: []mark{
+			{"A1", "small", []try{{400, 300, 0}}}, {"B1", "large", []try{{410, 520, 180}}},
+		}})
+		require.Equal(t, http.StatusOK, got.Code, got.Body)
+		require.NoError(t, json.Unmarshal(got.Body.Bytes(), &a))
+		return a
+	}
+	for _, c := range []struct {
+		agreed   live.Policy
+		measured string
+		verdicts bool
+		reason   string
+	}{
+		{live.Policy{}, "Range 2, in the front arc", true, ""},
+		{live.Policy{Measuring: live.MeasuringJudge}, "", false, "only the judge measures at this table"},
+		{live.Policy{Measuring: live.MeasuringEdition}, "", false, "no one has declared what to measure for"},
+		{live.Policy{Measuring: live.MeasuringEdition, Window: &live.Window{Declaration: live.Declaration{Doing: live.DoLock, Ship: "A1"}}},
+			"Range 2", true, ""},
+	} {
+		b.hub.Publish(live.State{Policy: c.agreed})
+		a := ask()
+		assert.Contains(t, a.Measured, c.measured)
+		assert.Equal(t, c.reason, a.Reason)
+		assert.Equal(t, c.verdicts, len(a.Verdicts) > 0)
+		assert.Len(t, a.Ships, 2, "where the bases stand is no secret")
+	}
+	b.hub.Publish(live.State{Policy: live.Policy{Measuring: live.MeasuringEdition,
+		Window: &live.Window{Declaration: live.Declaration{Doing: live.DoLock, Ship: "A1"}}}})
+	assert.NotContains(t, ask().Measured, "front arc", "a lock measures ranges")
+	b.hub.Publish(live.State{Policy: live.Policy{Measuring: live.MeasuringJudge}})
+	b.desk.o.Judges = func(*http.Request) bool { return true }
+	assert.Contains(t, ask().Measured, "Range 2, in the front arc", "no agreement binds judges")
+}
+
 // A photograph that shows no markers is calibrated by the mat's corners; two ships marked on it are answered about, and held.
 func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 	b, cam := newBench(t), tablesim.DefaultCamera(1920, 1080)

@@ -84,6 +84,9 @@ func New(o Options) *Table {
 // first request.
 func (t *Table) SetJudges(is func(*http.Request) bool) { t.judges = is }
 
+// Judges reports whether a request is a judge's.
+func (t *Table) Judges(r *http.Request) bool { return t.judges(r) }
+
 // String names the task.
 func (t *Table) String() string { return "game" }
 

@@ -651,3 +651,32 @@ func TestACorrectedNameIsInTheGame(t *testing.T) {
 	}
 	assert.Zero(t, round.Undoable(now[before:]), "the camera follows them under these names: undo does not take that back")
 }
+
+// The replay of the game that is played measures no more than the agreement permits: its newest
+// event is the present table.
+func TestTheReplayKeepsTheAgreement(t *testing.T) {
+	b := newBench(t)
+	b.start("2.0")
+	b.tap()
+	answer := func() string {
+		w := b.ask("GET", "/api/games/1/at?event="+jsonOf(b.game()["number"])+"&from=A1&to=B1&arc=front", "")
+		require.Equal(t, 200, w.Code, w.Body)
+		var out struct{ Answer, Meaning string }
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &out))
+		return out.Answer + out.Meaning
+	}
+	assert.Contains(t, answer(), "Range 1")
+	for _, m := range []live.Measuring{live.MeasuringJudge, live.MeasuringEdition} {
+		b.policy.Measuring = m
+		b.look()
+		assert.NotContains(t, answer(), "ange 1", m)
+		assert.NotContains(t, answer(), "attack", m)
+		assert.NotEmpty(t, answer(), "it says why")
+	}
+	b.table.SetJudges(func(*http.Request) bool { return true })
+	assert.Contains(t, answer(), "Range 1", "no agreement binds judges")
+	b.table.SetJudges(func(*http.Request) bool { return false })
+	require.Equal(t, http.StatusNoContent, b.ask("POST", "/api/game/do", `{"kind":"ended"}`).Code)
+	b.look()
+	assert.Contains(t, answer(), "Range 1", "after the game everyone may measure it")
+}

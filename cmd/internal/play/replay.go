@@ -80,7 +80,7 @@ func Scene(events []round.Event) (g *round.Game, scene engine.Scene, ok bool, er
 }
 
 // at returns the table after the last of events, and measures a pair again.
-func at(events []round.Event, from, to, arc string) (atJSON, error) {
+func at(events []round.Event, from, to, arc string, agreed live.Policy) (atJSON, error) {
 	g, scene, ok, err := Scene(events)
 	if err != nil {
 		return atJSON{}, err
@@ -114,7 +114,7 @@ func at(events []round.Event, from, to, arc string) (atJSON, error) {
 		}
 		out.Obstacles = append(out.Obstacles, outline)
 	}
-	return out, out.measure(g, &scene, from, to, arc)
+	return out, out.measure(g, &scene, from, to, arc, agreed)
 }
 
 // nameOf returns a ship's display name, with the ships that an unidentified base may be.
@@ -130,8 +130,8 @@ func sigma(s *engine.Ship) float64 {
 	return math.Sqrt((p.XX + p.YY) / 2)
 }
 
-// measure adds the answer for a pair.
-func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name string) error {
+// measure adds what the agreement permits of the answer for a pair.
+func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name string, agreed live.Policy) error {
 	if live.ShipOf(scene, from) == nil || live.ShipOf(scene, to) == nil || from == to {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name st
 		return err
 	}
 	s := live.State{Health: live.Health{Code: live.OK}, Sigmas: sigmas, Choice: live.Choice{From: from, To: to, Arc: arc}, Result: r,
-		ObstaclesWatched: !scene.ObstaclesUnseen, Play: play}
+		ObstaclesWatched: !scene.ObstaclesUnseen, Play: play, Policy: agreed}
 	s.Located.Scene = *scene
 	for i := range r.Pairs {
 		if p := &r.Pairs[i]; p.From == from && p.To == to {
@@ -162,6 +162,7 @@ func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name st
 			}
 		}
 	}
+	s.WithholdPair()
 	w := s.Text()
 	out.Answer, out.Meaning = w.Live, w.Meaning.Text
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
@@ -132,7 +133,7 @@ func (t *Table) getEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 func (t *Table) getAt(w http.ResponseWriter, r *http.Request) {
-	_, events, ok := t.eventsOf(w, r)
+	id, events, ok := t.eventsOf(w, r)
 	if !ok {
 		return
 	}
@@ -141,12 +142,24 @@ func (t *Table) getAt(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("This game has the events 1 to %d.", len(events)), http.StatusNotFound)
 		return
 	}
-	out, err := at(events[:n], r.URL.Query().Get("from"), r.URL.Query().Get("to"), r.URL.Query().Get("arc"))
+	out, err := at(events[:n], r.URL.Query().Get("from"), r.URL.Query().Get("to"), r.URL.Query().Get("arc"), t.agreed(r, id))
 	if err != nil {
 		refuse(w, err)
 		return
 	}
 	web.WriteJSON(w, http.StatusOK, out)
+}
+
+// agreed returns the agreement that binds who asks about a game: the players of the one that
+// is played, whose ships mostly stand where they stood. It binds no judge, and no one after the game.
+func (t *Table) agreed(r *http.Request, id int64) live.Policy {
+	t.mu.Lock()
+	played := t.game != nil && t.id == id && !t.game.Ended
+	t.mu.Unlock()
+	if !played || t.judges(r) {
+		return live.Policy{}
+	}
+	return t.o.Hub.Newest().Policy
 }
 
 func (t *Table) getExport(w http.ResponseWriter, r *http.Request) {
