@@ -39,7 +39,7 @@ type Board struct {
 	now    func() time.Time
 	screen *screen
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	lamps [NumLamps]lampLine
 	strip stripLine
 }

@@ -37,7 +37,7 @@ type Controls struct {
 
 	delivering sync.Mutex // held while an input is delivered, so that they stay in order
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	failure [NumControls]error
 	stale   int // inputs dropped because they were too old
 	lost    int // how often the kernel dropped edges

@@ -140,7 +140,7 @@ type screen struct {
 	now  func() time.Time
 	log  *slog.Logger
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	idle    *sync.Cond // signals that busy is false
 	busy    bool       // the goroutine is running; only it touches display
 	want    *image1bit.VerticalLSB

@@ -19,7 +19,7 @@ type csiCamera struct {
 	o    CSIOptions
 	seq  uint64 // of the last picture; owned by Next
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	child   *csi
 	closed  bool
 	knobs   map[ControlID]int32

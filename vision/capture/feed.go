@@ -87,7 +87,7 @@ type Feed struct {
 	o    FeedOptions
 
 	telling sync.Mutex // held from before a change until OnChange returns; locked before mu
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	changed chan struct{}
 	status  FeedStatus
 	latest  vision.Frame
@@ -346,7 +346,7 @@ type feedSession struct {
 	beat chan struct{} // holds a token after opening and after each frame
 	done chan struct{} // closed when the goroutine ends
 
-	mu      sync.Mutex    // guards what follows
+	mu      sync.Mutex    // guards the fields below
 	source  vision.Source // nil when closed
 	name    string
 	count   uint64

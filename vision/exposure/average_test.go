@@ -27,7 +27,7 @@ func greyWithNoise(seed uint64, sigma float64) vision.Frame {
 func TestTheMeanOfPicturesHasLessNoise(t *testing.T) {
 	var a Averager
 	_, err := a.Frame()
-	require.ErrorContains(t, err, "expected a picture")
+	require.ErrorContains(t, err, "expected at least one picture")
 	for i := range uint64(16) {
 		require.NoError(t, a.Add(greyWithNoise(i, 8)))
 	}

@@ -178,7 +178,7 @@ type captureSource struct {
 	pace capture.Pacer
 	seq  uint64
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	vc      *gocv.VideoCapture
 	mat     gocv.Mat
 	reading bool // Next is inside OpenCV: nothing may be freed

@@ -18,7 +18,7 @@ type fewListener struct {
 	here   func(netip.Addr) bool
 	refuse func() // called for each connection closed because of the limit
 
-	mu           sync.Mutex // guards the following fields, and those of the connections that change
+	mu           sync.Mutex // guards the fields below, and those of the connections that change
 	machine, net map[*fewConn]struct{}
 	turn         uint64
 }

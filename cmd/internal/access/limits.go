@@ -57,7 +57,7 @@ func take(l *rate.Limiter, n int, now time.Time) (back func(), wait time.Duratio
 type buckets[K comparable] struct {
 	each allowance
 
-	mu    sync.Mutex // guards the following fields
+	mu    sync.Mutex // guards the fields below
 	of    map[K]*rate.Limiter
 	rest  *rate.Limiter // shared by the clients beyond peersMost
 	swept time.Time     // when full limiters were last removed
@@ -208,7 +208,7 @@ func tooMany(w http.ResponseWriter, wait time.Duration, text string) {
 
 // shares counts what is in use, in total and by peer.
 type shares struct {
-	mu  sync.Mutex // guards the following fields
+	mu  sync.Mutex // guards the fields below
 	all int
 	of  map[netip.Addr]int
 }

@@ -130,7 +130,7 @@ func (t *tries) take(who trier, now time.Time) (back func(), wait time.Duration,
 
 // Pairing holds the code that pairs a device. The zero value has none yet.
 type Pairing struct {
-	mu     sync.Mutex // guards the following fields
+	mu     sync.Mutex // guards the fields below
 	code   string
 	made   time.Time
 	before string    // the previous code

@@ -31,7 +31,7 @@ import (
 type eyes struct {
 	camera calibration.Camera
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	seq  uint64
 	held *tablesim.HeldBoard
 	lost string // why no pictures come

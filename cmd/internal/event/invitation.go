@@ -78,7 +78,7 @@ func ParseInvitation(text string) (i Invitation, err error) {
 	}
 	for key, values := range q {
 		if len(values) != 1 {
-			return i, fmt.Errorf("invitation: %q stands there %d times", key, len(values))
+			return i, fmt.Errorf("invitation: %q is given %d times", key, len(values))
 		}
 	}
 	i = Invitation{URL: q.Get("url"), Event: q.Get("event"), Table: q.Get("table"), Seed: q.Get("seed"), Fingerprint: q.Get("sha256")}

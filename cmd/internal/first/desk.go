@@ -74,7 +74,7 @@ func (d *Desk) Keep(change func(*Kept) error) error {
 		return err
 	}
 	if err := next.save(d.o.Path); err != nil {
-		return fmt.Errorf("it cannot be kept: %w", err)
+		return fmt.Errorf("it cannot be saved: %w", err)
 	}
 	d.kept = next
 	return nil

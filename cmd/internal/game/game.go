@@ -59,7 +59,7 @@ type Game struct {
 	stored session // as last written; owned by Run
 	failed bool    // writing it failed
 
-	mu       sync.Mutex // guards what follows: the parts of the next state
+	mu       sync.Mutex // guards the fields below: the parts of the next state
 	seen     Seen
 	notebook notebook
 	held     *shown       // nil: live

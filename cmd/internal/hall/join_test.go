@@ -166,7 +166,7 @@ func TestInvitationsAreReadAsTheyAreWritten(t *testing.T) {
 	assert.Equal(t, i, again)
 	for text, want := range map[string]string{
 		"": "begins with sightline-hall:?", "hello": "begins with", i.String() + "\n" + i.String(): "found two",
-		i.String() + "&table=8":                                     "stands there 2 times",
+		i.String() + "&table=8":                                     "is given 2 times",
 		strings.Replace(i.String(), "table=7", "table=7.8", 1):      "1 to 16 letters",
 		strings.Replace(i.String(), "table=7", "table=%3E", 1):      "1 to 16 letters",
 		strings.Replace(i.String(), "seed=SU", "seed=SA", 1):        "nkey seed",

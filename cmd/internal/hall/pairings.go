@@ -92,7 +92,7 @@ func fromUTF16(raw []byte) []byte {
 // checkPairings cleans the texts for a line of a page, and checks that no pairing lacks anything.
 func checkPairings(list []Pairing) error {
 	if len(list) == 0 {
-		return errors.New("pairings: there are none in it")
+		return errors.New("pairings: the file has none")
 	}
 	if len(list) > pairingsMany {
 		return fmt.Errorf("pairings: expected at most %d, got %d", pairingsMany, len(list))

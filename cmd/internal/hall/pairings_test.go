@@ -130,7 +130,7 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 		`{"players":[],"rounds":[{"matches":[{"player1":{"name":"Ada"}}]}]}`: "cannot read this form",
 		`{"players":[{}],"rounds":[{"matches":[{"player2":"Ben"}]}]}`:        "pairing 1: player 1 has no name",
 		`{"players":[{}]}`: "the tournament has no rounds", "<!doctype html><table>": "this is a web page",
-		"": "the file is empty", "\ufeff\n": "the file is empty", "a,b\n": "there is no table", "table,player1,player2\n": "there are none in it",
+		"": "the file is empty", "\ufeff\n": "the file is empty", "a,b\n": "there is no table", "table,player1,player2\n": "the file has none",
 		"table,player1,player2\n1,Ada,Ben\n1,Cleo,Dan\n":                       "pairing 2: table 1 has pairing 1 already",
 		"table,player1,player2\n1.5,Ada,Ben\n":                                 "pairing 1: table: expected 1 to 16 letters",
 		"table,player1,player2\n1,,Ben\n":                                      "player 1 has no name",

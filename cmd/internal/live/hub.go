@@ -10,7 +10,7 @@ import (
 // Broadcast keeps the newest value and sends it to all listeners. A slow listener misses
 // values, always gets the newest, and never delays anyone else.
 type Broadcast[T any] struct {
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	newest    T
 	listeners map[chan T]struct{}
 	missed    uint64

@@ -133,7 +133,7 @@ func (d *Desk) ofPhoto(w http.ResponseWriter, r *http.Request) (*picture, error)
 		return nil, fmt.Errorf("the picture is larger than %d MB", photoBytes>>20)
 	}
 	if err != nil {
-		return nil, errors.New("the picture did not come in whole")
+		return nil, errors.New("the picture did not arrive completely")
 	}
 	name := sentence.Shorten(path.Base("/" + r.URL.Query().Get("name")))
 	if name == "/" || name == "." {

@@ -23,12 +23,12 @@ func CheckFile(option, path string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s %s: the directory %s is not there", option, path, dir)
+		return fmt.Errorf("%s %s: the directory %s does not exist", option, path, dir)
 	case !info.IsDir():
 		return fmt.Errorf("%s %s: %s is not a directory", option, path, dir)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s %s: is there and is not a file", option, path)
+		return fmt.Errorf("%s %s: exists and is not a file", option, path)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ type Table struct {
 	o      Options
 	judges func(*http.Request) bool // whether a request is a judge's
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	events []round.Event
 	game   *round.Game // nil when no game is played
 	id     int64       // in the record

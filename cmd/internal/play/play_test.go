@@ -232,7 +232,7 @@ func TestWhatNoGameStartsFrom(t *testing.T) {
 		"no pilots":     {`{"faction":"rebelalliance","pilots":[]}`, "expected at least one"},
 		"no faction":    {`{"pilots":[{"id":"wedgeantilles"}]}`, "faction: is missing"},
 		"a number":      {`{"faction":"rebelalliance","pilots":7}`, "expected a list"},
-		"twice":         {`{"faction":"a","faction":"b","pilots":[{"id":"x"}]}`, "stands there twice"},
+		"twice":         {`{"faction":"a","faction":"b","pilots":[{"id":"x"}]}`, "is repeated"},
 		"other edition": {first, "is of the first edition, and the game is one of 2.0"},
 		"several":       {`{"container":[{}]}`, "several squads"},
 	} {

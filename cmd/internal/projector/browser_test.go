@@ -47,7 +47,7 @@ type stage struct {
 	stop    func()
 	lit     atomic.Int64 // pictures of the browser in which lines were lit
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	shown *image.RGBA
 	lines *image.RGBA // the last picture with lines
 }

@@ -265,7 +265,7 @@ func (m *Map) check() error {
 	}
 	for _, x := range numbers {
 		if math.IsNaN(x) || math.Abs(x) > 1e9 {
-			return fmt.Errorf("map: %g is no number of one", x)
+			return fmt.Errorf("map: expected numbers up to 1e9, got %g", x)
 		}
 	}
 	if len(m.Region) < 3 || !geom.Polygon(m.Region).Convex() {

@@ -23,7 +23,7 @@ func ParseShips(list string) ([]token.Token, error) {
 		}
 		for _, c := range codes {
 			if seen[c] {
-				return nil, fmt.Errorf("%s stands there twice: expected each ship once", c.ID())
+				return nil, fmt.Errorf("%s is listed twice: expected each ship once", c.ID())
 			}
 			seen[c] = true
 			t, err := token.NewToken(c, base)

@@ -143,7 +143,7 @@ func (t *Table) check() error {
 	seen := map[string]bool{}
 	for _, s := range t.Ships {
 		if key := s.ID + " " + s.Faction; seen[key] {
-			return fmt.Errorf("ship %q of %s stands there twice", s.ID, s.Faction)
+			return fmt.Errorf("ship %q of %s is listed twice", s.ID, s.Faction)
 		} else {
 			seen[key] = true
 		}

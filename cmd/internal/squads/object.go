@@ -42,7 +42,7 @@ func readObject(at string, raw []byte) (object, error) {
 		}
 		key, _ := t.(string)
 		if _, twice := o.keys[key]; twice {
-			return o, fmt.Errorf("%s: stands there twice", o.path(short(key)))
+			return o, fmt.Errorf("%s: is repeated", o.path(short(key)))
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {

@@ -159,7 +159,7 @@ func TestWrongDataNameTheFile(t *testing.T) {
 		assert.Contains(t, err.Error(), c.want)
 	}
 	_, err := squads.Load(clone(t, map[string]string{"a/x.json": shipFile, "b/y.json": shipFile}))
-	assert.ErrorContains(t, err, "stands there twice")
+	assert.ErrorContains(t, err, "is listed twice")
 	_, err = squads.Load(t.TempDir())
 	assert.ErrorContains(t, err, "expected a clone of xwing-data2")
 	_, err = squads.Load(filepath.Join(t.TempDir(), "nothing"))

@@ -25,7 +25,7 @@ import (
 type fakeCalibration struct {
 	hub *live.CalibrationHub
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	machine *setup.Machine
 	asked   []setup.Intent
 }

@@ -22,7 +22,7 @@ import (
 type fakeJudges struct {
 	f *fakeTable
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	made  []live.Ruling
 	fails error // what Rule answers
 	holds uint64

@@ -17,7 +17,7 @@ import (
 
 // fakeLearning is what someone has taught, without a camera.
 type fakeLearning struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	state  live.LearnState
 	wanted []live.LearnIntent
 	err    error
