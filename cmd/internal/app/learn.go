@@ -168,13 +168,17 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 	return v.Frame.Gray
 }
 
+// pictureHeld refuses changes: a ruling on the held picture stores the catalogue and the mat with which
+// it was measured.
+const pictureHeld = "The picture is held, and a judge may rule on it: release it first."
+
 // inTheWay returns what prevents learning in a state.
 func inTheWay(v *live.State) (out []string) {
 	if v.Health.Code != live.OK {
 		return []string{v.Health.Line()}
 	}
 	if v.Held {
-		out = append(out, "The picture is held, and a judge may rule on it: release it first.")
+		out = append(out, pictureHeld)
 	}
 	switch ships := v.Located.Scene.Ships; len(ships) {
 	case 0:

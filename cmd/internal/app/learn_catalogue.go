@@ -87,6 +87,9 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 		l.trace, l.saved, l.view = nil, nil, live.State{}
 		return nil
 	}
+	if l.hub.Newest().Held {
+		return fmt.Errorf("%w: %s", live.ErrLearnConflict, pictureHeld)
+	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	if l.known.renew() { // a command may have changed the file a moment ago

@@ -201,6 +201,29 @@ func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T)
 	assert.False(t, s.Learning().Ended.IsZero(), "when it ended is told: a page that comes later does not show why it failed")
 }
 
+func TestACatalogueIsNotChangedUnderAHeldPicture(t *testing.T) {
+	s := newTeaching(t)
+	c, err := catalogue.Parse(strings.NewReader(string(rocks("a", "b"))))
+	require.NoError(t, err)
+	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnImport, Catalogue: c}))
+	saw := s.Learning().Catalogue.Version
+	v := s.view
+	v.Held = true
+	s.hub.Publish(v)
+	for _, in := range []live.LearnIntent{
+		{Do: live.LearnDelete, Name: "a"}, {Do: live.LearnChange, Name: "a", To: "c"}, {Do: live.LearnSave, Trace: 1},
+		{Do: live.LearnImport, Catalogue: c, Whole: true},
+	} {
+		in.Version = saw
+		err := s.Learn(in)
+		require.ErrorIs(t, err, live.ErrLearnConflict, in.Do)
+		assert.ErrorContains(t, err, "The picture is held", in.Do)
+	}
+	assert.Equal(t, saw, s.Learning().Catalogue.Version, "a ruling on the held picture stores this catalogue")
+	s.hub.Publish(s.view)
+	assert.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: saw, Name: "a"}))
+}
+
 // rocks is a catalogue's file with these names.
 func rocks(names ...string) []byte {
 	c := &catalogue.Catalogue{}

@@ -56,7 +56,7 @@ func readRuling(table string, number int64, hash string, raw []byte) *Ruling {
 	r.At, r.From, r.To, r.Title, r.Text, r.Question, r.AskedBy = e.At, e.From, e.To, e.Title, e.Text, e.Question, e.AskedBy
 	r.Reason, r.Judge, r.Decision, r.previous = e.Reason, e.Judge, string(e.Decision), e.Previous
 	for _, text := range []*string{&r.From, &r.To, &r.Title, &r.Text, &r.Question, &r.AskedBy, &r.Reason, &r.Judge} {
-		*text = sentence.Printable(strings.ReplaceAll(*text, "\n", " "), '\uFFFD') // for the list; the record itself stays as it is, byte for byte
+		*text = sentence.Printable(strings.ReplaceAll(*text, "\n", " "), '\uFFFD') // for the list: the record stays as it is
 	}
 	for _, role := range []rulings.Role{rulings.RoleColor, rulings.RoleFrame} {
 		if f, ok := e.File(role); ok && r.Picture == "" {
