@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"sightline/calibration"
@@ -92,7 +93,27 @@ func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, e
 	if h.Result, err = engine.Measure(&standing, engine.Options{Sigmas: rules.Sigmas}); err != nil {
 		return a, err
 	}
-	return a, nil
+	return a, a.overlapping()
+}
+
+// overlapping returns an error for a marked base that lies on another base by more than marks and
+// camera may be off: bases cannot, so that one of the two is marked wrongly.
+func (a *answered) overlapping() error {
+	isMarked := func(id string) bool { return slices.ContainsFunc(a.ships, func(s placed) bool { return s.id == id }) }
+	for _, p := range a.held.Result.Problems {
+		other, ok := strings.CutPrefix(p.Problem, "overlaps ")
+		if !ok || token.Unidentified(p.ID) || token.Unidentified(other) {
+			continue
+		}
+		id := p.ID
+		if !isMarked(id) {
+			id, other = other, id
+		}
+		if isMarked(id) {
+			return fmt.Errorf("%s lies on %s by %.0f mm, and bases cannot: is it marked in its place?", id, other, math.Abs(float64(p.Margin)))
+		}
+	}
+	return nil
 }
 
 // unmarked returns what the camera saw except what stands where a base is marked: the standing

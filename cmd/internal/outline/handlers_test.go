@@ -135,6 +135,25 @@ func TestMarkedPicturesKeepTheAgreement(t *testing.T) {
 	assert.Contains(t, ask().Measured, "Range 2, in the front arc", "no agreement binds judges")
 }
 
+// Bases do not lie on each other: marks that say so are refused, and marks of bases that stand side
+// by side are not, however they err within what is stated.
+func TestMarkedBasesThatOverlapAreRefused(t *testing.T) {
+	b, cam := newBench(t), tablesim.DefaultCamera(1920, 1080)
+	at := "/api/outline/pictures/" + b.photo(1920, 1080).ID
+	require.Equal(t, http.StatusOK, b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam)}).Code)
+	ask := func(apart float64) *httptest.ResponseRecorder {
+		return b.post(at+"/answer", request{From: "A1", To: "B1", Arc: "front", Ships: []mark{
+			{"A1", "small", []try{{400, 300, 0}}}, {"B1", "small", []try{{400 + apart, 300, 0}}},
+		}})
+	}
+	for _, apart := range []float64{40, 39} {
+		assert.Equal(t, http.StatusOK, ask(apart).Code, ask(apart).Body)
+	}
+	got := ask(25)
+	assert.Equal(t, http.StatusBadRequest, got.Code)
+	assert.Equal(t, "B1 lies on A1 by 15 mm, and bases cannot: is it marked in its place?\n", got.Body.String())
+}
+
 // A photograph that shows no markers is calibrated by the mat's corners; two ships marked on it are answered about, and held.
 func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 	b, cam := newBench(t), tablesim.DefaultCamera(1920, 1080)

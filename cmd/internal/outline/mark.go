@@ -120,6 +120,9 @@ func (m *mark) read(t *calibration.Table) (p placed, err error) {
 		if d := one.pose().Distance(p.pose.Point); float64(d) > tryApart {
 			return p, fmt.Errorf("%s: its tries lie %.0f mm apart: is it the same base?", m.ID, 2*float64(d))
 		}
+		if d := one.pose().Heading.Distance(p.pose.Heading).Degrees(); d > tryTurned {
+			return p, fmt.Errorf("%s: its tries point different ways: where does its nose point?", m.ID)
+		}
 	}
 	if x, y := p.pose.X, p.pose.Y; x < 0 || y < 0 || x > float64(t.Layout.Width) || y > float64(t.Layout.Height) {
 		return p, fmt.Errorf("%s would stand at (%.0f, %.0f), off the mat", m.ID, x, y)
@@ -127,8 +130,13 @@ func (m *mark) read(t *calibration.Table) (p placed, err error) {
 	return p, p.perPixel(t)
 }
 
-// tryApart, in mm, is how far a try may lie from the mean.
-const tryApart = 10
+// A try may lie tryApart, in mm, from the mean, and be turned from it by tryTurned, in degrees. A
+// hand as unsteady as that in place turns a small base by some 8° (one standard deviation). A frame
+// laid a quarter turn wrong is turned by 45° from the mean of two tries, and by 84° from that of ten.
+const (
+	tryApart  = 10
+	tryTurned = 20
+)
 
 // isOn reports whether a ship stands on the place of a marked base: two bases do not overlap.
 func (p *placed) isOn(s *engine.Ship) bool {

@@ -189,6 +189,8 @@ func TestMarksThatMakeNoSenseAreRefused(t *testing.T) {
 		"expected small":   {{"A1", "tiny", at}},
 		"off the mat":      {{"A1", "small", []try{{-20, 300, 0}}}},
 		"tries lie 60 mm":  {{"A1", "small", []try{{200, 300, 10}, {260, 300, 10}}}},
+		"A1: its tries":    {{"A1", "small", []try{{200, 300, 10}, {200, 300, 100}}}},
+		"point different":  {{"A1", "small", []try{{200, 300, 10}, {200, 300, 190}}}},
 		"in millimetres":   {{"A1", "small", []try{{math.NaN(), 300, 10}}}},
 		"at most 40 ships": make([]mark, 41),
 	} {
