@@ -48,9 +48,12 @@ const (
 	raisedBy = 0.7
 	// rests is the largest gap, in mm, between a base and a token that may lie on each other: their places are known so well.
 	rests = 1.0
+	// adjoins is the largest gap, in mm, between a base and what is seen next to it of a thing that goes on under it.
+	adjoins = 10.0
 )
 
-// raise widens the poses of ships that stand on a token: higher than the mat, they seem to stand farther from the picture's middle.
+// raise widens the poses of ships that stand on a token, or seem to: higher than the mat, they seem to stand farther from the picture's
+// middle. Where what goes on under a base is not recognised, it may be as high as any token.
 func (w *Watch) raise(sight *vision.ObstacleSight, out *vision.Located) {
 	for i := range out.Scene.Ships {
 		s := &out.Scene.Ships[i]
@@ -59,6 +62,11 @@ func (w *Watch) raise(sight *vision.ObstacleSight, out *vision.Located) {
 		for k := range sight.Views {
 			if v := &sight.Views[k]; v.Entry != nil && geom.Gap(outline, v.Outline) < rests {
 				top = max(top, v.Entry.Top)
+			}
+		}
+		for _, points := range sight.Adjoins {
+			if geom.Gap(outline, points) < adjoins && !recognised(sight.Views, points) {
+				top = max(top, w.finder.highest)
 			}
 		}
 		if top == 0 {
@@ -73,6 +81,19 @@ func (w *Watch) raise(sight *vision.ObstacleSight, out *vision.Located) {
 			}
 		}
 	}
+}
+
+// recognised reports whether most of some points lie in or next to one recognised obstacle.
+func recognised(views []vision.ObstacleView, points []geom.Point) bool {
+	return slices.ContainsFunc(views, func(v vision.ObstacleView) bool {
+		in := 0
+		for _, p := range points {
+			if geom.Gap(v.Outline, []geom.Point{p}) < thingMargin {
+				in++
+			}
+		}
+		return 2*in > len(points)
+	})
 }
 
 // baseOutline returns where the corners of a ship's base stand.

@@ -29,11 +29,12 @@ type Finder struct {
 	diff       *subtraction
 	fit        outlineFit
 	shapes     []shape
-	good       float64 // misfit of what is not searched for any further
-	believed   float64 // misfit of what may be believed
-	narrowest  float64 // radius of the largest circle in the catalogue's narrowest outline, mm
-	smallest   float64 // area of the catalogue's smallest outline, mm²
-	widest     float64 // distance of a point of an outline from its token's middle, at most, mm
+	good       float64     // misfit of what is not searched for any further
+	believed   float64     // misfit of what may be believed
+	narrowest  float64     // radius of the largest circle in the catalogue's narrowest outline, mm
+	smallest   float64     // area of the catalogue's smallest outline, mm²
+	widest     float64     // distance of a point of an outline from its token's middle, at most, mm
+	highest    geom.Length // of the catalogue's tokens
 	bases      []geom.Polygon
 	covered    []bool // cells that ships hide
 	rims       []under.Rim
@@ -90,6 +91,7 @@ func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u c
 			f.shapes = append(f.shapes, newShape(&c.Entries[i], flipped))
 			f.widest = max(f.widest, f.shapes[len(f.shapes)-1].radius)
 		}
+		f.highest = max(f.highest, c.Entries[i].Top)
 		r := geom.Polygon(c.Entries[i].Outline).Inradius()
 		area, _ := catalogue.Centroid(c.Entries[i].Outline)
 		if i == 0 || r < f.narrowest {

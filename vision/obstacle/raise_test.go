@@ -22,10 +22,28 @@ func TestAShipOnARockIsLessSureOfItsPlace(t *testing.T) {
 		Intrinsics: calibration.Intrinsics{Width: 1920, Height: 1080, Fx: 1225, Fy: 1225, Cx: 959.5, Cy: 539.5},
 		Extrinsics: calibration.Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: calibration.Vec3{-457.2, 457.2, 1250}},
 	}}
-	w := &Watch{finder: &Finder{table: table, errors: calibration.NewErrorModel(table, calibration.Uncertainty{})}}
+	w := &Watch{finder: &Finder{table: table, highest: 2, errors: calibration.NewErrorModel(table, calibration.Uncertainty{})}}
 	rock := vision.ObstacleView{Entry: &catalogue.Entry{Top: 2}}
 	rock.Outline = []geom.Point{{X: 60, Y: 60}, {X: 130, Y: 60}, {X: 130, Y: 130}, {X: 60, Y: 130}}
-	sight := &vision.ObstacleSight{Views: []vision.ObstacleView{rock}}
+	beside := vision.ObstacleView{Entry: rock.Entry}
+	beside.Outline = []geom.Point{{X: 30, Y: 60}, {X: 72, Y: 60}, {X: 72, Y: 130}, {X: 30, Y: 130}}
+	for name, c := range map[string]struct {
+		sight  vision.ObstacleSight
+		raised bool
+	}{
+		"recognised":         {vision.ObstacleSight{Views: []vision.ObstacleView{rock}}, true},
+		"not recognised":     {vision.ObstacleSight{Adjoins: [][]geom.Point{{{X: 70, Y: 90}, {X: 62, Y: 90}}}}, true},
+		"under another base": {vision.ObstacleSight{Adjoins: [][]geom.Point{{{X: 30, Y: 90}, {X: 22, Y: 90}}}}, false},
+		"next to the base, and recognised": {vision.ObstacleSight{Views: []vision.ObstacleView{beside},
+			Adjoins: [][]geom.Point{{{X: 70, Y: 90}, {X: 62, Y: 90}}}}, false},
+	} {
+		t.Run(name, func(t *testing.T) { aShipOnARock(t, w, &c.sight, c.raised) })
+	}
+}
+
+// aShipOnARock holds the covariances of a ship on a rock and of one next to it to what is seen.
+func aShipOnARock(t *testing.T, w *Watch, sight *vision.ObstacleSight, raised bool) {
+	table := &w.finder.table
 	on, off := geom.Pose{Point: geom.Point{X: 95, Y: 95}}, geom.Pose{Point: geom.Point{X: 95, Y: 155}}
 	out := vision.Located{Ships: make([]vision.ShipView, 2)}
 	for _, pose := range []geom.Pose{on, off} {
@@ -34,6 +52,12 @@ func TestAShipOnARockIsLessSureOfItsPlace(t *testing.T) {
 	}
 	before := [2]geom.Cov3{out.Scene.Ships[0].Covariance, out.Scene.Ships[1].Covariance}
 	w.raise(sight, &out)
+	assert.Equal(t, before[1], out.Scene.Ships[1].Covariance, "it stands on the mat")
+	assert.Zero(t, out.Ships[1].Shared)
+	if !raised {
+		assert.Equal(t, before[0], out.Scene.Ships[0].Covariance)
+		return
+	}
 	px, ok := table.PixelOf(on.Point, token.BaseTop+2)
 	require.True(t, ok)
 	seems, ok := table.PointAt(px, token.BaseTop)
@@ -45,6 +69,4 @@ func TestAShipOnARockIsLessSureOfItsPlace(t *testing.T) {
 	assert.Greater(t, sigmas(before[0]), 3.0, "as if it stood on the mat")
 	assert.Less(t, sigmas(out.Scene.Ships[0].Covariance), 1.5)
 	assert.NotZero(t, out.Ships[0].Shared, "another camera has it too")
-	assert.Equal(t, before[1], out.Scene.Ships[1].Covariance, "it stands on the mat")
-	assert.Zero(t, out.Ships[1].Shared)
 }
