@@ -60,8 +60,11 @@ func (f *Finder) suspect(v *vision.ObstacleView) bool {
 	return v.Misfit < suspectMisfit && !f.nearShip(v.Pose.Point)
 }
 
-// nearShip reports whether a ship's miniature or its shadow may lie at a place.
-func (f *Finder) nearShip(p geom.Point) bool { return f.shipWithin(p, token.MiniatureReach) }
+// nearShip reports whether a ship's miniature or its shadow may lie at a place, or the picture may show the miniature there: one seen
+// aslant appears farther from its base than it reaches.
+func (f *Finder) nearShip(p geom.Point) bool {
+	return f.shipWithin(p, token.MiniatureReach) || slices.ContainsFunc(f.bases, func(b geom.Polygon) bool { return f.mayHide(b, p) })
+}
 
 // maybeMiniature reports whether a match may be a ship's miniature, or its shadow.
 func (f *Finder) maybeMiniature(v *vision.ObstacleView) bool {

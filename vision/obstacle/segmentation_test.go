@@ -217,6 +217,10 @@ func TestNothingIsDecidedByAreaWhereAMiniatureMayBe(t *testing.T) {
 	assert.True(t, f.nearShip(geom.Point{X: 100, Y: 150}))
 	assert.True(t, f.nearShip(geom.Point{X: 100, Y: 120 + token.MiniatureReach - 1}))
 	assert.False(t, f.nearShip(geom.Point{X: 100, Y: 120 + token.MiniatureReach + 1}))
+	f.fit.eye = calibration.Vec3{100, -700, 1150}
+	assert.True(t, f.nearShip(geom.Point{X: 100, Y: 195}), "a camera in front sees the miniature behind its base")
+	assert.False(t, f.nearShip(geom.Point{X: 100, Y: 5}), "and not before it")
+	assert.False(t, f.nearShip(geom.Point{X: 100, Y: 230}))
 	v := vision.ObstacleView{Misfit: (suspectNearShip + suspectMisfit) / 2}
 	v.Pose.Point = geom.Point{X: 100, Y: 150}
 	assert.False(t, f.suspect(&v), "nor is it suspected")
