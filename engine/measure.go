@@ -129,8 +129,8 @@ func (t *table) setOutlines() {
 			for _, p := range pieces.Parts(k.Kind, k.Outline) {
 				outline := p.Outline
 				if i == 0 {
-					if in := pieces.InsideMat(float64(s.MatWidth), float64(s.MatHeight), k.Pose, outline); in != nil {
-						outline = in
+					if outline = t.onMat(k, outline); outline == nil {
+						continue // named as a problem
 					}
 				}
 				r := add(k.ID+p.Name, k.Kind, k.Pose, outline, k.Sigma)
@@ -141,6 +141,11 @@ func (t *table) setOutlines() {
 		}
 	}
 	t.outlines = t.outlines[:n]
+}
+
+// onMat returns what of a device's outline lies in the play area; nil: none of it (G184).
+func (t *table) onMat(k *Token, outline []geom.Point) []geom.Point {
+	return pieces.OnMat(float64(t.scene.MatWidth), float64(t.scene.MatHeight), k.Pose, outline, t.k*float64(k.Sigma))
 }
 
 // hugeObstructor is the base of a huge ship as something that obstructs attacks.
@@ -358,6 +363,9 @@ func (t *table) problems(ps []Problem) []Problem {
 		for i := range list {
 			switch k := &list[i]; {
 			case len(pieces.Parts(k.Kind, k.Outline)) > 0:
+				if j == 0 && !slices.ContainsFunc(pieces.Parts(k.Kind, k.Outline), func(p pieces.Part) bool { return t.onMat(k, p.Outline) != nil }) {
+					ps = append(ps, Problem{ID: k.ID, Problem: "device not measured: all of it lies outside the play area"})
+				}
 			case k.Kind == "":
 				ps = append(ps, Problem{ID: k.ID, Problem: what + " not measured: neither kind nor outline_mm is given"})
 			default:

@@ -374,6 +374,40 @@ func TestDrops(t *testing.T) {
 		s.MatWidth, s.MatHeight = 914.4, 914.4
 		assert.Empty(t, drop(s, "straight 1").FirstOverlapped)
 	})
+
+	t.Run("G184: a device that is off the mat as a whole counts for nothing", func(t *testing.T) {
+		// A hangs over the edge by half, and there the dropped cargo lies under it.
+		for _, rules := range []string{"1e", "2.0", "2.5"} {
+			s := enginetest.Scene(t, rules+"; A small 100 0 0; B small 100 100 0")
+			for _, c := range []struct {
+				y     float64
+				sigma geom.Length
+				on    bool
+			}{{-24, 0, true}, {-24.25, 0, false}, {-25, 0.1, false}, {-24.5, 0.1, true}} {
+				s.MatWidth, s.MatHeight = 914.4, 914.4
+				s.Devices = []engine.Token{{ID: "cargo", Kind: "spare_parts", Sigma: c.sigma, Pose: geom.Pose{Point: geom.Point{X: 100, Y: c.y}}}}
+				r, err := engine.Measure(&s, engine.Options{})
+				require.NoError(t, err)
+				m, err := move.Execute(&s, "A", move.Maneuver{Bearing: move.Stationary}, engine.Options{})
+				require.NoError(t, err)
+				assert.Equal(t, c.on, len(r.Objects) > 0, "%v %v", rules, c)
+				assert.Equal(t, c.on, len(m.Obstacles) > 0, "%v %v", rules, c)
+				var why []string
+				for _, p := range r.Problems {
+					if p.ID == "cargo" {
+						why = append(why, p.Problem)
+					}
+				}
+				if !c.on {
+					assert.Equal(t, []string{"device not measured: all of it lies outside the play area"}, why)
+				}
+			}
+			s.MatWidth, s.MatHeight = 0, 0
+			r, err := engine.Measure(&s, engine.Options{})
+			require.NoError(t, err)
+			assert.NotEmpty(t, r.Objects, "without a mat it has no edges")
+		}
+	})
 	t.Run("G184: how much of a dropped device is off the mat", func(t *testing.T) {
 		for _, c := range []struct {
 			x, y  float64

@@ -78,13 +78,17 @@ func newMover(s *engine.Scene, id string, o engine.Options) (*mover, error) {
 	}
 	for i := range s.Devices {
 		t := &s.Devices[i]
-		parts := slices.Clone(pieces.Parts(t.Kind, t.Outline))
-		for j := range parts {
-			if in := pieces.InsideMat(float64(s.MatWidth), float64(s.MatHeight), t.Pose, parts[j].Outline); in != nil {
-				parts[j].Outline = in
+		all := pieces.Parts(t.Kind, t.Outline)
+		var parts []pieces.Part
+		for _, p := range all {
+			p.Outline = pieces.OnMat(float64(s.MatWidth), float64(s.MatHeight), t.Pose, p.Outline, m.k*float64(t.Sigma))
+			if p.Outline != nil {
+				parts = append(parts, p)
 			}
 		}
-		m.add(t.ID, pieces.ObstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
+		if len(parts) > 0 || len(all) == 0 { // else it lies outside the play area, and counts for nothing (G184)
+			m.add(t.ID, pieces.ObstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
+		}
 	}
 	slices.SortStableFunc(m.things, func(a, b thing) int { return cmp.Compare(a.start, b.start) })
 	m.result = Result{Ship: id, Outcome: engine.Yes, Flees: engine.No, Margin: geom.Length(math.Inf(1))}

@@ -117,6 +117,29 @@ func InsideMat(w, h float64, at geom.Pose, outline []geom.Point) []geom.Point {
 	return cut
 }
 
+// OnMat returns what of a device's outline counts in a play area of w by h mm: its part
+// inside, as InsideMat cuts it; nil when all of it lies outside, by more than slack mm where its place
+// is not exact.
+func OnMat(w, h float64, at geom.Pose, outline []geom.Point, slack float64) []geom.Point {
+	if w <= 0 || h <= 0 {
+		return outline
+	}
+	beyond := [4]bool{true, true, true, true}
+	for _, p := range outline {
+		q := at.Transform(p)
+		for e, d := range [4]float64{-q.X, q.X - w, -q.Y, q.Y - h} {
+			beyond[e] = beyond[e] && d >= slack
+		}
+	}
+	if beyond != ([4]bool{}) {
+		return nil
+	}
+	if in := InsideMat(w, h, at, outline); in != nil || slack == 0 {
+		return in
+	}
+	return outline
+}
+
 // Clip cuts a convex polygon to the half plane n·x ≥ c.
 func Clip(g []geom.Point, n geom.Point, c float64) []geom.Point {
 	var out []geom.Point
