@@ -37,7 +37,7 @@ func ParsePlacing(s string) (Placing, error) {
 	if p := Placing(s); slices.Contains(all, p) {
 		return p, nil
 	}
-	return "", fmt.Errorf("area: expected one of obstacles, ships, features and markers, got %q", s)
+	return "", fmt.Errorf("area: expected one of obstacles, ships, features and markers, got %.40q", s)
 }
 
 // Zone is the set of points nearer to an outline than a distance.

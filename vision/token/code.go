@@ -51,7 +51,7 @@ func CodeOfID(id string) (ShipCode, error) {
 			return ShipCode(int(id[0]-'A')*Ships/2 + n - 1), nil
 		}
 	}
-	return 0, fmt.Errorf("ship id %q: expected A1…A%d or B1…B%d", id, Ships/2, Ships/2)
+	return 0, fmt.Errorf("ship id %.40q: expected A1…A%d or B1…B%d", id, Ships/2, Ships/2)
 }
 
 // ID returns the printed id, "A1"…"B18".

@@ -46,7 +46,7 @@ func (c Choice) With(from, to, arc *string) (Choice, error) {
 func ParseArc(name string) (engine.Arc, error) {
 	arc, err := engine.ParseArc(name)
 	if err != nil {
-		return arc, &Refusal{ErrInvalid, fmt.Sprintf("There is no arc %q; expected %s.", name, strings.Join(engine.ArcNames(), ", "))}
+		return arc, &Refusal{ErrInvalid, fmt.Sprintf("There is no arc %.40q; expected %s.", name, strings.Join(engine.ArcNames(), ", "))}
 	}
 	return arc, nil
 }

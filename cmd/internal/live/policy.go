@@ -25,7 +25,7 @@ func ParseMeasuring(s string) (Measuring, error) {
 	case MeasuringFree, MeasuringEdition, MeasuringJudge:
 		return m, nil
 	}
-	return "", fmt.Errorf("measuring: expected %q, %q or %q, got %q", MeasuringFree, MeasuringEdition, MeasuringJudge, s)
+	return "", fmt.Errorf("measuring: expected %q, %q or %q, got %.40q", MeasuringFree, MeasuringEdition, MeasuringJudge, s)
 }
 
 // Window is a declaration in force: until it closes, its player may measure what the rules

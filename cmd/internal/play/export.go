@@ -32,7 +32,7 @@ func Export(id int64, events []round.Event, form string) (data []byte, kind stri
 		data, err = sheet(id, events)
 		return data, "text/html; charset=utf-8", err
 	}
-	return nil, "", fmt.Errorf("expected one of the forms %v, got %q", Forms, form)
+	return nil, "", fmt.Errorf("expected one of the forms %v, got %.40q", Forms, form)
 }
 
 // table returns a game as CSV, a line for each event.

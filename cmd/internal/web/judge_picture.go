@@ -66,7 +66,7 @@ func readCrop(r *http.Request, h *live.Held) (part image.Rectangle, step int, pr
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n > 1<<16 {
-			return part, 0, fmt.Sprintf("%s must be a whole number of pixels, got %q.", name, text)
+			return part, 0, fmt.Sprintf("%s must be a whole number of pixels, got %.40q.", name, text)
 		}
 		values[name] = n
 	}

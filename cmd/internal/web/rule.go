@@ -140,7 +140,7 @@ func readRule(body io.Reader) (out live.RuleRequest, problem string) {
 	case err != nil:
 		return out, err.Error()
 	case !slices.Contains([]live.Decision{live.AsMeasured, live.Decided, live.Overruled}, live.Decision(in.Decision)):
-		return out, fmt.Sprintf("The decision must be as_measured, decided or overruled, got %q.", in.Decision)
+		return out, fmt.Sprintf("The decision must be as_measured, decided or overruled, got %.40q.", in.Decision)
 	}
 	for _, t := range []struct {
 		name, text string
@@ -217,7 +217,7 @@ func (s *Server) rulings(w http.ResponseWriter, r *http.Request) {
 		}
 		n, err := strconv.ParseUint(text, 10, 53)
 		if err != nil || n == 0 {
-			http.Error(w, fmt.Sprintf("%s must be a whole number from 1, got %q.", q.name, text), http.StatusBadRequest)
+			http.Error(w, fmt.Sprintf("%s must be a whole number from 1, got %.40q.", q.name, text), http.StatusBadRequest)
 			return
 		}
 		q.set(n)

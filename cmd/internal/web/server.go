@@ -435,10 +435,10 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	if from+to != "" && len(asked.Pairs)+len(asked.Objects) == 0 && state.Health.Code == live.OK {
 		which := ""
 		if from != "" {
-			which = fmt.Sprintf(" from %q", from)
+			which = fmt.Sprintf(" from %.40q", from)
 		}
 		if to != "" {
-			which += fmt.Sprintf(" to %q", to)
+			which += fmt.Sprintf(" to %.40q", to)
 		}
 		http.Error(w, "nothing is measured"+which+": expected ids of /api/scene", http.StatusNotFound)
 		return

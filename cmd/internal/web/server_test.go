@@ -179,6 +179,7 @@ func TestBadChoicesAreRefusedWithASentence(t *testing.T) {
 		"name too long":    {`{"from":"` + strings.Repeat("A", 33) + `"}`, "at most 32"},
 		"control sequence": {`{"from":"A\n"}`, "at most 32"},
 		"far too large":    {`{"from":"` + strings.Repeat("A", 1<<20) + `"}`, "too large"},
+		"long arc":         {`{"arc":"` + strings.Repeat("é", 1000) + `"}`, `There is no arc "` + strings.Repeat("é", 40) + `"; expected`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, text := patch(t, s.URL, c.body)
