@@ -132,9 +132,6 @@ func NewBudget(t Table, u Uncertainty) *Budget {
 	return b
 }
 
-// Limits returns the uncertainties that the budget was made with.
-func (b *Budget) Limits() Uncertainty { return b.limits }
-
 // Gain returns the derivative of the pose by the lens's parameters, as PoseGain does; zeros when the lens's covariance is
 // unknown.
 func (b *Budget) Gain() [54]float64 { return b.gain }

@@ -18,9 +18,6 @@ func NewErrorModel(t Table, u Uncertainty) *ErrorModel { return &ErrorModel{NewB
 // error changes sign: residuals of plumb_bob fits ripple a few times across a picture.
 const modelReach = 200
 
-// Limits returns the uncertainties the model was made with.
-func (m *ErrorModel) Limits() Uncertainty { return m.budget.limits }
-
 // Budget returns the budget whose terms the model propagates.
 func (m *ErrorModel) Budget() *Budget { return m.budget }
 

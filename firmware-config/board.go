@@ -133,7 +133,7 @@ func Parse(r io.Reader) (Board, error) {
 		return Board{}, fmt.Errorf("board file: %w", err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Board{}, fmt.Errorf("board file: line %d: unknown key %q", lineOf(string(text), unknown[0]), unknown[0].String())
+		return Board{}, fmt.Errorf("board file: line %d: unknown key %q", LineOf(string(text), unknown[0]), unknown[0].String())
 	}
 	b, err := raw.board()
 	if err != nil {
@@ -142,19 +142,25 @@ func Parse(r io.Reader) (Board, error) {
 	return b, nil
 }
 
-// lineOf returns the line on which a key is defined: the last line of the shortest
-// beginning of the file that defines it. (The decoder does not say where a key
-// stood; board files are short.) It is exact for values on one line.
-func lineOf(text string, key toml.Key) int {
+// LineOf returns the line of a key in a TOML file: the last line of the shortest beginning of the
+// file that defines it. The decoder does not report a key's place, and these files are short. It is
+// exact for values on one line.
+func LineOf(text string, key toml.Key) int {
 	lines := strings.SplitAfter(text, "\n")
 	for n := range lines {
 		var tree map[string]any
 		meta, err := toml.Decode(strings.Join(lines[:n+1], ""), &tree)
-		if err == nil && meta.IsDefined(key...) {
+		if err == nil && HasKey(meta, key) {
 			return n + 1
 		}
 	}
 	return len(lines)
+}
+
+// HasKey reports whether a TOML file defines the key. (The decoder's own IsDefined does not look into
+// arrays.)
+func HasKey(meta toml.MetaData, key toml.Key) bool {
+	return slices.ContainsFunc(meta.Keys(), func(k toml.Key) bool { return slices.Equal(k, key) })
 }
 
 // A pin is a line's name, or a chip and the line's number on it: "/dev/gpiochip0:17".

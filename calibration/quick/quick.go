@@ -35,12 +35,10 @@ type Input struct {
 
 // Solution is an estimated lens with the camera's place.
 type Solution struct {
-	Table       calibration.Table
-	FocalSigma  float64                 // relative
-	Unused      []calibration.Rejection // views with too few markers
-	Views       int                     // number of views used
-	FromPriors  float64                 // share, 0 to 1, of the radial distortion that comes from the prior
-	CornerSigma float64                 // px
+	Table      calibration.Table
+	FocalSigma float64                 // relative
+	Unused     []calibration.Rejection // views with too few markers
+	Views      int                     // number of views used
 }
 
 const (

@@ -86,6 +86,14 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
+// WithoutPath removes the path from an error of package os, for messages that name the path already.
+func WithoutPath(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
 // Check returns an error for a path that is not a regular file.
 func Check(path string) error {
 	info, err := os.Stat(path)

@@ -61,11 +61,7 @@ func (c *checkCmd) check(stdin io.Reader, out io.Writer) error {
 		return printCheck(out, &report, c.Setup)
 	}
 	doc, err := tablecheck.Marshal(report)
-	if err != nil {
-		return fmt.Errorf("check: %w", err)
-	}
-	_, err = out.Write(append(doc, '\n'))
-	return err
+	return printDoc(out, "check", doc, err)
 }
 
 // asked returns the requested scenario.

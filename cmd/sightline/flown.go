@@ -65,11 +65,7 @@ func (c *flownCmd) flown(stdin io.Reader, out io.Writer) error {
 		return printFlown(out, &v)
 	}
 	doc, err := flown.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("flown: %w", err)
-	}
-	_, err = out.Write(append(doc, '\n'))
-	return err
+	return printDoc(out, "flown", doc, err)
 }
 
 // candidates returns what the ship may have flown.

@@ -71,11 +71,7 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	if err == nil {
 		doc, err = withVerification(doc, data)
 	}
-	if err != nil {
-		return fmt.Errorf("measure: %w", err)
-	}
-	_, err = out.Write(append(doc, '\n'))
-	return err
+	return printDoc(out, "measure", doc, err)
 }
 
 // withVerification copies the scene's verification, if it has one, to the answer.

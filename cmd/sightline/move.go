@@ -55,11 +55,7 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 		return printMove(out, &r)
 	}
 	doc, err := scenefile.MarshalMove(r)
-	if err != nil {
-		return fmt.Errorf("move: %w", err)
-	}
-	_, err = out.Write(append(doc, '\n'))
-	return err
+	return printDoc(out, "move", doc, err)
 }
 
 // result answers the one question that was asked.

@@ -100,6 +100,19 @@ func (o printOutput) write(pages []sheet.Page) error {
 	return nil
 }
 
+// draw writes the sheets that pages draws on the paper.
+func (c printPaper) draw(o printOutput, pages func(sheet.Paper) ([]sheet.Page, error)) error {
+	paper, err := c.paper()
+	if err != nil {
+		return err
+	}
+	drawn, err := pages(paper)
+	if err != nil {
+		return err
+	}
+	return o.write(drawn)
+}
+
 // printTokensCmd makes ship tokens.
 type printTokensCmd struct {
 	printOutput
@@ -115,18 +128,11 @@ func (c *printTokensCmd) Run() error {
 		return fmt.Errorf("print tokens: --ships: %w", err)
 	}
 	if c.Single {
-		err = c.writeSingle(tokens)
-	} else if paper, paperErr := c.paper(); paperErr != nil {
-		err = paperErr
-	} else if pages, fitErr := sheet.Tokens(paper, tokens); fitErr != nil {
-		err = fitErr
-	} else {
-		err = c.write(pages)
+		return terminal.Named("print tokens", c.writeSingle(tokens))
 	}
-	if err != nil {
-		return fmt.Errorf("print tokens: %w", err)
-	}
-	return nil
+	return terminal.Named("print tokens", c.draw(c.printOutput, func(paper sheet.Paper) ([]sheet.Page, error) {
+		return sheet.Tokens(paper, tokens)
+	}))
 }
 
 // writeSingle writes one file per token into the directory OUT: A1.png, B3.svg.
@@ -165,21 +171,12 @@ type printMatMarkersCmd struct {
 // Run implements the command.
 func (c *printMatMarkersCmd) Run() error {
 	w, h, err := sheet.ParseMat(c.Mat)
-	if err != nil {
-		return fmt.Errorf("print mat-markers: %w", err)
-	}
-	paper, err := c.paper()
-	if err != nil {
-		return fmt.Errorf("print mat-markers: %w", err)
-	}
-	pages, err := sheet.MatMarkers(paper, calibration.DefaultLayout(w, h))
 	if err == nil {
-		err = c.write(pages)
+		err = c.draw(c.printOutput, func(paper sheet.Paper) ([]sheet.Page, error) {
+			return sheet.MatMarkers(paper, calibration.DefaultLayout(w, h))
+		})
 	}
-	if err != nil {
-		return fmt.Errorf("print mat-markers: %w", err)
-	}
-	return nil
+	return terminal.Named("print mat-markers", err)
 }
 
 // printChessboardCmd makes a chessboard.
@@ -219,15 +216,10 @@ func (c printPaper) printBoard(o printOutput, kind calibration.BoardKind, spec s
 	if board.Kind != kind {
 		return fmt.Errorf("--board %q: expected a %v, or the command print %v", spec, kind, board.Kind)
 	}
-	paper, err := c.paper()
-	if err != nil {
-		return err
-	}
-	page, err := sheet.LensBoard(paper, board)
-	if err != nil {
-		return err
-	}
-	return o.write([]sheet.Page{page})
+	return c.draw(o, func(paper sheet.Paper) ([]sheet.Page, error) {
+		page, err := sheet.LensBoard(paper, board)
+		return []sheet.Page{page}, err
+	})
 }
 
 // printCheckCardCmd makes the check card.
@@ -238,16 +230,35 @@ type printCheckCardCmd struct {
 
 // Run implements the command.
 func (c *printCheckCardCmd) Run() error {
-	paper, err := c.paper()
-	var page sheet.Page
-	if err == nil {
-		page, err = sheet.CheckCard(paper, verify.DefaultCard())
-	}
-	if err == nil {
-		err = c.write([]sheet.Page{page})
-	}
+	return terminal.Named("print check-card", c.draw(c.printOutput, func(paper sheet.Paper) ([]sheet.Page, error) {
+		page, err := sheet.CheckCard(paper, verify.DefaultCard())
+		return []sheet.Page{page}, err
+	}))
+}
+
+// printJigCmd makes the jig sheet.
+type printJigCmd struct {
+	printOutput
+	printPaper
+}
+
+// Run implements the command.
+func (c *printJigCmd) Run() error {
+	return terminal.Named("print jig", c.draw(c.printOutput, sheet.Jig))
+}
+
+// printIDsCmd makes the coloured dots and flat numbers that distinguish ships that look alike.
+type printIDsCmd struct {
+	printOutput
+	printPaper
+	Ships string `default:"A1-A5,B1-B5" help:"Ships as ID or FROM-TO, separated by commas. Default: ${default}."`
+}
+
+// Run implements the command.
+func (c *printIDsCmd) Run() error {
+	ships, err := sheet.ParseShips(c.Ships)
 	if err != nil {
-		return fmt.Errorf("print check-card: %w", err)
+		return fmt.Errorf("print ids: --ships: %w", err)
 	}
-	return nil
+	return terminal.Named("print ids", c.draw(c.printOutput, func(paper sheet.Paper) ([]sheet.Page, error) { return sheet.IDs(paper, ships) }))
 }

@@ -23,17 +23,13 @@ type printAllCmd struct {
 
 // Run implements the command.
 func (c *printAllCmd) Run(ctx context.Context) error {
-	err := terminal.Progress(ctx, func(context.Context, io.Writer, io.Writer) error {
+	return terminal.Named("print all", terminal.Progress(ctx, func(context.Context, io.Writer, io.Writer) error {
 		pages, err := c.pages()
 		if err == nil {
 			err = c.write(pages)
 		}
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("print all: %w", err)
-	}
-	return nil
+	}))
 }
 
 func (c *printAllCmd) pages() ([]sheet.Page, error) {

@@ -181,12 +181,17 @@ func row(e *rulings.Entry) []string {
 // printable puts a person's text on one line, without control characters.
 func printable(s string) string { return terminal.OneLine(errors.New(s)) }
 
-func printJSON(out io.Writer, doc any) error {
-	raw, err := json.Marshal(doc)
+func printJSON(out io.Writer, v any) error {
+	doc, err := json.Marshal(v)
+	return printDoc(out, "rulings", doc, err)
+}
+
+// printDoc prints a JSON document, or returns the error that it came with, named for the command.
+func printDoc(out io.Writer, command string, doc []byte, err error) error {
 	if err != nil {
-		return err
+		return terminal.Named(command, err)
 	}
-	_, err = out.Write(append(raw, '\n'))
+	_, err = out.Write(append(doc, '\n'))
 	return err
 }
 

@@ -62,9 +62,5 @@ func (c *squadsCheckCmd) check(stdin io.Reader, out io.Writer) error {
 		return report.Print(out)
 	}
 	doc, err := json.Marshal(report)
-	if err != nil {
-		return fmt.Errorf("squads check: %w", err)
-	}
-	_, err = out.Write(append(doc, '\n'))
-	return err
+	return printDoc(out, "squads check", doc, err)
 }

@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sightline/vision"
 	"slices"
 	"strings"
 	"time"
+
+	"sightline/calibration/regularfile"
+	"sightline/vision"
 )
 
 // ImageOptions control a source of picture files.
@@ -52,7 +54,7 @@ func OpenImageDir(dir string, o ImageOptions) (vision.Source, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("vision: source %s: %w", dir, withoutPath(err))
+		return nil, fmt.Errorf("vision: source %s: %w", dir, regularfile.WithoutPath(err))
 	}
 	var paths []string
 	for _, e := range entries { // sorted by name
@@ -186,15 +188,6 @@ func (p *Pacer) Wait(ctx context.Context) error {
 	}
 	p.due = p.due.Add(time.Duration(float64(time.Second) / p.FPS))
 	return ctx.Err()
-}
-
-// withoutPath removes the path from an error of package os, for messages that already name it.
-func withoutPath(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 var _ vision.Source = (*images)(nil)

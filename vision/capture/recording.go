@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"sightline/calibration/regularfile"
 	"sightline/vision"
 )
 
@@ -57,11 +58,11 @@ type Recorder struct {
 // recording, the error is fs.ErrExist.
 func NewRecorder(dir string, header RecordingHeader) (*Recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("vision: recording %s: %w", dir, withoutPath(err))
+		return nil, fmt.Errorf("vision: recording %s: %w", dir, regularfile.WithoutPath(err))
 	}
 	f, err := os.OpenFile(filepath.Join(dir, RecordingName), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("vision: recording %s: %s: %w", dir, RecordingName, withoutPath(err))
+		return nil, fmt.Errorf("vision: recording %s: %s: %w", dir, RecordingName, regularfile.WithoutPath(err))
 	}
 	header.Version = recordingVersion
 	return &Recorder{dir: dir, lines: f, header: header}, nil
@@ -81,7 +82,7 @@ func (r *Recorder) Add(f vision.Frame, scene json.RawMessage) error {
 		picture = f.Color
 	}
 	if err := writePicture(filepath.Join(r.dir, name), picture); err != nil {
-		return fmt.Errorf("vision: recording %s: %s: %w", r.dir, name, withoutPath(err))
+		return fmt.Errorf("vision: recording %s: %s: %w", r.dir, name, regularfile.WithoutPath(err))
 	}
 	r.count++
 	return r.line(Recorded{File: name, AtMS: f.Captured.Sub(r.header.Started).Milliseconds(), Scene: scene})
@@ -102,7 +103,7 @@ func (r *Recorder) line(v any) error {
 		err = r.lines.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("vision: recording %s: %s: %w", r.dir, RecordingName, withoutPath(err))
+		return fmt.Errorf("vision: recording %s: %s: %w", r.dir, RecordingName, regularfile.WithoutPath(err))
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func writePicture(path string, picture image.Image) error {
 // Without a recording the error is fs.ErrNotExist.
 func ReadRecording(dir string) (RecordingHeader, []Recorded, error) {
 	fail := func(err error) (RecordingHeader, []Recorded, error) {
-		return RecordingHeader{}, nil, fmt.Errorf("vision: recording %s: %s: %w", dir, RecordingName, withoutPath(err))
+		return RecordingHeader{}, nil, fmt.Errorf("vision: recording %s: %s: %w", dir, RecordingName, regularfile.WithoutPath(err))
 	}
 	f, err := os.Open(filepath.Join(dir, RecordingName))
 	if err != nil {

@@ -83,7 +83,7 @@ func Open(ctx context.Context, spec string, o OpenOptions) (vision.Source, error
 func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("opencv: source %s: %w", path, regularfile.WithoutPath(err))
 	}
 	images := capture.ImageOptions{Read: readImage(o.GrayOnly), Skipped: o.Skipped, Repeat: o.Repeat}
 	if !o.Unpaced {
@@ -101,7 +101,7 @@ func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	}
 	f, err := regularfile.Open(path) // says why, which OpenCV does not
 	if err != nil {
-		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("opencv: source %s: %w", path, regularfile.WithoutPath(err))
 	}
 	f.Close()
 	switch {
@@ -127,7 +127,7 @@ func readImage(grayOnly bool) func(string) (vision.Frame, error) {
 func openDevice(ctx context.Context, path string, o OpenOptions) (vision.Source, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0) // a serial line would wait for a carrier
 	if err != nil {
-		err = withoutPath(err)
+		err = regularfile.WithoutPath(err)
 		if errors.Is(err, os.ErrPermission) {
 			return nil, fmt.Errorf("opencv: source %s: %w; the user must be in the group video", path, err)
 		}
@@ -212,13 +212,4 @@ type captureSpec struct {
 	name   string
 	kind   kind
 	target string
-}
-
-// withoutPath removes the path from an error of package os, for messages that already name it.
-func withoutPath(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -35,17 +35,6 @@ const (
 // DotRadius is the radius of MatDots' discs.
 const DotRadius = 6 * geom.Millimeter
 
-// DotPlaces returns the centres of the discs of MatDots, every 100 mm.
-func DotPlaces(width, height geom.Length) []geom.Point {
-	var out []geom.Point
-	for y := 50.0; y < float64(height)-20; y += 100 {
-		for x := 50.0; x < float64(width)-20; x += 100 {
-			out = append(out, geom.Point{X: x, Y: y})
-		}
-	}
-	return out
-}
-
 func newGround(style MatStyle, layout calibration.Layout, px float64, seed uint64) *ground {
 	g := &ground{style: style, w: float64(layout.Width), h: float64(layout.Height), px: px}
 	rng := rand.New(rand.NewPCG(seed, 0x6d6174))

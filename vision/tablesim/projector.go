@@ -6,7 +6,6 @@ import (
 	"image/draw"
 	"image/png"
 	"math"
-	"math/rand/v2"
 	"os"
 	"time"
 
@@ -29,13 +28,6 @@ type Projector struct {
 // as bright as the room.
 func DefaultProjector(side geom.Length) Projector {
 	return hang(float64(side), 2600, 8*deg, 1.5*deg, 0.8*deg, 4, 20, -12)
-}
-
-// RandomProjector returns another projector: 2.2 to 3 m high, up to 12 degrees from vertical,
-// turned by up to 5 degrees, with a lens that distorts the picture by up to 6 mm.
-func RandomProjector(rng *rand.Rand, side geom.Length) Projector {
-	u := func(r float64) float64 { return r * (2*rng.Float64() - 1) }
-	return hang(float64(side), 2600+u(400), u(12*deg), u(12*deg), u(5*deg), u(6), u(60), u(60))
 }
 
 // hang returns a projector of 1920×1080 px. bend is by how much its lens moves the mat's corners,

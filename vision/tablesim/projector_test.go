@@ -34,7 +34,7 @@ func spot(x, y, half int) *image.RGBA {
 func TestTheProjectorsLightFallsWhereItsLensThrowsIt(t *testing.T) {
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		p := RandomProjector(rng, calibration.MatSide)
+		p := randomProjector(rng, calibration.MatSide)
 		t1 := Table{Camera: DefaultCamera(480, 270), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 			Look: DefaultLook()}
 		t1.Look.Mat, t1.Look.FullWell, t1.Look.ReadNoise = MatPlain, 0, 0
@@ -138,4 +138,11 @@ func TestAProjectorOfAFile(t *testing.T) {
 	assert.Nil(t, next())
 	_, err = ParseSpec("sim:projector=")
 	assert.ErrorContains(t, err, "projector: expected the name of a PNG file")
+}
+
+// randomProjector returns another projector: 2.2 to 3 m high, up to 12 degrees from vertical,
+// turned by up to 5 degrees, with a lens that distorts the picture by up to 6 mm.
+func randomProjector(rng *rand.Rand, side geom.Length) Projector {
+	u := func(r float64) float64 { return r * (2*rng.Float64() - 1) }
+	return hang(float64(side), 2600+u(400), u(12*deg), u(12*deg), u(5*deg), u(6), u(60), u(60))
 }

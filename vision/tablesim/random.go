@@ -128,14 +128,10 @@ func inView(c calibration.Camera, layout calibration.Layout, spare float64) bool
 	return l.buildGrid() == nil // last, because it inverts the lens at every pixel
 }
 
-// RandomScene returns a legal scene on a standard mat: ships of both players with distinct ids,
+// randomScene returns a legal scene on a standard mat: ships of both players with distinct ids,
 // bases wholly on the mat, none overlapping another (guides included) or an obstacle, some of them
-// close together. If the mat is too full it returns fewer ships; there are at most token.Ships.
-func RandomScene(rng *rand.Rand, ships, obstacles int) engine.Scene {
-	return randomScene(rng, ships, obstacles, 0)
-}
-
-// randomScene is RandomScene with the first ships on huge bases, of both sizes in turn.
+// close together. The first ships have huge bases, of both sizes in turn. If the mat is too full it
+// returns fewer ships; there are at most token.Ships.
 func randomScene(rng *rand.Rand, ships, obstacles, huge int) engine.Scene {
 	s := engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide}
 	for tries := 0; len(s.Obstacles) < obstacles && tries < 200*obstacles; tries++ {

@@ -74,7 +74,7 @@ func TestRandomScenesAreLegal(t *testing.T) {
 	bases := map[engine.Base]int{}
 	near, total := 0, 0
 	for seed := range uint64(60) {
-		s := RandomScene(seeded(seed), 12, 5)
+		s := randomScene(seeded(seed), 12, 5, 0)
 		assert.Len(t, s.Ships, 12)
 		assert.Len(t, s.Obstacles, 5)
 		checkLegal(t, s, seed)
@@ -102,7 +102,7 @@ func TestRandomScenesAreLegal(t *testing.T) {
 }
 
 func TestACrowdedMatGivesFewerShips(t *testing.T) {
-	s := RandomScene(seeded(1), 1000, 0)
+	s := randomScene(seeded(1), 1000, 0, 0)
 	assert.LessOrEqual(t, len(s.Ships), token.Ships)
 	checkLegal(t, s, "crowd")
 }

@@ -49,7 +49,7 @@ func TestPrintedDotsStandWhereTheCameraModelPutsThem(t *testing.T) {
 	f, _ := mustRender(t, table)
 	var sum geom.Pixel
 	var sq, worst float64
-	places := DotPlaces(table.Layout.Width, table.Layout.Height)
+	places := dotPlaces(table.Layout.Width, table.Layout.Height)
 	for _, p := range places {
 		// The disc's centroid in the picture: the mean over the disc.
 		var want geom.Pixel
@@ -427,4 +427,15 @@ func TestATableThatCannotBeRenderedSaysWhy(t *testing.T) {
 		_, _, err := table.Render()
 		assert.ErrorContains(t, err, want)
 	}
+}
+
+// dotPlaces returns the centres of the discs of MatDots, every 100 mm.
+func dotPlaces(width, height geom.Length) []geom.Point {
+	var out []geom.Point
+	for y := 50.0; y < float64(height)-20; y += 100 {
+		for x := 50.0; x < float64(width)-20; x += 100 {
+			out = append(out, geom.Point{X: x, Y: y})
+		}
+	}
+	return out
 }

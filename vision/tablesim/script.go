@@ -151,12 +151,6 @@ const (
 	beatHand  = beatIn + beatMove + beatOut
 )
 
-// ScriptLength is the length of the scripted game, which repeats.
-var ScriptLength = time.Duration(len(scriptManeuvers)) * (beatStill + beatHand)
-
-// scriptAt returns the scene and the hands at a time of the full game.
-func scriptAt(t time.Duration) (engine.Scene, []Hand) { return fullGame.at(t, beatStill) }
-
 // length returns the length of the game.
 func (g *game) length(pause time.Duration) time.Duration {
 	return time.Duration(len(g.moves)) * (pause + beatHand)

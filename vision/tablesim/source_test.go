@@ -129,7 +129,7 @@ func TestTheSourceKeepsItsFrameRate(t *testing.T) {
 func TestFramesShowTheirTruthAndTheGameLoops(t *testing.T) {
 	s := open(t, Options{Width: 160, Height: 90})
 	other := open(t, Options{Width: 160, Height: 90})
-	n := uint64(ScriptLength.Seconds()*DefaultFPS + 0.5)
+	n := uint64(scriptLength.Seconds()*DefaultFPS + 0.5)
 	first, err := s.TruthAt(1)
 	require.NoError(t, err)
 	again, err := s.TruthAt(1 + n)
@@ -160,7 +160,7 @@ func TestTheGameIsLegalAtRest(t *testing.T) {
 	}
 	moved, hands := map[string]bool{}, 0
 	start, _ := scriptAt(0)
-	for ms := 0; ms < int(ScriptLength.Milliseconds()); ms += 250 {
+	for ms := 0; ms < int(scriptLength.Milliseconds()); ms += 250 {
 		s, h := scriptAt(time.Duration(ms) * time.Millisecond)
 		hands += len(h)
 		if len(h) == 0 {
@@ -174,12 +174,12 @@ func TestTheGameIsLegalAtRest(t *testing.T) {
 	}
 	assert.Len(t, moved, 5)
 	assert.Greater(t, hands, 100)
-	end, _ := scriptAt(ScriptLength - time.Millisecond)
+	end, _ := scriptAt(scriptLength - time.Millisecond)
 	for i := range end.Ships {
 		assert.InDelta(t, 0, float64(end.Ships[i].Pose.Distance(start.Ships[i].Pose.Point)), 1e-9, end.Ships[i].ID)
 		assert.InDelta(t, 0, float64((end.Ships[i].Pose.Heading - start.Ships[i].Pose.Heading).Signed()), 1e-9)
 	}
-	assert.InDelta(t, 90, ScriptLength.Seconds(), 15, "a minute and a half")
+	assert.InDelta(t, 90, scriptLength.Seconds(), 15, "a minute and a half")
 }
 
 // gap is the distance between two ships' bases by dense sampling, guides left out.
@@ -319,3 +319,9 @@ func TestTheCheckCardGoesFromPlaceToPlace(t *testing.T) {
 		}
 	}
 }
+
+// scriptLength is the length of the scripted game, which repeats.
+var scriptLength = time.Duration(len(scriptManeuvers)) * (beatStill + beatHand)
+
+// scriptAt returns the scene and the hands at a time of the full game.
+func scriptAt(t time.Duration) (engine.Scene, []Hand) { return fullGame.at(t, beatStill) }

@@ -142,7 +142,7 @@ type MatStyle int
 const (
 	MatStars MatStyle = iota // stars, a nebula and a planet on black
 	MatPlain                 // one grey
-	MatDots                  // grey with white discs at DotPlaces, for measuring
+	MatDots                  // grey with white discs every 100 mm, for measuring
 	MatIce                   // a light mat
 	MatWhite                 // nearly as white as paper
 )

@@ -50,13 +50,13 @@ func readPrivate(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("%s: %w", path, regularfile.WithoutPath(err))
 	case info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("%s: others may read it (mode %04o): expected mode 0600, chmod 600 %s", path, info.Mode().Perm(), path)
 	}
 	data, err := regularfile.Read(path, privateMost)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+		return nil, fmt.Errorf("%s: %w", path, regularfile.WithoutPath(err))
 	}
 	return data, nil
 }
@@ -205,11 +205,11 @@ func tlsOf(c Web) (*tls.Config, error) {
 	}
 	certificate, err := regularfile.Read(c.TLSCertificate, pemMost)
 	if err != nil {
-		return nil, fmt.Errorf("web.tls_certificate: %s: %w", c.TLSCertificate, withoutPath(err))
+		return nil, fmt.Errorf("web.tls_certificate: %s: %w", c.TLSCertificate, regularfile.WithoutPath(err))
 	}
 	key, err := regularfile.Read(c.TLSKey, pemMost)
 	if err != nil {
-		return nil, fmt.Errorf("web.tls_key: %s: %w", c.TLSKey, withoutPath(err))
+		return nil, fmt.Errorf("web.tls_key: %s: %w", c.TLSKey, regularfile.WithoutPath(err))
 	}
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +27,7 @@ import (
 	"sightline/cmd/internal/sheet"
 	"sightline/engine"
 	"sightline/engine/geom"
+	firmwareconfig "sightline/firmware-config"
 	"sightline/vision/capture"
 )
 
@@ -218,7 +218,7 @@ func LoadConfig(path string) (Config, error) {
 		if path == "" && errors.Is(err, os.ErrNotExist) {
 			return DefaultConfig(), nil
 		}
-		return Config{}, fmt.Errorf("config: %s: %w", name, withoutPath(err))
+		return Config{}, fmt.Errorf("config: %s: %w", name, regularfile.WithoutPath(err))
 	}
 	defer f.Close()
 	c, err := ParseConfig(f)
@@ -233,7 +233,7 @@ func LoadConfig(path string) (Config, error) {
 func ParseConfig(r io.Reader) (Config, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxConfig+1))
 	if err != nil {
-		return Config{}, withoutPath(err)
+		return Config{}, regularfile.WithoutPath(err)
 	}
 	if len(text) > maxConfig {
 		return Config{}, fmt.Errorf("expected a file of at most %d kB", maxConfig>>10)
@@ -252,7 +252,7 @@ func ParseConfig(r io.Reader) (Config, error) {
 	}
 	c, bad := raw.config()
 	if bad != nil {
-		if hasKey(meta, bad.key) {
+		if firmwareconfig.HasKey(meta, bad.key) {
 			return Config{}, fmt.Errorf("%s: %w", placeOf(string(text), bad.key), bad)
 		}
 		return Config{}, bad
@@ -262,15 +262,6 @@ func ParseConfig(r io.Reader) (Config, error) {
 
 // maxConfig is ten times the longest sensible configuration.
 const maxConfig = 64 << 10
-
-// withoutPath removes the path from an error of package os, for messages that already name it.
-func withoutPath(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
 
 // describe adds the place and the key to a decoder's error. (The decoder counts a newline as part
 // of the next line.)
@@ -297,7 +288,7 @@ func otherType(text string, err error) error {
 	key := strings.Split(m[2], ".")
 	n, _ := strconv.Atoi(m[1])
 	if n == 0 {
-		n = lineOf(text, key)
+		n = firmwareconfig.LineOf(text, key)
 	}
 	return fmt.Errorf("%s: %s: expected %s, got %s", placeIn(text, n, key), m[2], typeInWords(m[4]+m[5]), typeInWords(m[3]+m[6]))
 }
@@ -322,7 +313,9 @@ func typeInWords(name string) string {
 }
 
 // placeOf returns the line and column of a key in words, both counted from 1.
-func placeOf(text string, key toml.Key) string { return placeIn(text, lineOf(text, key), key) }
+func placeOf(text string, key toml.Key) string {
+	return placeIn(text, firmwareconfig.LineOf(text, key), key)
+}
 
 // placeIn is placeOf for a key on a known line.
 func placeIn(text string, n int, key toml.Key) string {
@@ -332,27 +325,6 @@ func placeIn(text string, n int, key toml.Key) string {
 		column = utf8.RuneCountInString(before) + 1
 	}
 	return fmt.Sprintf("line %d, column %d", n, column)
-}
-
-// lineOf returns the line of a key: the last line of the shortest beginning of the file that
-// defines it. The decoder does not report a key's place, and these files are short. It is exact for
-// values on one line.
-func lineOf(text string, key toml.Key) int {
-	lines := strings.SplitAfter(text, "\n")
-	for n := range lines {
-		var tree map[string]any
-		meta, err := toml.Decode(strings.Join(lines[:n+1], ""), &tree)
-		if err == nil && hasKey(meta, key) {
-			return n + 1
-		}
-	}
-	return len(lines)
-}
-
-// hasKey reports whether the file defines the key. (The decoder's own IsDefined
-// does not look into arrays.)
-func hasKey(meta toml.MetaData, key toml.Key) bool {
-	return slices.ContainsFunc(meta.Keys(), func(k toml.Key) bool { return slices.Equal(k, key) })
 }
 
 // badValue is an invalid value.

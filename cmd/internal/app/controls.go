@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
+	"sightline/vision"
 )
 
 // Inputs are the panel's encoder and buttons: a hardware.Controls.
@@ -63,7 +64,7 @@ func (m *panelMenu) world(v *live.State) hardware.World {
 	for _, s := range v.Located.Scene.Ships {
 		w.Ships = append(w.Ships, hardware.Choosable{ID: s.ID, Player: s.Player})
 	}
-	slices.SortFunc(w.Ships, func(a, b hardware.Choosable) int { return naturally(a.ID, b.ID) })
+	slices.SortFunc(w.Ships, func(a, b hardware.Choosable) int { return vision.CompareIDs(a.ID, b.ID) })
 	for _, p := range v.Result.Pairs {
 		if p.From == w.From && p.To == w.To {
 			for _, a := range p.Arcs {
@@ -72,17 +73,6 @@ func (m *panelMenu) world(v *live.State) hardware.World {
 		}
 	}
 	return w
-}
-
-// naturally orders A2 before A10.
-func naturally(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 // controlsTask turns inputs at the panel into choices, through the menu.

@@ -8,6 +8,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"sightline/calibration/regularfile"
+	firmwareconfig "sightline/firmware-config"
 )
 
 // keyOf finds the configuration key at the beginning of an error: "camera.lens: …".
@@ -33,7 +34,7 @@ func (o Overrides) InFile(path string, err error) error {
 	var tree map[string]any
 	meta, readErr := toml.Decode(string(text), &tree)
 	key := toml.Key(strings.Split(m[1], "."))
-	if readErr != nil || !hasKey(meta, key) {
+	if readErr != nil || !firmwareconfig.HasKey(meta, key) {
 		return err
 	}
 	return fmt.Errorf("config: %s: %s: %w", path, placeOf(string(text), key), err)

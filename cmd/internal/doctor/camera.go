@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -257,12 +258,7 @@ func (e *examination) sharpness(g *image.Gray) {
 }
 
 func median(v []float64) float64 {
-	s := append([]float64(nil), v...)
-	for i := range s { // a few dozen at most
-		for j := i; j > 0 && s[j] < s[j-1]; j-- {
-			s[j], s[j-1] = s[j-1], s[j]
-		}
-	}
+	s := slices.Sorted(slices.Values(v))
 	return s[len(s)/2]
 }
 

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"sightline/calibration/regularfile"
 	"sightline/hardware"
 )
 
@@ -59,10 +60,10 @@ func idleOf(stat string) (time.Duration, error) {
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".sightline-doctor-*")
 	if err != nil {
-		return withoutPath(err)
+		return regularfile.WithoutPath(err)
 	}
 	_, err = f.WriteString("sightline")
-	return withoutPath(errors.Join(err, f.Close(), os.Remove(f.Name())))
+	return regularfile.WithoutPath(errors.Join(err, f.Close(), os.Remove(f.Name())))
 }
 
 // openable opens a device as the program would, without changing it.
@@ -72,13 +73,6 @@ func openable(path string) error {
 		return err
 	}
 	return syscall.Close(fd)
-}
-
-func withoutPath(err error) error {
-	if pe := (*os.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // readOnlyFlag is ST_RDONLY of statfs(2).

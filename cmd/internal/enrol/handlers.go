@@ -9,9 +9,7 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
-	"io/fs"
 	"net/http"
-	"path"
 	"strconv"
 
 	"sightline/cmd/internal/access"
@@ -27,25 +25,11 @@ var static embed.FS
 
 // Routes returns the routes of the page and its data.
 func (d *Desk) Routes() []web.Route {
-	files, err := fs.Sub(static, "static")
-	if err != nil {
-		panic("enrol: the embedded page: " + err.Error())
-	}
-	page := func(w http.ResponseWriter, r *http.Request) {
-		name := r.PathValue("file")
-		if name == "" {
-			name = "looks.html"
-		}
-		http.ServeFileFS(w, r, files, path.Base(name))
-	}
-	return []web.Route{
-		{Pattern: "GET /looks", Role: access.Nobody, Handler: page},
-		{Pattern: "GET /looks/{file}", Role: access.Nobody, Handler: page},
-		{Pattern: "GET /api/looks", Role: access.Reader, Handler: d.state},
-		{Pattern: "POST /api/looks", Role: access.Player, Handler: d.do},
-		{Pattern: "GET /api/looks/sheet.jpg", Role: access.Reader, Handler: d.sheetPicture},
-		{Pattern: "GET /api/looks/{name}/picture.png", Role: access.Reader, Handler: d.lookPicture},
-	}
+	return append(web.FolderRoutes(static, "looks"),
+		web.Route{Pattern: "GET /api/looks", Role: access.Reader, Handler: d.state},
+		web.Route{Pattern: "POST /api/looks", Role: access.Player, Handler: d.do},
+		web.Route{Pattern: "GET /api/looks/sheet.jpg", Role: access.Reader, Handler: d.sheetPicture},
+		web.Route{Pattern: "GET /api/looks/{name}/picture.png", Role: access.Reader, Handler: d.lookPicture})
 }
 
 // stateJSON is the state of the page.

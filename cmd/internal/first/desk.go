@@ -82,16 +82,11 @@ func (d *Desk) Keep(change func(*Kept) error) error {
 
 // Routes returns the page's addresses.
 func (d *Desk) Routes() []web.Route {
-	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
-	return []web.Route{
-		{Pattern: "GET /first", Role: access.Nobody, Handler: file("first.html")},
-		{Pattern: "GET /first.js", Role: access.Nobody, Handler: file("first.js")},
-		{Pattern: "GET /first.css", Role: access.Nobody, Handler: file("first.css")},
-		{Pattern: "GET /api/first", Role: access.Reader, Handler: d.state},
-		{Pattern: "POST /api/first", Role: access.Player, Handler: d.change},
-		{Pattern: "GET /api/first/camera.jpg", Role: access.Player, Handler: d.picture},
-		{Pattern: "GET /api/first/sheets.pdf", Role: access.Reader, Handler: d.sheets},
-	}
+	return append(web.PageRoutes(static, "first"),
+		web.Route{Pattern: "GET /api/first", Role: access.Reader, Handler: d.state},
+		web.Route{Pattern: "POST /api/first", Role: access.Player, Handler: d.change},
+		web.Route{Pattern: "GET /api/first/camera.jpg", Role: access.Player, Handler: d.picture},
+		web.Route{Pattern: "GET /api/first/sheets.pdf", Role: access.Reader, Handler: d.sheets})
 }
 
 // stateJSON is the state of the page.

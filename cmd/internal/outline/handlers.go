@@ -9,7 +9,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -65,28 +64,14 @@ func New(o Options) *Desk {
 
 // Routes returns the addresses of the page and its data.
 func (d *Desk) Routes() []web.Route {
-	files, err := fs.Sub(static, "static")
-	if err != nil {
-		panic("outline: the embedded page: " + err.Error())
-	}
-	page := func(w http.ResponseWriter, r *http.Request) {
-		name := r.PathValue("file")
-		if name == "" {
-			name = "outline.html"
-		}
-		http.ServeFileFS(w, r, files, path.Base(name))
-	}
-	return []web.Route{
-		{Pattern: "GET /outline", Role: access.Nobody, Handler: page},
-		{Pattern: "GET /outline/{file}", Role: access.Nobody, Handler: page},
-		{Pattern: "POST /api/outline/pictures", Role: access.Player, Handler: d.newPicture, Body: photoBytes + 1},
-		{Pattern: "GET /api/outline/pictures/{id}", Role: access.Player, Handler: d.with(d.describe)},
-		{Pattern: "GET /api/outline/pictures/{id}/pixels", Role: access.Player, Handler: d.with(d.pixels)},
-		{Pattern: "POST /api/outline/pictures/{id}/calibration", Role: access.Player, Handler: d.with(d.calibrate)},
-		{Pattern: "POST /api/outline/pictures/{id}/snap", Role: access.Player, Handler: d.with(d.snap)},
-		{Pattern: "POST /api/outline/pictures/{id}/answer", Role: access.Player, Handler: d.with(d.answer)},
-		{Pattern: "POST /api/outline/pictures/{id}/hold", Role: access.Player, Handler: d.with(d.hold)},
-	}
+	return append(web.FolderRoutes(static, "outline"),
+		web.Route{Pattern: "POST /api/outline/pictures", Role: access.Player, Handler: d.newPicture, Body: photoBytes + 1},
+		web.Route{Pattern: "GET /api/outline/pictures/{id}", Role: access.Player, Handler: d.with(d.describe)},
+		web.Route{Pattern: "GET /api/outline/pictures/{id}/pixels", Role: access.Player, Handler: d.with(d.pixels)},
+		web.Route{Pattern: "POST /api/outline/pictures/{id}/calibration", Role: access.Player, Handler: d.with(d.calibrate)},
+		web.Route{Pattern: "POST /api/outline/pictures/{id}/snap", Role: access.Player, Handler: d.with(d.snap)},
+		web.Route{Pattern: "POST /api/outline/pictures/{id}/answer", Role: access.Player, Handler: d.with(d.answer)},
+		web.Route{Pattern: "POST /api/outline/pictures/{id}/hold", Role: access.Player, Handler: d.with(d.hold)})
 }
 
 // with finds the picture that the address names.

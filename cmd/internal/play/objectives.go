@@ -9,6 +9,7 @@ import (
 	"sightline/cmd/internal/round"
 	"sightline/engine"
 	"sightline/engine/tablecheck"
+	"sightline/vision"
 )
 
 // This file handles the objectives that ships tow or scramble: it proposes events from
@@ -49,7 +50,7 @@ func objectivesOn(c round.Scenario, scene *engine.Scene) (ids []string) {
 	if len(ids) != n {
 		return c.Objectives()
 	}
-	slices.SortFunc(ids, byNumber)
+	slices.SortFunc(ids, vision.CompareIDs)
 	return ids
 }
 

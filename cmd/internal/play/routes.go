@@ -21,10 +21,8 @@ var static embed.FS
 
 // Routes returns the routes of the game.
 func (t *Table) Routes() []web.Route {
-	return []web.Route{
-		{Pattern: "GET /game", Role: access.Nobody, Handler: page("game.html")},
-		{Pattern: "GET /replay", Role: access.Nobody, Handler: page("replay.html")},
-		{Pattern: "GET /game/{file}", Role: access.Nobody, Handler: file},
+	return append(web.FolderRoutes(static, "game"), []web.Route{
+		{Pattern: "GET /replay", Role: access.Nobody, Handler: web.Static(static, "static/replay.html")},
 		{Pattern: "GET /api/game", Role: access.Reader, Handler: t.get},
 		{Pattern: "POST /api/game/start", Role: access.Player, Handler: t.postStart},
 		{Pattern: "POST /api/game/do", Role: access.Player, Handler: t.postDo},
@@ -34,13 +32,7 @@ func (t *Table) Routes() []web.Route {
 		{Pattern: "GET /api/games/{id}", Role: access.Player, Handler: t.getEvents},
 		{Pattern: "GET /api/games/{id}/at", Role: access.Player, Handler: t.getAt},
 		{Pattern: "GET /api/games/{id}/export/{form}", Role: access.Player, Handler: t.getExport},
-	}
-}
-
-func page(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
-
-func file(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))
+	}...)
 }
 
 func (t *Table) get(w http.ResponseWriter, r *http.Request) {

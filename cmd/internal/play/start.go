@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/squads"
 	"sightline/engine"
+	"sightline/vision"
 	"sightline/vision/token"
 )
 
@@ -157,7 +158,7 @@ func namesOn(scene *engine.Scene, player int) (ids []string) {
 			ids = append(ids, names...)
 		}
 	}
-	slices.SortFunc(ids, byNumber)
+	slices.SortFunc(ids, vision.CompareIDs)
 	return slices.Compact(ids)
 }
 
@@ -197,14 +198,6 @@ func wholeShip(a, b *squads.ShipLine) (name string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// byNumber orders ids by letter and then by number: A2 before A10.
-func byNumber(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
 }
 
 // mismatch reports a base on the table that differs from the ship's; "" when it does not or is

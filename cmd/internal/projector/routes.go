@@ -15,17 +15,10 @@ var static embed.FS
 
 // Routes returns the page's addresses.
 func (d *Desk) Routes() []web.Route {
-	file := func(name string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
-	}
-	return []web.Route{
-		{Pattern: "GET /projector", Role: access.Nobody, Handler: file("projector.html")},
-		{Pattern: "GET /projector.js", Role: access.Nobody, Handler: file("projector.js")},
-		{Pattern: "GET /projector.css", Role: access.Nobody, Handler: file("projector.css")},
-		{Pattern: "GET /api/projector", Role: access.Reader, Handler: d.get},
-		{Pattern: "POST /api/projector", Role: access.Player, Handler: d.post},
-		{Pattern: "POST /api/projector/screen", Role: access.Player, Handler: d.postScreen},
-	}
+	return append(web.PageRoutes(static, "projector"),
+		web.Route{Pattern: "GET /api/projector", Role: access.Reader, Handler: d.get},
+		web.Route{Pattern: "POST /api/projector", Role: access.Player, Handler: d.post},
+		web.Route{Pattern: "POST /api/projector/screen", Role: access.Player, Handler: d.postScreen})
 }
 
 // stateJSON is the projector's state.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"sightline/calibration/atomicfile"
+	"sightline/calibration/regularfile"
 )
 
 // Format is a file format of sheets.
@@ -105,10 +106,10 @@ func Create(name string, write func(io.Writer) error) error {
 	}
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
-		return fmt.Errorf("write %s: %w", name, withoutPath(err))
+		return fmt.Errorf("write %s: %w", name, regularfile.WithoutPath(err))
 	}
 	if err := atomicfile.Write(name, b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("%s: expected a file that can be written: %w", name, withoutPath(err))
+		return fmt.Errorf("%s: expected a file that can be written: %w", name, regularfile.WithoutPath(err))
 	}
 	return nil
 }
@@ -119,22 +120,12 @@ func createDirectly(name string, write func(io.Writer) error) error {
 		return fmt.Errorf("%s: expected a file that can be written: is a pipe from which nothing reads", name)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: expected a file that can be written: %w", name, withoutPath(err))
+		return fmt.Errorf("%s: expected a file that can be written: %w", name, regularfile.WithoutPath(err))
 	}
 	if err := errors.Join(write(f), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", name, withoutPath(err))
+		return fmt.Errorf("write %s: %w", name, regularfile.WithoutPath(err))
 	}
 	return nil
-}
-
-// withoutPath removes the path from an error of package os: the message names the requested file,
-// not the temporary one.
-func withoutPath(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // WriteFile writes a file wholly or not at all.

@@ -35,13 +35,7 @@ type statusJSON struct {
 
 // Routes returns the page's addresses.
 func (p *Page) Routes() []web.Route {
-	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
-	return []web.Route{
-		{Pattern: "GET /status", Role: access.Nobody, Handler: file("status.html")},
-		{Pattern: "GET /status.js", Role: access.Nobody, Handler: file("status.js")},
-		{Pattern: "GET /status.css", Role: access.Nobody, Handler: file("status.css")},
-		{Pattern: "GET /api/status", Role: access.Reader, Handler: p.status},
-	}
+	return append(web.PageRoutes(static, "status"), web.Route{Pattern: "GET /api/status", Role: access.Reader, Handler: p.status})
 }
 
 func (p *Page) status(w http.ResponseWriter, _ *http.Request) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +40,27 @@ type Route struct {
 // Static serves one of a package's embedded files.
 func Static(files fs.FS, name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) }
+}
+
+// PageRoutes returns the addresses of a page, /NAME, and of its script and its style sheet, all in the
+// folder static.
+func PageRoutes(files fs.FS, name string) []Route {
+	file := func(ext string) http.HandlerFunc { return Static(files, "static/"+name+ext) }
+	return []Route{
+		{Pattern: "GET /" + name, Role: access.Nobody, Handler: file(".html")},
+		{Pattern: "GET /" + name + ".js", Role: access.Nobody, Handler: file(".js")},
+		{Pattern: "GET /" + name + ".css", Role: access.Nobody, Handler: file(".css")},
+	}
+}
+
+// FolderRoutes returns the addresses of a page, /NAME, and of the files in the folder static, below it.
+func FolderRoutes(files fs.FS, name string) []Route {
+	return []Route{
+		{Pattern: "GET /" + name, Role: access.Nobody, Handler: Static(files, "static/"+name+".html")},
+		{Pattern: "GET /" + name + "/{file}", Role: access.Nobody, Handler: func(w http.ResponseWriter, r *http.Request) {
+			http.ServeFileFS(w, r, files, "static/"+path.Base(r.PathValue("file")))
+		}},
+	}
 }
 
 // Handle adds a route.
