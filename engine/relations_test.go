@@ -206,6 +206,8 @@ func TestDevicesAndMarkersAreObjects(t *testing.T) {
 	}{
 		{"G183 a bomb with its guides", "bomb", 100 - 16.3},
 		{"G191 proton bomb", "proton_bomb", 100 - 16.3},
+		{"as its card names it", "Proton Bombs", 100 - 16.3},
+		{"one of the cluster mines", "cluster_mine", 100 - 19.8},
 		{"proximity mine", "proximity_mine", 100 - 34.7},
 		{"Conner net", "conner_net", 100 - 40.7},
 		{"electro-chaff", "electro-chaff", 100 - 20.35},

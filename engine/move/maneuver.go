@@ -347,7 +347,8 @@ func ParseDrop(s string) (Drop, error) {
 	d := Drop{Template: m.template(), Device: strings.Join(words[n:], "_"), Launch: launch}
 	if d.Device != "" {
 		if pieces.Outlines(d.Device) == nil {
-			return Drop{}, fmt.Errorf("drop %q: no such device %q", pieces.ShortName(s), pieces.ShortName(d.Device))
+			return Drop{}, fmt.Errorf("drop %q: no such device %q, expected one of %s", pieces.ShortName(s),
+				pieces.ShortName(d.Device), strings.Join(pieces.Kinds(), ", "))
 		}
 	}
 	return d, nil

@@ -348,6 +348,9 @@ func TestDrops(t *testing.T) {
 
 	s.Ships[1].Pose.Point = geom.Point{X: 60, Y: -82}
 	assert.Equal(t, []string{"B"}, drop(s, "straight 1 cluster_mines").FirstOverlapped, "G192 G193: the card at the side")
+	assert.Equal(t, drop(s, "straight 1").Final, drop(s, "straight 1 Proton Bombs").Final, "as the card names them")
+	_, err := move.ParseDrop("straight 1 foo")
+	assert.ErrorContains(t, err, `no such device "foo", expected one of bomb, bomblet, `)
 	assert.Empty(t, drop(s, "straight 1").FirstOverlapped)
 	s.MatWidth, s.MatHeight = 914.4, 914.4
 	assert.Equal(t, engine.No, drop(s, "straight 1").Flees, "G184: nothing flees")

@@ -3,10 +3,10 @@ package tablecheck
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/internal/pieces"
 )
 
 // Placing is a kind of thing that is placed before a game.
@@ -169,7 +169,7 @@ func (a *areas) markers() []Area {
 	return []Area{out}
 }
 
-func kindOf(t *engine.Token) string { return strings.NewReplacer("-", "_", " ", "_").Replace(t.Kind) }
+func kindOf(t *engine.Token) string { return pieces.Normalized(t.Kind) }
 
 // lying lists the scenario features on the table, the one nearest to the centre first.
 func (a *areas) lying() (out []engine.Token) {

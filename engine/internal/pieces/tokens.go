@@ -55,7 +55,7 @@ func box(x, w, l float64) []geom.Point {
 
 // Outlines returns the outlines of a device or a marker of a kind in its own
 // frame, guides included, one per card that it is made of; nil for a kind whose
-// size is not known. Lower-case names, words joined by _, - or a space.
+// size is not known. Words are joined by _, - or a space.
 func Outlines(kind string) [][]geom.Point {
 	var all [][]geom.Point
 	for _, p := range tokenParts[Normalized(kind)] {
@@ -67,10 +67,15 @@ func Outlines(kind string) [][]geom.Point {
 // Kinds lists the kinds that Outlines knows, in alphabetical order.
 func Kinds() []string { return slices.Sorted(maps.Keys(tokenParts)) }
 
-// Normalized returns a kind as the table of kinds writes it: words joined by _.
+// Normalized returns a kind as the table of kinds writes it: small letters, words joined by _, and
+// one of them where a card names several, as "Proton Bombs" does.
 func Normalized(kind string) string {
 	if strings.ContainsAny(kind, "- ") {
-		return strings.NewReplacer("-", "_", " ", "_").Replace(kind)
+		kind = strings.NewReplacer("-", "_", " ", "_").Replace(kind)
+	}
+	kind = strings.ToLower(kind)
+	if one, several := strings.CutSuffix(kind, "s"); several && tokenParts[kind] == nil && tokenParts[one] != nil {
+		return one
 	}
 	return kind
 }
