@@ -425,6 +425,7 @@ func (m *Mat) grouped(cells []bool) (out [][]int32) {
 				out = append(out, group)
 			}
 		}
+		out = append(out, corners(m, m.Bases[i], next[i])...)
 		for _, all := range next[i] {
 			slices.SortFunc(all, func(a, b sideCell) int { return cmp.Compare(a.along, b.along) })
 			var one []int32
@@ -436,6 +437,33 @@ func (m *Mat) grouped(cells []bool) (out [][]int32) {
 					one = nil
 				}
 			}
+		}
+	}
+	return out
+}
+
+// corners returns the groups that join what lies next to two sides of a base, where both come near the corner between them: a line from
+// the corner passes between them. A base that hides the mat has short sides at some corners.
+func corners(m *Mat, base geom.Polygon, next [][]sideCell) (out [][]int32) {
+	var long []int
+	for n, a := range base {
+		if base[(n+1)%len(base)].Distance(a) > sideLeast {
+			long = append(long, n)
+		}
+	}
+	near := func(cells []sideCell, corner geom.Point) (within []int32) {
+		for _, c := range cells {
+			if m.middle(int(c.k)).Distance(corner) < cornerReach {
+				within = append(within, c.k)
+			}
+		}
+		return within
+	}
+	for i, side := range long {
+		other := long[(i+1)%len(long)]
+		before, after := near(next[side], base[(side+1)%len(base)]), near(next[other], base[other])
+		if len(before) > 0 && len(after) > 0 && len(before)+len(after) >= sideLeastCells {
+			out = append(out, append(before, after...))
 		}
 	}
 	return out
@@ -454,6 +482,7 @@ const (
 
 	sideGap        = 4.0 // mm between two things next to one side of a base, at least
 	sideLeastCells = 6   // cells of one: fewer are noise at the edge of what a base hides
+	cornerReach    = 8.0 // mm from a corner of a base to what may go on round it
 )
 
 // beyond returns the side of a base's convex outline that a point lies beyond most, and by how much; negative inside.

@@ -157,3 +157,32 @@ func TestWhatPassesForAMiniatureMayHoldAnObstacle(t *testing.T) {
 		assert.Empty(t, m.Groups(nil, nil, make([]bool, len(m.Lies)), rock, 40, 10), "%v mm of something else", c.deep)
 	}
 }
+
+// A line from a base's corner does not pass between what two sides show of one rock.
+func TestTwoPiecesAtACornerAreJoined(t *testing.T) {
+	base := square(50, 50, 40)
+	m := matWith([]geom.Polygon{base})
+	cells := make([]bool, len(m.Lies))
+	for k := range cells { // next to the right and to the upper side, and nothing beyond the corner
+		p := m.middle(k)
+		cells[k] = p.X > 93 && p.X < 97 && p.Y > 80 && p.Y < 89 || p.Y > 93 && p.Y < 97 && p.X > 80 && p.X < 89
+	}
+	corner := geom.Point{X: 93, Y: 93}
+	crossed := func() (n int) {
+		for _, group := range m.grouped(cells) {
+			var all geom.Polygon
+			for _, k := range group {
+				all = append(all, m.middle(int(k)))
+			}
+			if hull := all.Hull(nil); geom.Gap(hull, geom.Polygon{corner}) < 1 {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Positive(t, crossed())
+	for k := range cells {
+		cells[k] = cells[k] && m.middle(k).X > 93
+	}
+	assert.Zero(t, crossed(), "a piece next to one side alone")
+}
