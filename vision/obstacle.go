@@ -109,7 +109,9 @@ const (
 	UnseenChanging = "the picture is changing"
 	UnseenLooking  = "obstacles are being looked for"
 	UnseenOtherMat = "the mat does not look like the one that was learnt empty"
-	UnseenHidden   = "most of the mat is outside the picture, white with glare, or lost in noise"
+	UnseenNoisy    = "the picture is too noisy: give the table more light"
+	UnseenLight    = "the mat is much lighter or darker than when it was learnt empty: learn it again"
+	UnseenHidden   = "an obstacle would go unnoticed on most of the mat: it is too dark, too bright, too noisy or too mottled"
 )
 
 // Reasons why a part of the mat is blind.
@@ -147,7 +149,7 @@ func (s *ObstacleSight) Pending() bool {
 
 // Noisy reports whether a mean of several pictures may show more.
 func (s *ObstacleSight) Noisy() bool {
-	return s.Unseen == UnseenHidden || s.Unseen == UnseenOtherMat ||
+	return s.Unseen == UnseenHidden || s.Unseen == UnseenOtherMat || s.Unseen == UnseenNoisy || s.Unseen == UnseenLight ||
 		slices.ContainsFunc(s.Blind, func(b engine.BlindArea) bool { return b.Why == BlindNoise })
 }
 

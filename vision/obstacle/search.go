@@ -49,7 +49,7 @@ func (f *Finder) search(frame vision.Frame, bases []geom.Polygon, known []vision
 	doubtful = slices.DeleteFunc(doubtful, func(v vision.ObstacleView) bool { return f.shadow(&v, lights) })
 	out.Blind = f.blind(lights, out.Views)
 	out.Unseen = f.unseen(out.Blind)
-	if out.Unseen == vision.UnseenOtherMat { // what was recognised there is chance
+	if out.Unseen != "" && out.Unseen != vision.UnseenHidden { // what was recognised there is chance
 		out.Views, out.Bases = nil, nil
 		return out
 	}
@@ -109,8 +109,11 @@ const (
 
 // unseen says what keeps the whole mat from being seen, or nothing.
 func (f *Finder) unseen(blind []engine.BlindArea) string {
-	if g := gray.Quantile(slices.Clone(f.diff.gain.ratio), 0.5); f.diff.noise > noiseMost || g < 1/gainMost || g > gainMost {
-		return vision.UnseenOtherMat
+	if f.diff.noise > noiseMost {
+		return vision.UnseenNoisy
+	}
+	if g := gray.Quantile(slices.Clone(f.diff.gain.ratio), 0.5); g < 1/gainMost || g > gainMost {
+		return vision.UnseenLight
 	}
 	set := 0
 	for _, v := range f.test.wide {
