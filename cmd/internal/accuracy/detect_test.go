@@ -95,7 +95,7 @@ func obstructions(t *testing.T, s engine.Scene) map[string]*engine.AttackVerdict
 
 const (
 	bandReach = 3.0  // mm about a line: what lies so near counts as on it
-	bandEnds  = 15.0 // mm of a line next to a base, where its miniature may hide the mat
+	bandEnds  = 15.0 // mm of a line next to a base, which hides some of the mat
 	bandBare  = 0.98 // share of a band that shows the bare mat: noise alone takes some cells from it
 )
 
@@ -114,11 +114,14 @@ func inGoodView(lines []geom.Line, got *vision.Located) bool {
 	for y := lo.Y - bandReach; y <= hi.Y+bandReach; y++ {
 		for x := lo.X - bandReach; x <= hi.X+bandReach; x++ {
 			p := geom.Point{X: x, Y: y}
-			if geom.Gap(band, []geom.Point{p}) > bandReach ||
-				slices.ContainsFunc(ends, func(e geom.Point) bool { return e.Distance(p) < bandEnds }) {
+			if geom.Gap(band, []geom.Point{p}) > bandReach {
 				continue
 			}
-			if all++; got.Obstacles.Coverage.At(p) == vision.CellBare {
+			seen := got.Obstacles.Coverage.At(p)
+			if seen != vision.CellCovered && slices.ContainsFunc(ends, func(e geom.Point) bool { return e.Distance(p) < bandEnds }) {
+				continue // next to a base, which hides the mat
+			}
+			if all++; seen == vision.CellBare {
 				bare++
 			}
 		}
