@@ -220,3 +220,19 @@ func TestTheDeskRestsWhenNobodyLooks(t *testing.T) {
 	d.next()
 	assert.NotEmpty(t, d.page().Showing.Why)
 }
+
+// A ruling on the held picture stores the card with which it was measured.
+func TestLooksAreNotChangedUnderAHeldPicture(t *testing.T) {
+	d := newTried(t)
+	d.state.Held = true
+	d.hub.Publish(d.state)
+	for _, body := range []string{
+		`{"do":"show","ships":"A1","base":"small"}`, `{"do":"change","name":"A1","ships":"B2"}`, `{"do":"turn","name":"A1","quarters":1}`,
+		`{"do":"delete","name":"A1"}`,
+	} {
+		a := d.do(body)
+		assert.Equal(t, http.StatusConflict, a.Code, body)
+		assert.Contains(t, a.Body.String(), "The picture is held", body)
+	}
+	assert.Equal(t, http.StatusNoContent, d.do(`{"do":"stop"}`).Code)
+}

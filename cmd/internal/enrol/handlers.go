@@ -110,16 +110,18 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var err error
-	switch in.Do {
-	case "show":
+	switch held := d.o.Hub.Newest().Held; {
+	case held && in.Do != "stop":
+		err = errHeld
+	case in.Do == "show":
 		err = d.show(in.Ships, in.Base, in.Pilot)
-	case "stop":
+	case in.Do == "stop":
 		d.stop()
-	case "change":
+	case in.Do == "change":
 		err = d.change(in.Name, func(l *look.Look) (*look.Look, error) { return l.Renamed(shipsOf(in.Ships), in.Pilot) })
-	case "turn":
+	case in.Do == "turn":
 		err = d.change(in.Name, func(l *look.Look) (*look.Look, error) { return l.Turned(in.Quarters), nil })
-	case "delete":
+	case in.Do == "delete":
 		if err = d.remove(in.Name); err == nil {
 			d.o.Changed()
 		}
@@ -127,7 +129,7 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("do: expected show, stop, change, turn or delete, got %s", strconv.Quote(in.Do))
 	}
 	switch {
-	case errors.Is(err, errGone):
+	case errors.Is(err, errGone), errors.Is(err, errHeld):
 		http.Error(w, sentence.Of(err), http.StatusConflict)
 	case err != nil:
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)
@@ -135,6 +137,9 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
+
+// errHeld refuses changes: a ruling on the held picture stores the card with which it was measured.
+var errHeld = errors.New("the picture is held, and a judge may rule on it: release it first")
 
 // bodyMost suffices for twenty ships' names and a pilot's.
 const bodyMost = 2 << 10
