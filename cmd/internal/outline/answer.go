@@ -229,6 +229,7 @@ type answerJSON struct {
 	Ships    []shipJSON    `json:"ships"`
 	Measured string        `json:"measured"` // in a few words; "": nothing was measured
 	Reason   string        `json:"reason"`   // why nothing was measured
+	Withheld bool          `json:"withheld"` // measured, but the agreement forbids the answer: it may be held for a judge
 	Verdicts []verdictJSON `json:"verdicts"`
 }
 
@@ -245,7 +246,7 @@ func (a *answered) json(agreed live.Policy) answerJSON {
 	state.Policy = agreed
 	state.WithholdPair()
 	if state.Pair == nil {
-		out.Reason = state.Reason
+		out.Reason, out.Withheld = state.Reason, state.Withheld
 		return out
 	}
 	out.Measured = live.MeasuredTitle(&state)

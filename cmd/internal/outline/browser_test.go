@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"strings"
@@ -235,6 +236,8 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	v.shot("outline")
 	assert.Contains(t, measured, "Range 2")
 	assert.Contains(t, rangeText, "sigma")
+	v.agreeOn("judge", "only the judge measures at this table")
+	v.agreeOn("free", measured)
 	v.do(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
 	v.shot("outline-phone")
 	var wide bool
@@ -246,6 +249,23 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	v.shot("outline-judge")
 	assert.Empty(t, complaints(), "the browser complains")
 	v.rule()
+}
+
+// agreeOn lets a judge order an agreement on measuring. The page then shows what it permits, and the
+// picture may be held whatever that is.
+func (v *visitor) agreeOn(measuring, shown string) {
+	v.t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(v.t, err)
+	judge := http.Client{Jar: jar}
+	for _, ask := range [][2]string{{"pair", `{"judge_secret":"` + v.secret + `","name":"Jo"}`}, {"policy", `{"measuring":"` + measuring + `"}`}} {
+		response, err := judge.Post(v.url+"/api/"+ask[0], "application/json", strings.NewReader(ask[1]))
+		require.NoError(v.t, err)
+		response.Body.Close()
+		require.Less(v.t, response.StatusCode, 300, ask)
+	}
+	v.eval(`document.getElementById("arc").dispatchEvent(new Event("change")); 0`, nil)
+	v.do(browsertest.Poll(fmt.Sprintf(`document.getElementById("measured").textContent === %q`, shown), nil), chromedp.WaitEnabled("#hold"))
 }
 
 // rule records the ruling as the judge's page does, and reads it again.

@@ -125,6 +125,7 @@ func TestMarkedPicturesKeepTheAgreement(t *testing.T) {
 		assert.Contains(t, a.Measured, c.measured)
 		assert.Equal(t, c.reason, a.Reason)
 		assert.Equal(t, c.verdicts, len(a.Verdicts) > 0)
+		assert.Equal(t, !c.verdicts, a.Withheld, "it may be held for a judge")
 		assert.Len(t, a.Ships, 2, "where the bases stand is no secret")
 	}
 	b.hub.Publish(live.State{Policy: live.Policy{Measuring: live.MeasuringEdition,

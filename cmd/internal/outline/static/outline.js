@@ -336,7 +336,7 @@ async function update() {
     item.append(title, text);
     return item;
   }));
-  byId("hold").disabled = !answer?.measured;
+  byId("hold").disabled = !answer?.measured && !answer?.withheld;
   step();
 }
 
