@@ -417,6 +417,13 @@ func (s *Source) Hold(b *HeldBoard) {
 	s.hands.Store(&hands{b})
 }
 
+// Light multiplies the light of the room, as a camera model records it, from the next frame on. It
+// belongs to the goroutine of Next.
+func (s *Source) Light(factor float64) { s.light = factor }
+
+// Seek makes the next frame the one after the given number. It belongs to the goroutine of Next.
+func (s *Source) Seek(seq uint64) { s.seq = seq }
+
 // Lay lays the strips of a check card on the mat from the next frame on, without ships, rocks and
 // hands; without strips the game continues. It is safe to call while Next runs.
 func (s *Source) Lay(strips ...LaidStrip) {

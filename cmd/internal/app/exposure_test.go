@@ -30,10 +30,10 @@ func TestTheExposureIsSetByTheMarkersPaper(t *testing.T) {
 	require.NoError(t, err)
 	m.Gain = 3
 	now := time.Unix(1700000000, 0)
-	source, err := tablesim.NewFaulty(tablesim.Options{
+	source, err := tablesim.Open(tablesim.Options{
 		Width: 688, Height: 640, FPS: 5, Seed: 3, Small: true, Model: &m, Now: func() time.Time { return now },
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	}, 3)
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = source.Close() })
 	h := &cameraHolder{after: func(_ time.Duration, do func()) { do() }}

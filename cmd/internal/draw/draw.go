@@ -102,7 +102,7 @@ func (d *drawing) prepare() error {
 		d.o.Sigmas = engine.DefaultSigmas
 	}
 	if d.o.From != "" {
-		if d.from = d.find(d.o.From); d.from == nil {
+		if d.from = d.scene.Ship(d.o.From); d.from == nil {
 			return fmt.Errorf("from %q: ship %w", d.o.From, ErrNotThere)
 		}
 	}
@@ -120,15 +120,6 @@ func (d *drawing) prepare() error {
 	d.view = d.bounds()
 	d.top = d.view.y1
 	d.unit = math.Max(d.view.x1-d.view.x0, d.view.y1-d.view.y0) / 100
-	return nil
-}
-
-func (d *drawing) find(id string) *engine.Ship {
-	for i := range d.scene.Ships {
-		if d.scene.Ships[i].ID == id {
-			return &d.scene.Ships[i]
-		}
-	}
 	return nil
 }
 

@@ -16,7 +16,7 @@ func (d *drawing) measure() (*engine.PairVerdict, error) {
 		return nil, nil
 	}
 	o := engine.Options{Sigmas: d.o.Sigmas}
-	if to := d.find(d.o.To); to != nil {
+	if to := d.scene.Ship(d.o.To); to != nil {
 		v, err := engine.MeasurePair(d.scene, d.o.From, d.o.To, o)
 		if err == nil && engine.HasSections(d.scene.Rules, to) {
 			v.Sections, err = engine.MeasureSections(d.scene, d.o.From, d.o.To, o)

@@ -32,7 +32,7 @@ func (d *drawing) move() (*moveDrawn, error) {
 		return nil, nil
 	}
 	v := &moveDrawn{Moved: *d.o.Move}
-	if v.ship = d.find(v.Ship); v.ship == nil {
+	if v.ship = d.scene.Ship(v.Ship); v.ship == nil {
 		return nil, fmt.Errorf("ship %q: %w", v.Ship, ErrNotThere)
 	}
 	o := engine.Options{Sigmas: d.o.Sigmas}

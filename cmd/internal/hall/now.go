@@ -423,10 +423,10 @@ var tableFigures = []struct {
 	name, help string
 	of         func(*Tile) (x float64, ok bool)
 }{
-	{"up", "1 while the table is heard.", func(t *Tile) (float64, bool) { return one(t.Live), true }},
+	{"up", "1 while the table is heard.", func(t *Tile) (float64, bool) { return metrics.Bool(t.Live), true }},
 	{"age_seconds", "Since the table's last sign.", func(t *Tile) (float64, bool) { return float64(t.AgeMS) / 1000, t.AgeMS >= 0 }},
 	{"ok", "1 while the table gives answers.", func(t *Tile) (float64, bool) {
-		return one(t.Live && t.Health.Code == live.OK), true
+		return metrics.Bool(t.Live && t.Health.Code == live.OK), true
 	}},
 	{"frames_per_second", "Of the table's camera.", func(t *Tile) (float64, bool) {
 		if !t.Live {
@@ -438,7 +438,7 @@ var tableFigures = []struct {
 	{"rulings_waiting", "Of the table that the hall does not have.", func(t *Tile) (float64, bool) { return float64(t.Waiting), true }},
 	{"record_problems", "What is wrong with the table's record.", func(t *Tile) (float64, bool) { return float64(len(t.Problems)), true }},
 	{"judge_asked", "1 while a call for a judge is open.", func(t *Tile) (float64, bool) {
-		return one(t.Health != nil && t.Health.Call != nil), true
+		return metrics.Bool(t.Health != nil && t.Health.Call != nil), true
 	}},
 }
 
@@ -468,11 +468,4 @@ func (h *Hall) metrics(w http.ResponseWriter, _ *http.Request) {
 			}
 		}
 	}
-}
-
-func one(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }

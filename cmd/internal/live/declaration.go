@@ -131,7 +131,7 @@ func (s *State) CheckDeclaration(d Declaration) (Declaration, error) {
 	}
 	for _, id := range []string{out.Ship, out.Target} {
 		group, _ := ObjectOf(&s.Located.Scene, id)
-		if id != "" && ShipOf(&s.Located.Scene, id) == nil && (out.Doing != DoBlast || group != GroupDevice) {
+		if id != "" && s.Located.Scene.Ship(id) == nil && (out.Doing != DoBlast || group != GroupDevice) {
 			return out, &Refusal{ErrOvertaken, sentence.Upper(sentence.Shorten(id)) + " is not on the table."}
 		}
 	}

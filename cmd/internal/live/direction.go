@@ -143,7 +143,7 @@ func (s *State) answer() (*engine.PairVerdict, string) {
 		return p, ""
 	}
 	for _, id := range []string{from, to} {
-		if ShipOf(&s.Located.Scene, id) == nil {
+		if s.Located.Scene.Ship(id) == nil {
 			if twice(id) {
 				return nil, id + " is seen twice"
 			}

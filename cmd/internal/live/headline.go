@@ -63,7 +63,7 @@ func (s *State) Headline() Headline {
 	switch {
 	case !ok:
 		return Headline{Kind: HeadlineNoShot, Text: "No shot: " + s.Choice.From + " has no " + arc + " arc"}
-	case a.InArc == engine.No && s.Choice.Arc == engine.ArcFront && verdictOf(s.Pair, engine.ArcPrimaryTurret) != nil:
+	case a.InArc == engine.No && s.Choice.Arc == engine.ArcFront && s.Pair.Arc(engine.ArcPrimaryTurret) != nil:
 		h := rangeHeadline(&s.Pair.Range, "")
 		h.Text = "Outside the front arc; for the turret: " + sentence.Lower(h.Text)
 		return h
@@ -93,7 +93,7 @@ func (s *State) Headline() Headline {
 }
 
 func (s *State) hugeAttacker() bool {
-	ship := ShipOf(&s.Located.Scene, s.Choice.From)
+	ship := s.Located.Scene.Ship(s.Choice.From)
 	return ship != nil && strings.HasPrefix(ship.Base.String(), "huge")
 }
 

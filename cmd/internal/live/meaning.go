@@ -106,22 +106,13 @@ func (s *State) MeaningOf(p *engine.PairVerdict, arc engine.Arc, w Weapon) Meani
 	case known && m.rules != engine.Rules1e && turretSector(arc) && !own.attacksIn(arc.String()):
 		m.turned = true
 	}
-	if m.a = verdictOf(p, arc); m.a == nil {
+	if m.a = p.Arc(arc); m.a == nil {
 		return m.unmeasured(arc)
 	}
 	if no, ok := m.ruledOut(); ok {
 		return no
 	}
 	return m.possible()
-}
-
-// verdictOf returns the verdict on an arc of a pair; nil: not measured.
-func verdictOf(p *engine.PairVerdict, arc engine.Arc) *engine.ArcVerdict {
-	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.Arc == arc })
-	if i < 0 {
-		return nil
-	}
-	return &p.Arcs[i]
 }
 
 // unmeasured is the meaning of an arc that has no verdict.
@@ -142,7 +133,7 @@ func (m *shot) bullseye(own *PlayShip) Meaning {
 		front = engine.ArcFullFront
 	}
 	where := "in"
-	switch v := verdictOf(m.p, engine.ArcBullseye); {
+	switch v := m.p.Arc(engine.ArcBullseye); {
 	case !own.attacksIn(front.String()):
 		return m.noShot("by the ship data %s has no primary weapon in the bullseye arc", m.p.From)
 	case v == nil:
@@ -181,7 +172,7 @@ func (m *shot) noShot(format string, a ...any) Meaning {
 // attack is possible.
 func (m *shot) ruledOut() (Meaning, bool) {
 	scene := &m.s.Located.Scene
-	from, to := ShipOf(scene, m.p.From), ShipOf(scene, m.p.To)
+	from, to := scene.Ship(m.p.From), scene.Ship(m.p.To)
 	auxiliary := m.a.Arc == engine.ArcRearAux || m.a.Arc == engine.ArcFullFront180
 	switch {
 	case from != nil && to != nil && !enemies(from, to):
@@ -217,7 +208,7 @@ const hugeReach = 5
 // huge reports whether a huge ship attacks with its primary weapon, whose ranges are on its
 // card.
 func (m *shot) huge() bool {
-	from := ShipOf(&m.s.Located.Scene, m.p.From)
+	from := m.s.Located.Scene.Ship(m.p.From)
 	return from != nil && !m.w.Special && (from.Base == engine.Huge195 || from.Base == engine.Huge225)
 }
 

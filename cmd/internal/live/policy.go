@@ -172,7 +172,7 @@ func (w *Declaration) permitsObject(s *engine.Scene, ship, object string) bool {
 // Restrictions returns what forbids a ship an act, "attack" or "lock", against another, if the
 // declaration of that act permits showing it.
 func (p *Policy) Restrictions(s *engine.Scene, r *engine.Result, act, from, to string) []engine.ShipRestriction {
-	a, b := ShipOf(s, from), ShipOf(s, to)
+	a, b := s.Ship(from), s.Ship(to)
 	if a == nil || b == nil {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 
 // PairResult returns the permitted part of a pair's verdict; nil: none.
 func (p *Policy) PairResult(s *engine.Scene, pair *engine.PairVerdict) *engine.PairVerdict {
-	from, to := ShipOf(s, pair.From), ShipOf(s, pair.To)
+	from, to := s.Ship(pair.From), s.Ship(pair.To)
 	if from == nil || to == nil {
 		return nil
 	}
@@ -241,15 +241,6 @@ func (p *Policy) PairResult(s *engine.Scene, pair *engine.PairVerdict) *engine.P
 	return &cut
 }
 
-// ShipOf returns a scene's ship; nil if there is none with that id.
-func ShipOf(s *engine.Scene, id string) *engine.Ship {
-	i := slices.IndexFunc(s.Ships, func(k engine.Ship) bool { return k.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return &s.Ships[i]
-}
-
 // WithholdPair reduces the state's pair to what the agreement permits. If nothing is left, Pair
 // is nil and Reason says why.
 func (s *State) WithholdPair() {
@@ -257,7 +248,7 @@ func (s *State) WithholdPair() {
 		return
 	}
 	scene := &s.Located.Scene
-	from, to := ShipOf(scene, s.Choice.From), ShipOf(scene, s.Choice.To)
+	from, to := scene.Ship(s.Choice.From), scene.Ship(s.Choice.To)
 	if from == nil || to == nil {
 		return
 	}
@@ -297,7 +288,7 @@ func (s *State) whyUnmeasured() string {
 	if w.Doing == DoBlast {
 		return w.Text() + ", and no ship is seen standing still"
 	}
-	if ShipOf(&scene, w.Ship) == nil {
+	if scene.Ship(w.Ship) == nil {
 		if k, known := s.Track(w.Ship); known && !k.State.Stands() {
 			return w.Text() + ", and " + TrackText(&k, s.Located.Captured)
 		}

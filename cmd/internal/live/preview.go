@@ -65,7 +65,7 @@ func (s *State) Preview(t MoveRequest, judge bool) (MovePreview, error) {
 	}
 	scene := s.Standing()
 	scene.ObstaclesUnseen = scene.ObstaclesUnseen || !s.ObstaclesWatched
-	if ShipOf(&scene, t.Ship) == nil {
+	if scene.Ship(t.Ship) == nil {
 		text := t.Ship + " is not seen"
 		if k, known := s.Track(t.Ship); known {
 			text = TrackText(&k, s.Located.Captured)
@@ -194,7 +194,7 @@ func whyNothingAfter(s *engine.Scene, t *MovePreview, after bool) string {
 			return "where it ends is too close to call: " + u
 		}
 	}
-	if ShipOf(s, t.Ship) == nil {
+	if s.Ship(t.Ship) == nil {
 		return "the ship is not seen"
 	}
 	return ""

@@ -30,7 +30,7 @@ type Incoming struct {
 func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, error) {
 	scene := *standing
 	scene.Ships = slices.Clone(standing.Ships)
-	ship := ShipOf(&scene, t.Ship)
+	ship := scene.Ship(t.Ship)
 	ship.Covariance = movedCovariance(standing, ship, t.Ends[t.Chosen].Pose, &t.Result)
 	ship.Pose = t.Ends[t.Chosen].Pose
 	o := s.touchAfterMove(t).Options(&scene, s.Sigmas)
@@ -58,7 +58,7 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 	}
 	for i := range result.Pairs {
 		p := &result.Pairs[i]
-		if from := ShipOf(&scene, p.From); p.To == t.Ship && from != nil && enemies(from, ship) {
+		if from := scene.Ship(p.From); p.To == t.Ship && from != nil && enemies(from, ship) {
 			out.incoming(p)
 		}
 	}
@@ -128,7 +128,7 @@ func movedCovariance(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *move.
 		return out
 	}
 	for _, id := range r.FirstOverlapped {
-		if by := ShipOf(s, id); by != nil {
+		if by := s.Ship(id); by != nil {
 			for _, i := range [...]int{0, 1, 3, 4} {
 				out[i] += by.Covariance[i]
 			}

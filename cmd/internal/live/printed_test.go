@@ -63,7 +63,7 @@ func TestATurretMeasuresToTheClosestPoint(t *testing.T) {
 			s.Pair = &result.Pairs[i]
 		}
 	}
-	front := verdictOf(s.Pair, engine.ArcFront)
+	front := s.Pair.Arc(engine.ArcFront)
 	require.NotNil(t, front.Attack)
 	require.Greater(t, front.Attack.Distance, s.Pair.Range.Distance)
 	require.Equal(t, 2, front.Attack.Band)

@@ -32,7 +32,7 @@ type Target struct {
 func (s *State) Targets() Targets {
 	out := Targets{Blasts: s.blasts()}
 	scene := &s.Located.Scene
-	from := ShipOf(scene, s.Choice.From)
+	from := scene.Ship(s.Choice.From)
 	if from == nil || !s.answers() {
 		return out
 	}

@@ -34,7 +34,7 @@ func (s *State) Uncounted() (out []Uncounted) {
 // uncounted ship may block the move. Overlaps with what is seen stay.
 func (t *MovePreview) markUncounted(s *engine.Scene) {
 	r := &t.Result
-	own := ShipOf(s, t.Ship)
+	own := s.Ship(t.Ship)
 	if own == nil {
 		return
 	}

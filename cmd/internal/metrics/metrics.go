@@ -35,6 +35,14 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
+// Bool returns 1 for true and 0 for false.
+func Bool(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 // figure writes a number as Prometheus reads it.
 func figure(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 

@@ -34,7 +34,7 @@ import (
 // the real tracker, obstacle watch, drift monitor and engine, and a clock of its own.
 type faultyTable struct {
 	*bench
-	source *tablesim.Faulty
+	source *Faulty
 	tick   func()
 	view   live.State
 	truth  tablesim.Truth
@@ -78,7 +78,7 @@ func emptyMatOf(t *testing.T, o tablesim.Options) *obstacle.Background {
 
 // truthDetector stands in for the detector of a program without OpenCV: it looks for
 // markers in the picture, but knows where to look.
-type truthDetector struct{ source *tablesim.Faulty }
+type truthDetector struct{ source *Faulty }
 
 func (d truthDetector) DetectMarkers(g *image.Gray) ([]vision.Detection, error) {
 	var out []vision.Detection
@@ -101,7 +101,7 @@ func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool
 	for _, c := range change {
 		c(&options)
 	}
-	source, err := tablesim.NewFaulty(options, seed)
+	source, err := NewFaulty(options, seed)
 	require.NoError(t, err)
 	w.source = source
 	var table calibration.Table
@@ -244,7 +244,7 @@ func (w *faultyTable) settled(least int) bool {
 
 // A faultRow says what is expected of a fault, and holds what came of it.
 type faultRow struct {
-	kind  tablesim.FaultKind
+	kind  FaultKind
 	codes []live.Code // that must be seen while it lasts; none: answers may go on
 	soon  int         // pictures until the first of them is there
 	blind bool        // no answer may be given before that either
@@ -270,34 +270,34 @@ func faultTable() []*faultRow {
 		opaque = []live.Code{live.MarkersLost, live.Moved, live.LensChanged}
 	)
 	return []*faultRow{
-		{kind: tablesim.FaultBlack, codes: dark, soon: 6, blind: true, long: 15},
-		{kind: tablesim.FaultBlackExact, codes: dark, soon: 6, blind: true, long: 15},
-		{kind: tablesim.FaultFrozen, codes: []live.Code{live.Frozen}, soon: 4, long: 20},
-		{kind: tablesim.FaultTornTime, codes: none, long: 20},
-		{kind: tablesim.FaultPartFrozen, codes: bad, soon: 4, long: 20},
-		{kind: tablesim.FaultTornShift, codes: bad, soon: 1, blind: true, long: 20},
-		{kind: tablesim.FaultHalf, codes: bad, soon: 1, blind: true, long: 15},
-		{kind: tablesim.FaultHalfTop, codes: bad, soon: 1, blind: true, long: 15},
-		{kind: tablesim.FaultRotated90, codes: wrong, soon: 1, blind: true, long: 12},
-		{kind: tablesim.FaultRotated180, codes: lost, soon: 5, long: 20},
-		{kind: tablesim.FaultSize, codes: none, long: 12},
-		{kind: tablesim.FaultLightsOff, codes: dark, soon: 6, blind: true, long: 12},
-		{kind: tablesim.FaultLightsFade, codes: dark, soon: 16, long: 20},
-		{kind: tablesim.FaultHalfLight, codes: none, long: 20},
-		{kind: tablesim.FaultBright, codes: none, long: 20},
-		{kind: tablesim.FaultDefocus, codes: none, long: 15},
-		{kind: tablesim.FaultMotionBlur, codes: none, long: 15},
-		{kind: tablesim.FaultDeadPixels, codes: none, long: 15},
-		{kind: tablesim.FaultPepper, codes: none, long: 15},
-		{kind: tablesim.FaultOtherView, codes: lost, soon: 5, long: 20},
-		{kind: tablesim.FaultOtherLens, codes: opaque, soon: 5, long: 20},
-		{kind: tablesim.FaultOtherTable, codes: none, long: 20},
-		{kind: tablesim.FaultMarkerCovered, codes: none, long: 15},
-		{kind: tablesim.FaultSomeCovered, codes: none, long: 15},
-		{kind: tablesim.FaultAllCovered, codes: lost, soon: 5, long: 15},
-		{kind: tablesim.FaultMatTurned, codes: lost, soon: 5, long: 20},
-		{kind: tablesim.FaultMatSlid, codes: lost, soon: 5, long: 20},
-		{kind: tablesim.FaultMatCreeps, codes: lost, soon: 5, long: 20},
+		{kind: FaultBlack, codes: dark, soon: 6, blind: true, long: 15},
+		{kind: FaultBlackExact, codes: dark, soon: 6, blind: true, long: 15},
+		{kind: FaultFrozen, codes: []live.Code{live.Frozen}, soon: 4, long: 20},
+		{kind: FaultTornTime, codes: none, long: 20},
+		{kind: FaultPartFrozen, codes: bad, soon: 4, long: 20},
+		{kind: FaultTornShift, codes: bad, soon: 1, blind: true, long: 20},
+		{kind: FaultHalf, codes: bad, soon: 1, blind: true, long: 15},
+		{kind: FaultHalfTop, codes: bad, soon: 1, blind: true, long: 15},
+		{kind: FaultRotated90, codes: wrong, soon: 1, blind: true, long: 12},
+		{kind: FaultRotated180, codes: lost, soon: 5, long: 20},
+		{kind: FaultSize, codes: none, long: 12},
+		{kind: FaultLightsOff, codes: dark, soon: 6, blind: true, long: 12},
+		{kind: FaultLightsFade, codes: dark, soon: 16, long: 20},
+		{kind: FaultHalfLight, codes: none, long: 20},
+		{kind: FaultBright, codes: none, long: 20},
+		{kind: FaultDefocus, codes: none, long: 15},
+		{kind: FaultMotionBlur, codes: none, long: 15},
+		{kind: FaultDeadPixels, codes: none, long: 15},
+		{kind: FaultPepper, codes: none, long: 15},
+		{kind: FaultOtherView, codes: lost, soon: 5, long: 20},
+		{kind: FaultOtherLens, codes: opaque, soon: 5, long: 20},
+		{kind: FaultOtherTable, codes: none, long: 20},
+		{kind: FaultMarkerCovered, codes: none, long: 15},
+		{kind: FaultSomeCovered, codes: none, long: 15},
+		{kind: FaultAllCovered, codes: lost, soon: 5, long: 15},
+		{kind: FaultMatTurned, codes: lost, soon: 5, long: 20},
+		{kind: FaultMatSlid, codes: lost, soon: 5, long: 20},
+		{kind: FaultMatCreeps, codes: lost, soon: 5, long: 20},
 	}
 }
 
@@ -330,7 +330,7 @@ func (r *faultRow) play(w *faultyTable, least, lasts int) {
 	if r.slowest = max(r.slowest, at); len(r.codes) > 0 && at == 0 {
 		r.never++
 	}
-	w.source.Inject(tablesim.FaultNone)
+	w.source.Inject(FaultNone)
 	at = 0
 	for n := 1; n <= recoverWithin+1; n++ {
 		w.next()

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/live"
-	"sightline/vision/tablesim"
 )
 
 func TestTheLightIsMeasuredOnceASecondAndReported(t *testing.T) {
@@ -26,12 +25,12 @@ func TestTheLightIsMeasuredOnceASecondAndReported(t *testing.T) {
 	assert.Empty(t, l.Advice, "%+v", l)
 	assert.InDelta(t, 2, l.Noise, 1.5, "the simulated sensor's")
 	for _, c := range []struct {
-		kind tablesim.FaultKind
+		kind FaultKind
 		says string
 	}{
 		// A smear aslant to the markers' edges widens all of them alike: it is "not sharp".
-		{tablesim.FaultDefocus, "not sharp"}, {tablesim.FaultMotionBlur, "smeared|not sharp"}, {tablesim.FaultBright, "burnt out"},
-		{tablesim.FaultPepper, ""},
+		{FaultDefocus, "not sharp"}, {FaultMotionBlur, "smeared|not sharp"}, {FaultBright, "burnt out"},
+		{FaultPepper, ""},
 	} {
 		kind := c.kind
 		w.source.Inject(kind)
@@ -40,11 +39,11 @@ func TestTheLightIsMeasuredOnceASecondAndReported(t *testing.T) {
 			v := w.next()
 			heard = heard || len(v.Light.Advice) > 0
 		}
-		if kind != tablesim.FaultPepper { // a tenth of the pixels is what moves, as far as noise goes
+		if kind != FaultPepper { // a tenth of the pixels is what moves, as far as noise goes
 			assert.Regexp(t, c.says, fmt.Sprint(w.view.Light.Advice), "%v: %+v", kind, w.view.Light)
 			assert.True(t, heard)
 		}
-		w.source.Inject(tablesim.FaultNone)
+		w.source.Inject(FaultNone)
 		for range 2*faultFPS + 2 {
 			w.next()
 		}

@@ -79,7 +79,7 @@ func uncounted(g *round.Game, table *live.State) string {
 	}
 	for i := range g.Ships {
 		p := &g.Ships[i]
-		if p.Status == round.OnTable && live.ShipOf(&scene, p.ID) == nil {
+		if p.Status == round.OnTable && scene.Ship(p.ID) == nil {
 			return p.Name() + " is not seen on the table"
 		}
 	}

@@ -362,7 +362,7 @@ func TestTheRoundOpensTheEditionsWindows(t *testing.T) {
 	b.start("2.0")
 	pair := func(from, to string) live.Permit {
 		s := b.state()
-		return s.Policy.Pair(s.Located.Scene.Rules, live.ShipOf(&s.Located.Scene, from), live.ShipOf(&s.Located.Scene, to))
+		return s.Policy.Pair(s.Located.Scene.Rules, s.Located.Scene.Ship(from), s.Located.Scene.Ship(to))
 	}
 	assert.Empty(t, b.opened)
 	assert.False(t, pair("A1", "B1").Range)

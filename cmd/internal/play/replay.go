@@ -132,7 +132,7 @@ func sigma(s *engine.Ship) float64 {
 
 // measure adds what the agreement permits of the answer for a pair.
 func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name string, agreed live.Policy) error {
-	if live.ShipOf(scene, from) == nil || live.ShipOf(scene, to) == nil || from == to {
+	if scene.Ship(from) == nil || scene.Ship(to) == nil || from == to {
 		return nil
 	}
 	if name == "" {

@@ -30,7 +30,7 @@ type shotJSON struct {
 func Shots(s *live.State, ship string, arc engine.Arc, w live.Weapon) shotsJSON {
 	out := shotsJSON{Ship: ship, Arcs: []string{}, Shots: []shotJSON{}}
 	scene := &s.Located.Scene
-	from := live.ShipOf(scene, ship)
+	from := scene.Ship(ship)
 	switch {
 	case s.Health.Code != live.OK && !s.Held:
 		out.Reason = sentence.Lower(s.Health.Title)
@@ -41,7 +41,7 @@ func Shots(s *live.State, ship string, arc engine.Arc, w live.Weapon) shotsJSON 
 	}
 	for i := range s.Result.Pairs {
 		p := &s.Result.Pairs[i]
-		to := live.ShipOf(scene, p.To)
+		to := scene.Ship(p.To)
 		if p.From != ship || to == nil || to.Player == from.Player && from.Player != 0 {
 			continue
 		}
@@ -85,7 +85,7 @@ func standardArc(s *live.State, from *engine.Ship, arc engine.Arc, w live.Weapon
 // upgrades do.
 func aimed(s *live.State, p *engine.PairVerdict, arc engine.Arc, w live.Weapon) *engine.PairVerdict {
 	scene := s.Located.Scene
-	from := *live.ShipOf(&scene, p.From)
+	from := *scene.Ship(p.From)
 	is := standardArc(s, &from, arc, w)
 	switch {
 	case scene.Rules != engine.Rules1e:

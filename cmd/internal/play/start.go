@@ -203,7 +203,7 @@ func wholeShip(a, b *squads.ShipLine) (name string, ok bool) {
 // mismatch reports a base on the table that differs from the ship's; "" when it does not or is
 // not seen.
 func mismatch(s *round.Piece, scene *engine.Scene) string {
-	seen := live.ShipOf(scene, s.ID)
+	seen := scene.Ship(s.ID)
 	base, err := engine.ParseBase(s.Base)
 	if seen == nil || err != nil || seen.Base == base {
 		return ""

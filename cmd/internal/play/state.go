@@ -204,7 +204,7 @@ func (t *Table) gameJSON(table *live.State) *gameJSON {
 func (t *Table) pieceJSON(p *round.Piece, active []string, scene *engine.Scene) pieceJSON {
 	out := pieceJSON{Ship: p.Ship, Name: p.Name(), Status: p.Status, Acted: p.Acted, Moved: p.Moved, Half: p.Half,
 		Active: slices.Contains(active, p.ID), Last: p.Last, Tows: t.game.Cargo(p.ID),
-		Seen: live.ShipOf(scene, p.ID) != nil, Mismatch: mismatch(p, scene),
+		Seen: scene.Ship(p.ID) != nil, Mismatch: mismatch(p, scene),
 		Touching: []string{}}
 	for _, pair := range t.game.Touch {
 		switch p.ID {

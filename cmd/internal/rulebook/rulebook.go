@@ -5,7 +5,10 @@ package rulebook
 import "strings"
 
 // Rule is a rule's name and text.
-type Rule struct{ Name, Text string }
+type Rule struct {
+	Name string `json:"number"` // "G16"
+	Text string `json:"text"`
+}
 
 // Of returns the rules that the engine names, as in "1e G34 G36", with their texts.
 func Of(rule string) []Rule {

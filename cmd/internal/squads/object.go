@@ -2,6 +2,7 @@ package squads
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (o object) path(key string) string {
 func readObject(at string, raw []byte) (object, error) {
 	o := object{at, map[string]json.RawMessage{}}
 	if !isKind(raw, '{') {
-		return o, fmt.Errorf("%s: expected an object in braces, got %s", cmpOr(at, "the file"), kindOf(raw))
+		return o, fmt.Errorf("%s: expected an object in braces, got %s", cmp.Or(at, "the file"), kindOf(raw))
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.Token(); err != nil {
@@ -164,13 +165,6 @@ func short(s string) string {
 		s = s[:60] + "…"
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-func cmpOr(s, or string) string {
-	if s == "" {
-		return or
-	}
-	return s
 }
 
 // wellFormed returns an error that says where a file is not JSON.

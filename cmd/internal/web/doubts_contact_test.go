@@ -68,8 +68,8 @@ func TestAFirstEditionBoostIntoContactIsNoTouch(t *testing.T) {
 		v.ObstaclesWatched = true
 		s := &v.Located.Scene
 		s.Rules = engine.Rules1e
-		live.ShipOf(s, "A1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 300}}
-		live.ShipOf(s, "B1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 423.3}} // 0.1 mm between the guides at its end
+		s.Ship("A1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 300}}
+		s.Ship("B1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 423.3}} // 0.1 mm between the guides at its end
 	})
 	status, got, text := preview(t, serve(t, f).URL, `{"ship":"A1","action":"boost straight"}`)
 	require.Equal(t, http.StatusOK, status, text)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/rulebook"
 	"sightline/engine"
 )
 
@@ -17,7 +18,7 @@ func (s *Server) Cookie(role access.Role, name string, now time.Time) string {
 }
 
 // RulesInWords are the rules that a judge is shown.
-var RulesInWords = rulesInWords
+var RulesInWords = rulebook.Texts
 
 // DemoTable is the table of the overlay's demo.
 func DemoTable() engine.Scene { return demoTable() }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/rulebook"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -76,13 +77,7 @@ type verdictJSON struct {
 	By         []string        `json:"by"`
 	Ships      []string        `json:"ships"`
 	LinesMM    [][2][2]float64 `json:"lines_mm"`
-	Rules      []ruleTextJSON  `json:"rules"`
-}
-
-// ruleTextJSON is a rule of docs/rules.md.
-type ruleTextJSON struct {
-	Number string `json:"number"` // "G16"
-	Text   string `json:"text"`
+	Rules      []rulebook.Rule `json:"rules"`
 }
 
 // outlineJSON is a shape on the table and in the picture.
@@ -179,10 +174,10 @@ func verdictsOf(state *live.State) []verdictJSON {
 		j := verdictJSON{
 			Key: d.Key, Name: d.Name, Arc: d.Arc, Outcome: d.Outcome, Title: d.Title, Text: d.Text, Decide: d.Decide,
 			DistanceMM: known(d.Distance), SigmaMM: known(d.Sigma), MarginMM: fine(float64(d.Margin)), NeedMM: known(d.Need),
-			By: append([]string{}, d.By...), Ships: append([]string{}, d.Ships...), LinesMM: linesOf(d.Lines), Rules: []ruleTextJSON{},
+			By: append([]string{}, d.By...), Ships: append([]string{}, d.Ships...), LinesMM: linesOf(d.Lines), Rules: []rulebook.Rule{},
 		}
 		for _, rule := range d.Rules {
-			j.Rules = append(j.Rules, ruleTexts(rule)...)
+			j.Rules = append(j.Rules, rulebook.Of(rule)...)
 		}
 		out = append(out, j)
 	}
@@ -231,7 +226,7 @@ func shapesOf(h *live.Held, state *live.State) []outlineJSON {
 	for i := range scene.Ships {
 		out = append(out, p.ship(&scene.Ships[i], &profile, h.SidesOf(i))...)
 	}
-	if from := live.ShipOf(scene, state.Choice.From); from != nil {
+	if from := scene.Ship(state.Choice.From); from != nil {
 		out = append(out, p.arc(from, &profile, scene.Rules, state.Choice.Arc)...)
 	}
 	return append(out, p.lines(state)...)

@@ -121,7 +121,7 @@ func distanceFree(t *testing.T, ctx context.Context) {
 	f := newFakeTable(t)
 	f.change(func(state *live.State) {
 		s := &state.Located.Scene
-		a, b := live.ShipOf(s, "A1"), live.ShipOf(s, "B1")
+		a, b := s.Ship("A1"), s.Ship("B1")
 		b.Base = engine.Small
 		b.Pose.Point = a.Pose.Transform(geom.Point{X: -75, Y: 30})
 		b.Pose.Heading = a.Pose.Heading + 20*geom.Degree

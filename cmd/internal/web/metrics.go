@@ -79,12 +79,12 @@ func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 		float64(state.Register.Times))
 	metrics.Write(w, "sightline_markers_in_place", "gauge", "Markers of the mat that are where they were.",
 		float64(state.Register.Watch.Seen))
-	metrics.Write(w, "sightline_held", "gauge", "1 while a picture is held for a judge.", truth(state.Hold != nil))
+	metrics.Write(w, "sightline_held", "gauge", "1 while a picture is held for a judge.", metrics.Bool(state.Hold != nil))
 	metrics.Write(w, "sightline_judge_asked", "gauge", "1 while a judge was called for what is held, and has not ruled.",
-		truth(state.Hold.AwaitsJudge(state.Ruling)))
+		metrics.Bool(state.Hold.AwaitsJudge(state.Ruling)))
 	metrics.Head(w, "sightline_health", "gauge", "1 for the state that the table is in, 0 for the others.")
 	for _, c := range codes {
-		metrics.Labelled(w, "sightline_health", "code", string(c), truth(state.Health.Code == c))
+		metrics.Labelled(w, "sightline_health", "code", string(c), metrics.Bool(state.Health.Code == c))
 	}
 }
 
@@ -107,11 +107,4 @@ func (s *Server) pageMetrics(w io.Writer) {
 		float64(n.StreamsResumed))
 	metrics.Write(w, "sightline_views_missed_total", "counter", "States that slow clients did not get, because a newer one was there.",
 		float64(s.o.Hub.Missed()))
-}
-
-func truth(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
 }

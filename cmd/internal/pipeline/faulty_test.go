@@ -1,7 +1,6 @@
-package tablesim
+package pipeline
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -12,6 +11,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/tablesim"
 )
 
 // FaultKind is a kind of fault in a camera's pictures.
@@ -73,12 +73,15 @@ func (k FaultKind) String() string {
 // Faulty is the simulated table seen by a camera that fails on demand (Inject). It belongs to one
 // goroutine.
 type Faulty struct {
-	*Source
+	*tablesim.Source
+	o tablesim.Options
 
-	other *Source // another table
-	rng   *rand.Rand
-	fault FaultKind
-	step  int // pictures since the fault began
+	other    *tablesim.Source // another table
+	otherSeq uint64           // of its last picture
+	seq      uint64           // of the last picture
+	rng      *rand.Rand
+	fault    FaultKind
+	step     int // pictures since the fault began
 
 	rendered bool // the source was disturbed
 	row      int  // where a torn picture is torn
@@ -94,17 +97,18 @@ type Faulty struct {
 }
 
 // NewFaulty opens a simulated table whose faults depend on the seed.
-func NewFaulty(o Options, seed uint64) (*Faulty, error) {
-	s, err := Open(o)
+func NewFaulty(o tablesim.Options, seed uint64) (*Faulty, error) {
+	s, err := tablesim.Open(o)
 	if err != nil {
 		return nil, err
 	}
-	o.Seed += 1000
-	other, err := Open(o)
+	another := o
+	another.Seed += 1000
+	other, err := tablesim.Open(another)
 	if err != nil {
 		return nil, err
 	}
-	f := &Faulty{Source: s, other: other, rng: rand.New(rand.NewPCG(seed, 0x6661756c74)), shown: s.Camera()}
+	f := &Faulty{Source: s, o: o, other: other, rng: rand.New(rand.NewPCG(seed, 0x6661756c74)), shown: s.Camera()}
 	return f, nil
 }
 
@@ -123,11 +127,11 @@ func (f *Faulty) Inject(k FaultKind) {
 	f.covered = nil
 	switch k {
 	case FaultMarkerCovered:
-		f.covered = f.rng.Perm(len(f.table.Layout.Markers))[:1]
+		f.covered = f.rng.Perm(len(f.Layout().Markers))[:1]
 	case FaultSomeCovered:
-		f.covered = f.rng.Perm(len(f.table.Layout.Markers))[:4]
+		f.covered = f.rng.Perm(len(f.Layout().Markers))[:4]
 	case FaultAllCovered:
-		f.covered = f.rng.Perm(len(f.table.Layout.Markers))
+		f.covered = f.rng.Perm(len(f.Layout().Markers))
 	}
 }
 
@@ -142,20 +146,20 @@ func deadPixels(rng *rand.Rand, n int) []uint8 {
 
 // camera returns the camera for the next picture.
 func (f *Faulty) camera() calibration.Camera {
-	c := f.table.Camera
-	middle := geom.Point{X: float64(f.table.Layout.Width) / 2, Y: float64(f.table.Layout.Height) / 2}
+	c := f.Camera()
+	middle := geom.Point{X: float64(f.Layout().Width) / 2, Y: float64(f.Layout().Height) / 2}
 	switch f.fault {
 	case FaultOtherView:
-		return placed(Turned(c, 4, -5, 9), geom.Point{X: 60, Y: -40}, 0, middle)
+		return movedCamera(tablesim.Turned(c, 4, -5, 9), geom.Point{X: 60, Y: -40}, 0, middle)
 	case FaultOtherLens:
 		c.Fx, c.Fy, c.Cx = 0.86*c.Fx, 0.86*c.Fy, c.Cx+9
 	case FaultMatTurned:
-		return placed(c, geom.Point{}, 4*geom.Degree, middle)
+		return movedCamera(c, geom.Point{}, 4*geom.Degree, middle)
 	case FaultMatSlid:
-		return placed(c, geom.Point{X: 3 * math.Cos(f.angle), Y: 3 * math.Sin(f.angle)}, 0, middle)
+		return movedCamera(c, geom.Point{X: 3 * math.Cos(f.angle), Y: 3 * math.Sin(f.angle)}, 0, middle)
 	case FaultMatCreeps:
 		d := 0.4 * float64(min(f.step+1, creepSteps))
-		return placed(c, geom.Point{X: d * math.Cos(f.angle), Y: d * math.Sin(f.angle)}, 0, middle)
+		return movedCamera(c, geom.Point{X: d * math.Cos(f.angle), Y: d * math.Sin(f.angle)}, 0, middle)
 	}
 	return c
 }
@@ -163,8 +167,8 @@ func (f *Faulty) camera() calibration.Camera {
 // creepSteps is the number of pictures during which a creeping mat moves.
 const creepSteps = 8
 
-// placed returns the camera relative to a table that was turned about a point and then moved.
-func placed(c calibration.Camera, by geom.Point, turn geom.Angle, about geom.Point) calibration.Camera {
+// movedCamera returns the camera relative to a table that was turned about a point and then moved.
+func movedCamera(c calibration.Camera, by geom.Point, turn geom.Angle, about geom.Point) calibration.Camera {
 	s, k := math.Sincos(float64(turn))
 	turned := geom.Point{X: k*about.X - s*about.Y, Y: s*about.X + k*about.Y}
 	d := about.Sub(turned).Add(by)
@@ -182,11 +186,11 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 	switch {
 	case disturbed && (f.step == 0 || f.fault == FaultMatCreeps && f.step < creepSteps):
 		camera, covered := f.shown, f.covered
-		f.Disturb(func(t *Table) {
+		f.Disturb(func(t *tablesim.Table) {
 			t.Camera = camera
 			for _, i := range covered {
 				m := t.Layout.Markers[i]
-				t.Clutter = append(t.Clutter[:len(t.Clutter):len(t.Clutter)], Clutter{
+				t.Clutter = append(t.Clutter[:len(t.Clutter):len(t.Clutter)], tablesim.Clutter{
 					Pose: geom.Pose{Point: m.Center}, Width: 1.4 * m.Size, Length: 1.4 * m.Size, Height: 1 * geom.Millimeter, Color: color.RGBA{90, 60, 40,
 						255},
 				})
@@ -194,19 +198,22 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 		})
 		f.rendered = true
 	case !disturbed && before:
-		f.Disturb(func(*Table) {})
+		f.Disturb(func(*tablesim.Table) {})
 		f.rendered = false
 	}
-	f.light = 1
-	if factor, ok := f.lamps(); ok && f.o.Model != nil {
-		f.light = factor
+	factor, ok := f.lamps()
+	if !ok || f.o.Model == nil {
+		factor = 1
 	}
+	f.Light(factor)
 	frame, err := f.Source.Next(ctx)
 	if err != nil {
 		return frame, err
 	}
+	f.seq = frame.Seq
 	if f.fault == FaultOtherTable {
-		f.other.seq = frame.Seq + f.ahead()
+		f.other.Seek(frame.Seq + otherAhead)
+		f.otherSeq = frame.Seq + otherAhead + 1
 		seq, captured := frame.Seq, frame.Captured
 		if frame, err = f.other.Next(ctx); err != nil {
 			return frame, err
@@ -219,19 +226,14 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 	return out, nil
 }
 
-// ahead returns by how many pictures the game on the other table is ahead: half a game.
-func (f *Faulty) ahead() uint64 {
-	fps := f.o.FPS
-	if fps == 0 {
-		fps = DefaultFPS
-	}
-	return uint64(f.o.game().length(cmp.Or(f.o.Pause, beatStill)).Seconds() / 2 * fps)
-}
+// otherAhead is by how many pictures the game on the other table is ahead: half a small game at five
+// pictures a second.
+const otherAhead = 154
 
 // Truth returns the truth about the last picture, without faults behind the lens.
-func (f *Faulty) Truth() (Truth, error) {
+func (f *Faulty) Truth() (tablesim.Truth, error) {
 	if f.fault == FaultOtherTable && f.step > 0 {
-		return f.other.TruthAt(f.other.seq)
+		return f.other.TruthAt(f.otherSeq)
 	}
 	return f.TruthAt(f.seq)
 }
@@ -245,7 +247,7 @@ func (f *Faulty) Expected() []calibration.MarkerSighting {
 		camera = f.other.Camera()
 	}
 	w, h := float64(f.o.Width), float64(f.o.Height)
-	for _, m := range f.table.Layout.Markers {
+	for _, m := range f.Layout().Markers {
 		s := calibration.MarkerSighting{ID: m.ID}
 		for i, p := range m.Corners() {
 			px, _ := camera.PixelOf(p, m.Z)
@@ -405,7 +407,15 @@ func (f *Faulty) lit(g *image.Gray, factor float64) *image.Gray {
 		} else {
 			l /= 12.92
 		}
-		table[v] = 255 * srgbEncode(l*factor)
+		switch l *= factor; {
+		case l >= 1:
+			l = 1
+		case l <= 0.0031308:
+			l *= 12.92
+		default:
+			l = 1.055*math.Pow(l, 1/2.4) - 0.055
+		}
+		table[v] = 255 * l
 	}
 	return f.each(g, func(v uint8) float64 { return table[v] })
 }
