@@ -149,7 +149,7 @@ var mayImport = map[string][]string{
 
 	"engine/alike":      {"engine", "engine/flown", "engine/geom"},
 	"engine/flown":      {"engine", "engine/geom", "engine/move"},
-	"engine/tablecheck": {"engine", "engine/geom"},
+	"engine/tablecheck": {"engine", "engine/geom", "engine/internal/pieces"},
 }
 
 // testsMayImport says what tests may import in addition: those of the page run the

@@ -161,8 +161,10 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 			continue // this table's picture is not calibrated: package outline asks with one that is
 		}
 		s, changes := changeable(t) // each on its own: one lets go what another needs
-		ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "")
 		method, path, _ := strings.Cut(pattern, " ")
+		if path != "/api/looks" { // which a held picture refuses
+			ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "")
+		}
 		if path == "/api/game/do" {
 			ask(s, method, "/api/game/start", goodBodies["POST /api/game/start"], loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 		}
