@@ -16,7 +16,7 @@ import (
 	"sightline/vision/token"
 )
 
-// File is the file, in the data directory, of where ships without our tokens stood under their names.
+// File is the name of the memory's file in the data directory.
 const File = "ships.json"
 
 const (
@@ -117,14 +117,14 @@ func (f *keptFile) check() error {
 	return nil
 }
 
-// Known are the ships that stood under their names as the file was written last.
+// Known returns the ships that stood under their names, each where it last stood.
 func (m *Memory) Known() []engine.Ship {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.ships)
 }
 
-// keep takes where the ships stand.
+// keep remembers where the ships stand. Run writes it to the file.
 func (m *Memory) keep(stood map[string]engine.Ship) {
 	var now []engine.Ship
 	for _, s := range stood {

@@ -19,7 +19,7 @@ import (
 // Slop is the error of people who lay templates and set ships down.
 var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
 
-// Names remembers where ships stood that were found by their cards. The zero value is empty. It is not safe for concurrent use.
+// Names remembers where the ships stood that were found by their cards. The zero value is empty. It is not safe for concurrent use.
 type Names struct {
 	// Dial returns the maneuvers of a ship's dial. If it is nil or returns none, the ship may fly every maneuver.
 	Dial func(ship string) []move.Maneuver
@@ -29,7 +29,7 @@ type Names struct {
 
 	stood map[string]engine.Ship // each ship where it last stood still, by its name
 	gone  map[string]time.Time   // when a search found a ship nowhere: it is off the table
-	lost  map[string]int         // ships since when the table was not watched: how often each is still searched for where it stood
+	lost  map[string]int         // ships that stood before the table was not watched: how often each is still searched for there
 }
 
 // Limits within which a ship that was not watched counts as unmoved. Noise and a new registration of the camera stay within them. A hand

@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Part are files of a document.
+// Part is a set of a document's files.
 type Part struct {
 	Files fs.FS
 	Glob  string // "openapi/*.json"
 }
 
-// Document merges the files of the parts when it is first asked for. Two files may describe
-// the same address or component, but not the same thing of it.
+// Document merges the files of the parts when it is first asked for. Two files may describe the
+// same address or component, but must not set the same key of it.
 func Document(parts ...Part) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
 		whole := map[string]any{}
@@ -48,7 +48,7 @@ func add(whole map[string]any, files fs.FS, name string) error {
 	return merge(whole, part)
 }
 
-// merge adds what stands in part to whole; the same place may not say two things.
+// merge adds part to whole. It returns an error if both set the same key, except to objects, which it merges.
 func merge(whole, part map[string]any) error {
 	for key, value := range part {
 		there, known := whole[key]

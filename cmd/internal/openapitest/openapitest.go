@@ -30,7 +30,7 @@ func Read(t testing.TB, raw []byte) Document {
 	return d
 }
 
-// At goes down by keys; nil where there is nothing.
+// At returns the value under nested keys, or nil.
 func (d Document) At(keys ...string) any {
 	var x any = map[string]any(d)
 	for _, k := range keys {
@@ -49,8 +49,8 @@ func (d Document) Follow(x any) map[string]any {
 	return m
 }
 
-// Check lists what of a JSON value the schema does not allow. It knows what this
-// document uses of JSON Schema, and an object may hold nothing that is not described.
+// Check lists what a schema does not allow in a JSON value. It knows the part of JSON Schema that
+// this document uses. Keys of an object that are not described are wrong.
 func (d Document) Check(schema, value any, where string) (wrong []string) {
 	s := d.Follow(schema)
 	say := func(format string, a ...any) { wrong = append(wrong, where+": "+fmt.Sprintf(format, a...)) }
@@ -195,8 +195,8 @@ func (d Document) CheckReferences(t testing.TB) {
 	}
 }
 
-// CheckAnswer checks an answer of a route against its description; checked says that it was
-// JSON, and described.
+// CheckAnswer checks an answer of a route against its description. checked reports whether the
+// answer was JSON and described.
 func (d Document) CheckAnswer(t testing.TB, pattern string, answer *httptest.ResponseRecorder) (checked bool) {
 	t.Helper()
 	method, path := Address(pattern)
