@@ -57,9 +57,9 @@ type clue struct {
 }
 
 // Groups returns the cells where an obstacle may lie that is partly under a ship, in groups. Each group is under one base, in the gap
-// between two, or next to one side of a base, so that the hull of no group crosses a side, where lines begin. parts are what Unexplained
-// returned, and miniatures are the cells of what passes for miniatures, without shadows. widest is the largest distance, in mm, of an outline's point from its middle. What adjoins a rim counts beyond the outlines
-// if it has least cells or more.
+// between two, next to one side of a base or about one of its corners, so that the hull of no group crosses a side, where lines begin.
+// parts are what Unexplained returned, and miniatures are the cells of what passes for miniatures, without shadows. widest is the largest
+// distance, in mm, of an outline's point from its middle. What adjoins a rim counts beyond the outlines if it has least cells or more.
 func (m *Mat) Groups(rims []Rim, parts [][]int32, miniatures []bool, outlines []*Outline, widest float64, least int) [][]int32 {
 	clues := m.clues(rims)
 	for _, part := range parts {

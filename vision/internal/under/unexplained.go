@@ -38,7 +38,8 @@ func (m *Mat) Unexplained(posts []Post, noticed, light []bool) (parts [][]int32)
 			mask[k] = mask[k] && !(p.May(m.middle(k)) && p.explains(m.middle(k), light[k]))
 		})
 	}
-	for _, b := range gray.Blobs(gray.Open(gray.Close(mask, m.Width, m.Height, 1), m.Width, m.Height, partOpen), m.Width, m.Height, partLeast, 0) {
+	w, h := m.Width, m.Height
+	for _, b := range gray.Blobs(gray.Open(gray.Close(mask, w, h, 1), w, h, partOpen), w, h, partLeast, 0) {
 		var part []int32
 		for _, k := range b.Cells {
 			if !m.Covered[k] {
