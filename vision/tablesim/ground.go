@@ -53,9 +53,8 @@ func newGround(style MatStyle, layout calibration.Layout, px float64, seed uint6
 			x, y := float64(i)*glowStep/170+g.seed, float64(j)*glowStep/170
 			a, b := smooth(0.42, 0.85, clouds(x, y, 5)), smooth(0.4, 0.9, clouds(x+37, y+11, 5))
 			c := rgb{0.010, 0.010, 0.014}
-			for k := range 3 {
-				c[k] += float32(a)*palette[0][k] + float32(b)*palette[1][k]
-			}
+			p, q := palette[0].scale(a), palette[1].scale(b)
+			c = rgb{c.r + (p.r + q.r), c.g + (p.g + q.g), c.b + (p.b + q.b)}
 			g.glow[j*g.cols+i] = c
 		}
 	}

@@ -113,7 +113,7 @@ func (b *beam) lighting(r *renderer, tx, ty int) lighting {
 				first, begun = c, true
 			}
 			out.varied = out.varied || c != first
-			out.sum = mix64(out.sum ^ checksum(float64(c[0]), float64(c[1]), float64(c[2])))
+			out.sum = mix64(out.sum ^ checksum(float64(c.r), float64(c.g), float64(c.b)))
 		}
 	}
 	return out
@@ -161,7 +161,7 @@ func (b *beam) light(x, y, z float64, list []solid) rgb {
 // under returns the light of a reflectance under a share of the room's light and the projector's.
 func (c rgb) under(room float64, more rgb) rgb {
 	f := float32(room)
-	return rgb{c[0] * (f + more[0]), c[1] * (f + more[1]), c[2] * (f + more[2])}
+	return rgb{c.r * (f + more.r), c.g * (f + more.g), c.b * (f + more.b)}
 }
 
 // Project projects a picture from the next frame on; nil: none. It is safe to call while Next runs.

@@ -370,9 +370,7 @@ func (s *tracer) sample(r *renderer, list []solid, c00, c10, c01, c11 [2]float64
 			a*c00[0]+b*c10[0]+c*c01[0]+d*c11[0],
 			a*c00[1]+b*c10[1]+c*c01[1]+d*c11[1])
 		q := s.look(r, ray, list)
-		for k := range 3 {
-			sum[k] += q[k]
-		}
+		sum = rgb{sum.r + q.r, sum.g + q.g, sum.b + q.b}
 	}
 	return sum.scale(1 / float64(len(r.offsets)))
 }
@@ -383,7 +381,7 @@ func (r *renderer) put(x, y int, c rgb) {
 	v := (float64(y)+0.5)/float64(r.lens.h)*2 - 1
 	k := float32(r.look.Light * (1 - r.look.Falloff*(u*u+v*v)/2))
 	p := r.light(y)[3*x:]
-	p[0], p[1], p[2] = k*c[0], 0.985*k*c[1], 0.955*k*c[2]
+	p[0], p[1], p[2] = k*c.r, 0.985*k*c.g, 0.955*k*c.b
 }
 
 // blur smooths one tile into sensor codes.
@@ -399,12 +397,7 @@ func (s *tracer) blur(r *renderer, tx, ty int) {
 		dst := s.smear[j*cols:][:cols]
 		clear(dst)
 		if x0-n >= 0 && x1+n <= w {
-			for k, f := range r.kernel {
-				from := src[3*(x0-n+k):][:cols]
-				for i := range dst {
-					dst[i] += f * from[i]
-				}
-			}
+			taps(dst, r.kernel, src[3*(x0-n):], 3)
 			continue
 		}
 		for k, f := range r.kernel {
@@ -420,15 +413,33 @@ func (s *tracer) blur(r *renderer, tx, ty int) {
 	for j := range y1 - y0 {
 		line := sum[:cols]
 		clear(line)
-		for k, f := range r.kernel {
-			from := s.smear[(j+k)*cols:][:cols]
-			for i := range line {
-				line[i] += f * from[i]
-			}
-		}
+		taps(line, r.kernel, s.smear[j*cols:], cols)
 		dst := r.blurred[3*((y0+j)*w+x0):][:cols]
 		for i, v := range line {
 			dst[i] = uint16(min(max(v*r.scale+0.5, 0), 65535))
+		}
+	}
+}
+
+// taps adds to sum[i] what each tap k weighs of from[step*k+i], one tap after the other. Four taps at a time take
+// half the time of one: a sum stays in a register for so long.
+func taps(sum, kernel, from []float32, step int) {
+	n := len(sum)
+	for len(kernel) >= 4 {
+		f, g, h, k := kernel[0], kernel[1], kernel[2], kernel[3]
+		a, b, c, d := from[:n], from[step:][:n], from[2*step:][:n], from[3*step:][:n]
+		for i, v := range sum {
+			v += f * a[i]
+			v += g * b[i]
+			v += h * c[i]
+			sum[i] = v + k*d[i]
+		}
+		kernel, from = kernel[4:], from[4*step:]
+	}
+	for k, f := range kernel {
+		a := from[step*k:][:n]
+		for i := range sum {
+			sum[i] += f * a[i]
 		}
 	}
 }

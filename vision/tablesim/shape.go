@@ -90,10 +90,23 @@ func distance(parts []part, x, y float64) float64 {
 	return d
 }
 
+// has reports whether the point lies in the part: whether its distance is at most 0.
+func (p *part) has(x, y float64) bool {
+	if p.half == nil {
+		return p.distance(x, y) <= 0
+	}
+	for i := range p.half {
+		if h := &p.half[i]; h[0]*x+h[1]*y-h[2] > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // inside reports whether the point lies in any of the parts.
 func inside(parts []part, x, y float64) bool {
 	for i := range parts {
-		if parts[i].distance(x, y) <= 0 {
+		if parts[i].has(x, y) {
 			return true
 		}
 	}
@@ -108,22 +121,27 @@ func (b box) has(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.y0
 // enter returns the fraction 0…1 of the way from (ax, ay) to (bx, by) at which the segment enters
 // the box, 0 if it starts inside. It reports false if it misses the box.
 func (b box) enter(ax, ay, bx, by float64) (float64, bool) {
-	t0, t1 := 0.0, 1.0
-	for _, s := range [2][4]float64{{ax, bx - ax, b.x0, b.x1}, {ay, by - ay, b.y0, b.y1}} {
-		p, d, lo, hi := s[0], s[1], s[2], s[3]
-		if d == 0 {
-			if p < lo || p > hi {
-				return 0, false
-			}
-			continue
-		}
-		u, v := (lo-p)/d, (hi-p)/d
-		if u > v {
-			u, v = v, u
-		}
-		t0, t1 = max(t0, u), min(t1, v)
+	t0, t1 := between(ax, bx-ax, b.x0, b.x1)
+	if t0 > t1 {
+		return 0, false
 	}
+	u0, u1 := between(ay, by-ay, b.y0, b.y1)
+	t0, t1 = max(t0, u0), min(t1, u1)
 	return t0, t0 <= t1
+}
+
+// between returns the part of 0…1 for which p + t d is from lo to hi; the first is more than the second
+// if there is none.
+func between(p, d, lo, hi float64) (float64, float64) {
+	switch {
+	case d > 0:
+		return max((lo-p)/d, 0), min((hi-p)/d, 1)
+	case d < 0:
+		return max((hi-p)/d, 0), min((lo-p)/d, 1)
+	case p < lo || p > hi:
+		return 1, 0
+	}
+	return 0, 1
 }
 
 // inPolygon reports whether a point lies in a simple polygon (even-odd rule).

@@ -12,16 +12,16 @@ import (
 )
 
 // rgb is linear light or a reflectance, 0…1.
-type rgb [3]float32
+type rgb struct{ r, g, b float32 }
 
 func (c rgb) scale(k float64) rgb {
 	f := float32(k)
-	return rgb{f * c[0], f * c[1], f * c[2]}
+	return rgb{f * c.r, f * c.g, f * c.b}
 }
 
 func (c rgb) mix(d rgb, t float64) rgb {
 	f := float32(t)
-	return rgb{c[0] + f*(d[0]-c[0]), c[1] + f*(d[1]-c[1]), c[2] + f*(d[2]-c[2])}
+	return rgb{c.r + f*(d.r-c.r), c.g + f*(d.g-c.g), c.b + f*(d.b-c.b)}
 }
 
 // printed returns the reflectance of an sRGB ink: the blackest print still reflects two per cent,
@@ -360,7 +360,7 @@ type slab struct {
 
 func newSlab(pose geom.Pose, outline []geom.Point, top float64, ink rgb, rocky bool, look *Look) *slab {
 	s := &slab{top: top, ink: ink, rocky: rocky, look: look, bounds: box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}}
-	sum := []float64{3, top, float64(ink[0]), float64(ink[1]), float64(ink[2])}
+	sum := []float64{3, top, float64(ink.r), float64(ink.g), float64(ink.b)}
 	for _, p := range outline {
 		q := pose.Transform(p)
 		s.outline = append(s.outline, q)
