@@ -226,6 +226,10 @@ func (h *Hall) putProgram(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, sentence.Of(err), http.StatusBadRequest)
 			return
 		}
+		if !h.knows(*in.Table) {
+			http.Error(w, "The hall knows no table of that name.", http.StatusNotFound)
+			return
+		}
 	}
 	if err := h.setProgram(*in.Table); err != nil {
 		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)

@@ -325,7 +325,7 @@ func TestTheProgramSwitchesAndItsAddressStays(t *testing.T) {
 		assert.Equal(t, s.table == "8", s.Seq >= 1<<40, "state %d is table %s's", i, s.table)
 	}
 	noneOld(t, seen(), 3500*time.Millisecond)
-	for body, want := range map[string]int{`{}`: 400, `{"table":"a b"}`: 400, `{"table":"program"}`: 400, `{"table":""}`: 200} {
+	for body, want := range map[string]int{`{}`: 400, `{"table":"a b"}`: 400, `{"table":"program"}`: 400, `{"table":"9"}`: 404, `{"table":""}`: 200} {
 		status, _ := r.send(t, http.MethodPut, "/api/program", body)
 		assert.Equal(t, want, status, body)
 	}
