@@ -25,7 +25,7 @@ import (
 // Of the corners of a board, all are the board and a part is not, whichever side of it
 // is missing.
 func TestAPartOfAChessboardIsDistinguishedFromTheWhole(t *testing.T) {
-	g := drawBoard(t, 0.3, 0.2, 0, 0, 330)
+	g := drawBoard(0.3, 0.2, 0, 0, 330)
 	px, found, err := opencv.FindChessboard(vision.Frame{Gray: g}, 9, 6)
 	require.NoError(t, err)
 	require.True(t, found)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,8 +44,7 @@ var boardLens = calibration.Intrinsics{Width: 480, Height: 360, Fx: 420, Fy: 421
 // drawBoard draws a chessboard of 9 × 6 inner corners and 25 mm squares, turned by
 // (rx, ry) rad and put with its middle at (x, y, z) mm before the camera: the ray of
 // each pixel, four by four of them, is met with the board's plane.
-func drawBoard(t *testing.T, rx, ry, x, y, z float64) *image.Gray {
-	t.Helper()
+func drawBoard(rx, ry, x, y, z float64) *image.Gray {
 	e := calibration.Extrinsics{R: calibration.RotationFromVector(calibration.Vec3{rx, ry, 0.1})}
 	mid := e.Camera(calibration.Vec3{100, 62.5, 0})
 	e.T = calibration.Vec3{x - mid[0], y - mid[1], z - mid[2]}
@@ -74,15 +74,23 @@ func drawBoard(t *testing.T, rx, ry, x, y, z float64) *image.Gray {
 	return g
 }
 
-// boardPictures writes a good set of pictures of a board and returns their names.
-func boardPictures(t *testing.T, dir string) (names []string) {
-	t.Helper()
-	for i, p := range [][5]float64{
+// goodBoards are a good set of pictures of a board: three tests use them.
+var goodBoards = sync.OnceValue(func() (out []*image.Gray) {
+	for _, p := range [][5]float64{
 		{0.5, 0.1, 0, 0, 330}, {-0.5, 0.2, 10, 5, 330}, {0.1, 0.55, -15, 0, 340}, {-0.1, -0.55, 15, 5, 340},
 		{0.4, 0.4, 20, 15, 380}, {-0.35, -0.4, -25, -20, 360}, {0.35, -0.35, 30, -15, 370},
 	} {
+		out = append(out, drawBoard(p[0], p[1], p[2], p[3], p[4]))
+	}
+	return out
+})
+
+// boardPictures writes goodBoards and returns their names.
+func boardPictures(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	for i, g := range goodBoards() {
 		name := filepath.Join(dir, "board"+string(rune('1'+i))+".png")
-		commandtest.WritePNG(t, name, drawBoard(t, p[0], p[1], p[2], p[3], p[4]))
+		commandtest.WritePNG(t, name, g)
 		names = append(names, name)
 	}
 	return names
@@ -148,7 +156,7 @@ func TestCalibrateLensRefusesAFrontalSetAndWritesNothing(t *testing.T) {
 	args := []string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "lens.json")}
 	for i := range 5 {
 		name := filepath.Join(dir, "flat"+string(rune('1'+i))+".png")
-		commandtest.WritePNG(t, name, drawBoard(t, 0.01*float64(i), -0.01*float64(i), 6*float64(i)-12, 4*float64(i)-8, 330+5*float64(i)))
+		commandtest.WritePNG(t, name, drawBoard(0.01*float64(i), -0.01*float64(i), 6*float64(i)-12, 4*float64(i)-8, 330+5*float64(i)))
 		args = append(args, name)
 	}
 	code, stdout, stderr := called(t, args...)
@@ -402,7 +410,7 @@ func TestWrongUsageOfCalibrateIsExplained(t *testing.T) {
 		{"a marker larger than its square", []string{"lens", "--board", "charuco:5x7:30mm:32mm", "-o", out, other}, 2, "charuco"},
 		{"another board", []string{"lens", "--board", "dots:5x7", "-o", out, small}, 2, "expected chessboard:"},
 		{"file ending", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", "lens.txt", small}, 2, "expected .json"},
-		{"no directory", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "no", "lens.json"), small}, 2, "not there"},
+		{"no directory", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "no", "lens.json"), small}, 2, "does not exist"},
 		{"no output", []string{"lens", "--board", "chessboard:9x6:25mm", small}, 2, "--output"},
 		{"missing lens", []string{"table", "--lens", filepath.Join(dir, "no.json"), "-o", out, small}, 2, "no.json: no such file"},
 		{"unknown key in the lens", []string{"table", "--lens", unknown, "-o", out, small}, 2, `unknown key "fov"`},

@@ -55,12 +55,13 @@ func LastLine(stderr string) string {
 	return lines[len(lines)-1]
 }
 
-// WritePNG writes a picture file.
+// WritePNG writes a picture file, as fast as can be.
 func WritePNG(t *testing.T, path string, m image.Image) {
 	t.Helper()
 	f, err := os.Create(path)
 	ok(t, err)
-	ok(t, png.Encode(f, m))
+	fast := png.Encoder{CompressionLevel: png.BestSpeed}
+	ok(t, fast.Encode(f, m))
 	ok(t, f.Close())
 }
 
