@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -426,20 +427,19 @@ func TestTheServicesUserIsCheckedToo(t *testing.T) {
 }
 
 func TestWrongAndMissingInputsAreReported(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for presses that do not come: run without -short")
-	}
-	w := newBox()
-	w.inputs = []hardware.Input{hardware.TurnLeft}
-	w.setup.Wiring.Controls[hardware.ControlKnob].Names = nil
-	w.setup.Wiring.Controls[hardware.ControlChoose].Names = nil
-	w.setup.Wiring.Controls[hardware.ControlFreeze].Names = nil
-	got := w.examine(t, "controls")["control encoder"]
-	require.Len(t, got, 2)
-	assert.Equal(t, doctor.Wrong, got[0].State)
-	assert.Equal(t, `Asked to turn the knob to the right, got "turn left".`, got[0].Says)
-	assert.Contains(t, got[0].Do, "exchange a and b")
-	assert.Equal(t, "Asked to turn the knob to the left, got nothing within 10 seconds.", got[1].Says)
+	synctest.Test(t, func(t *testing.T) { // twice ten seconds for presses that do not come
+		w := newBox()
+		w.inputs = []hardware.Input{hardware.TurnLeft}
+		w.setup.Wiring.Controls[hardware.ControlKnob].Names = nil
+		w.setup.Wiring.Controls[hardware.ControlChoose].Names = nil
+		w.setup.Wiring.Controls[hardware.ControlFreeze].Names = nil
+		got := w.examine(t, "controls")["control encoder"]
+		require.Len(t, got, 2)
+		assert.Equal(t, doctor.Wrong, got[0].State)
+		assert.Equal(t, `Asked to turn the knob to the right, got "turn left".`, got[0].Says)
+		assert.Contains(t, got[0].Do, "exchange a and b")
+		assert.Equal(t, "Asked to turn the knob to the left, got nothing within 10 seconds.", got[1].Says)
+	})
 }
 
 func TestWithoutAPersonLampsAreOnlySwitched(t *testing.T) {
