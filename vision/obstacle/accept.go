@@ -50,6 +50,14 @@ const (
 // is seen: on a simulated table another rock fitted one with 0.39, 3 mm off.
 const nearShipMisfit = 0.35
 
+// partMisfit is the largest misfit of an obstacle near a ship of which less than partVisible is in view, or less than nearShipPart if it
+// holds what goes on under a rim that is seen. What stands out of a large rock from under a base looks like all of a small one: with
+// 0.58 to 0.67 in view a small asteroid fitted parts of two others with 0.32 to 0.40 (1622 and 1623, five pictures, 2026-11-28).
+const (
+	partVisible = 0.8
+	partMisfit  = 0.30
+)
+
 func sq(x float64) float64 { return x * x }
 
 // suspect reports whether a match that was not accepted may be an obstacle all the same.
@@ -192,6 +200,10 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 		return false
 	}
 	if !v.Known && v.Misfit > shadowMisfit && f.maybeShadow(v) {
+		return false
+	}
+	if !v.Known && v.Area == 0 && v.Misfit > partMisfit && f.nearShip(v.Pose.Point) &&
+		(v.Visible < nearShipPart || maybeMiniature && v.Visible < partVisible) {
 		return false
 	}
 	if v.Sure || v.Area > 0 {
