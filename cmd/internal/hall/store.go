@@ -19,7 +19,7 @@ const (
 	streamName = "Rulings and pictures of the event's tables."
 
 	streamHeartbeat = 3 * time.Second  // after two missing ones the stream is read again from where it stopped
-	streamQuiet     = 10 * time.Second // silence after which an announced message does not exist
+	streamQuiet     = 10 * time.Second // silence after which an announced message is not there
 	streamAnswers   = 2 * time.Second
 	openWithin      = time.Minute // for the broker to open a stream: its disk may be slow
 	lossShown       = 10 * time.Minute
