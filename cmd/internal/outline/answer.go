@@ -71,6 +71,9 @@ func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, e
 	if a.choice.Arc, err = live.ParseArc(r.Arc); err != nil {
 		return a, err
 	}
+	if err = p.readElsewhere(a.ships); err != nil {
+		return a, err
+	}
 	a.choice.From, a.choice.To = r.From, r.To
 	h := &a.held
 	*h = live.Held{At: now, Register: register, Table: *table, Source: p.source, Frame: p.frame, Marked: true, Sigmas: rules.Sigmas}
@@ -111,6 +114,19 @@ func (a *answered) overlapping() error {
 		}
 		if isMarked(id) {
 			return fmt.Errorf("%s lies on %s by %.0f mm, and bases cannot: is it marked in its place?", id, other, math.Abs(float64(p.Margin)))
+		}
+	}
+	return nil
+}
+
+// readElsewhere returns an error for a marked base whose code the camera reads elsewhere in the picture: either the name or the place is
+// wrong.
+func (p *picture) readElsewhere(marked []placed) error {
+	for _, s := range p.seen.Scene().Ships {
+		i := slices.IndexFunc(marked, func(m placed) bool { return m.id == s.ID })
+		if i >= 0 && (s.Seen == "token" || s.Seen == "both") && !marked[i].isOn(&s) {
+			return fmt.Errorf("%s is marked %.0f mm from where its code is read: which base is it?", s.ID,
+				float64(marked[i].pose.Distance(s.Pose.Point)))
 		}
 	}
 	return nil

@@ -242,7 +242,7 @@ func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, b.post(at+"/answer", request).Code, "after an hour nothing of it is left")
 }
 
-// A live picture keeps its own calibration and ships; a mark takes the place of the ship of its name.
+// A live picture keeps its own calibration and ships; a mark takes the place of the ship of its name, unless its code is read elsewhere.
 func TestALivePictureIsMarked(t *testing.T) {
 	b := newBench(t)
 	assert.Contains(t, b.do("POST", "/api/outline/pictures?from=live", nil).Body.String(), "There is no picture of a camera")
@@ -252,12 +252,12 @@ func TestALivePictureIsMarked(t *testing.T) {
 		PlacementFactor: 1, RegistrationCovariance: make([]float64, 36), PoseCovariance: make([]float64, 36)}
 	raw, _, err := table.Sealed()
 	require.NoError(t, err)
-	ship := func(id string, x float64) engine.Ship {
-		return engine.Ship{ID: id, Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: 300}}, Seen: "both"}
+	ship := func(id string, x float64, seen string) engine.Ship {
+		return engine.Ship{ID: id, Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: 300}}, Seen: seen}
 	}
 	b.hub.Publish(live.State{Source: "camera", Register: live.Register{File: raw},
 		Frame: vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720))},
-		Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{ship("A1", 200), ship("A2", 300)}},
+		Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{ship("A1", 200, "both"), ship("A2", 300, "edges")}},
 			Ships: []vision.ShipView{{ID: "A1", Score: 0.5}, {ID: "A2"}}}})
 	got := b.do("POST", "/api/outline/pictures?from=live", nil)
 	require.Equal(t, http.StatusOK, got.Code, got.Body)
@@ -277,6 +277,9 @@ func TestALivePictureIsMarked(t *testing.T) {
 	require.Len(t, a.held.Located.Ships, 2)
 	require.NotEmpty(t, a.held.Result.Pairs)
 	assert.InDelta(t, 180, float64(a.held.Result.Pairs[0].Range.Distance), 1)
+	_, err = picture.measure(&request{From: "A1", To: "A2", Arc: "front", Ships: []mark{{"A1", "small", []try{{420, 300, 0}}}}},
+		Rules{Edition: engine.Rules25, Sigmas: 3}, b.now)
+	assert.EqualError(t, err, "A1 is marked 220 mm from where its code is read: which base is it?")
 	pixels := b.do("GET", "/api/outline/pictures/"+p.ID+"/pixels", nil)
 	img, err := png.Decode(pixels.Body)
 	require.NoError(t, err)
