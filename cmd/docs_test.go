@@ -119,6 +119,32 @@ func TestNoLineOfCodeIsLong(t *testing.T) {
 	}
 }
 
+// besideProject matches the way from a package's folder to the material that lies beside the project.
+var besideProject = regexp.MustCompile(`(?:"\.\.", )+"shared"|"(?:\.\./)+shared`)
+
+// A test that uses that material skips where it is not; one that looks for it in the wrong folder skips everywhere.
+func TestTheMaterialBesideTheProjectIsLookedForThere(t *testing.T) {
+	found := 0
+	for _, s := range sources(t) {
+		if !s.test() || s.dir() == "cmd" {
+			continue
+		}
+		src, err := os.ReadFile(filepath.Join("..", s.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, way := range besideProject.FindAllString(string(src), -1) {
+			found++
+			if up, want := strings.Count(way, ".."), strings.Count(s.dir(), "/")+2; up != want {
+				t.Errorf("%s: %s goes up %d folders, expected %d", s.path, way, up, want)
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("found %d ways to the material, expected more", found)
+	}
+}
+
 // Every exported name of the program has a comment: its own, its group's, or one behind it.
 func TestEveryExportedNameIsDescribed(t *testing.T) {
 	for _, s := range sources(t) {

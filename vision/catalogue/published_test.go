@@ -63,7 +63,7 @@ func TestABadPublishedListNamesTheEntryAndTheKey(t *testing.T) {
 }
 
 func TestTheSharedListIsRead(t *testing.T) {
-	data, err := os.ReadFile("../../shared/obstacles/outlines.json")
+	data, err := os.ReadFile("../../../shared/obstacles/outlines.json")
 	if err != nil {
 		t.Skipf("the shared list of outlines is not here: %v", err)
 	}

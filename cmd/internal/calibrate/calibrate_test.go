@@ -30,7 +30,7 @@ import (
 func sharedMaterial(t *testing.T, parts ...string) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
-	p := filepath.Join(append([]string{filepath.Dir(file), "..", "..", "..", "shared"}, parts...)...)
+	p := filepath.Join(append([]string{filepath.Dir(file), "..", "..", "..", "..", "shared"}, parts...)...)
 	if _, err := os.Stat(p); err != nil {
 		t.Skipf("the shared material is not here: %v", err)
 	}
