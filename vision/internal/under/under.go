@@ -425,7 +425,7 @@ func (m *Mat) grouped(cells []bool) (out [][]int32) {
 				out = append(out, group)
 			}
 		}
-		out = append(out, corners(m, m.Bases[i], next[i])...)
+		out = append(out, m.corners(m.Bases[i], next[i])...)
 		for _, all := range next[i] {
 			slices.SortFunc(all, func(a, b sideCell) int { return cmp.Compare(a.along, b.along) })
 			var one []int32
@@ -444,7 +444,7 @@ func (m *Mat) grouped(cells []bool) (out [][]int32) {
 
 // corners returns the groups that join what lies next to two sides of a base, where both come near the corner between them: a line from
 // the corner passes between them. A base that hides the mat has short sides at some corners.
-func corners(m *Mat, base geom.Polygon, next [][]sideCell) (out [][]int32) {
+func (m *Mat) corners(base geom.Polygon, next [][]sideCell) (out [][]int32) {
 	var long []int
 	for n, a := range base {
 		if base[(n+1)%len(base)].Distance(a) > sideLeast {
