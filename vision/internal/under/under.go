@@ -132,7 +132,7 @@ func (m *Mat) Adjoining(rims []Rim) (out [][]geom.Point) {
 	return out
 }
 
-// clues returns what adjoins visible stretches of rims.
+// clues returns what adjoins visible stretches of rims, side by side: next to one side a rock may lie, and next to the other the miniature.
 func (m *Mat) clues(rims []Rim) (out []clue) {
 	for _, r := range rims {
 		outward := make([][]geom.Point, len(r))
@@ -144,11 +144,14 @@ func (m *Mat) clues(rims []Rim) (out []clue) {
 		}
 		for i := 0; i < len(r); i++ {
 			from := i
-			for i < len(r) && outward[(first+i)%len(r)] != nil {
+			for i < len(r) && outward[(first+i)%len(r)] != nil && r[(first+i)%len(r)].Out == r[(first+from)%len(r)].Out {
 				i++
 			}
 			if c := clueOf(r, outward, first+from, first+i); len(c.points) > 0 {
 				out = append(out, c)
+			}
+			if i > from {
+				i-- // a side ends, and the next one begins
 			}
 		}
 	}

@@ -186,3 +186,23 @@ func TestTwoPiecesAtACornerAreJoined(t *testing.T) {
 	}
 	assert.Zero(t, crossed(), "a piece next to one side alone")
 }
+
+// A rock next to one side of a base is found whatever the miniature hides round the corner.
+func TestARockNextToAMiniatureRoundTheCornerIsFound(t *testing.T) {
+	base := square(50, 80, 40)
+	m := matWith([]geom.Polygon{base}, square(90, 100, 24), square(60, 120, 30)) // the rock at the right, the miniature above
+	r := rightRim(base)
+	for i := range 15 { // the upper side, from the right
+		r = append(r, vision.RimCell{At: base[2].Sub(geom.Point{X: (float64(i) + 0.5) * 40 / 15}), Out: geom.Point{Y: 1}, Width: 40.0 / 15,
+			White: i%2 == 0, Seen: i == 0})
+	}
+	found := 0
+	for _, cells := range m.Groups([]Rim{r}, nil, make([]bool, len(m.Lies)), []*Outline{NewOutline(square(-16, -16, 32))}, 40, 10) {
+		for _, k := range cells {
+			if p := m.middle(int(k)); p.X > 95 && p.Y > 100 && p.Y < 120 {
+				found++
+			}
+		}
+	}
+	assert.Greater(t, found, 200)
+}
