@@ -76,12 +76,10 @@ func (f *Finder) shadowed(cells []int32, lights []paperLight) bool {
 func (f *Finder) posts() (out []under.Post) {
 	for _, r := range f.rims {
 		var middle geom.Point
-		var all geom.Polygon
 		for _, c := range r {
 			middle = middle.Add(c.At.Mul(1 / float64(len(r))))
-			all = append(all, c.At)
 		}
-		top := geom.Polygon(all.Hull(nil))
+		top := geom.Polygon(r.Places().Hull(nil))
 		p := under.Post{Rim: r, May: func(at geom.Point) bool { return f.mayHide(top, at) }}
 		for z := postStep; z <= postHigh; z += postStep {
 			p.Pegs = append(p.Pegs, onMat(middle, f.fit.eye, z))
@@ -119,14 +117,18 @@ func (f *Finder) lyingMat(limit float32) *under.Mat {
 // the mat then, and goes on under that base: a miniature hides the rim that it passes over.
 func (f *Finder) goesUnder(outline geom.Polygon) bool {
 	return slices.ContainsFunc(f.exits, func(adjoins []geom.Point) bool {
-		in := 0
-		for _, p := range adjoins {
-			if outline.Contains(p) || outline.BoundaryDistance(p) < matSmall*vision.DiffStep {
-				in++
-			}
-		}
-		return float64(in) >= under.Cover*float64(len(adjoins))
+		return float64(within(outline, matSmall*vision.DiffStep, adjoins)) >= under.Cover*float64(len(adjoins))
 	})
+}
+
+// within returns how many of some points are in an outline or less than margin mm from it.
+func within(outline geom.Polygon, margin float64, points []geom.Point) (n int) {
+	for _, p := range points {
+		if outline.Contains(p) || outline.BoundaryDistance(p) < margin {
+			n++
+		}
+	}
+	return n
 }
 
 const (

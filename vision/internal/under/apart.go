@@ -2,7 +2,6 @@ package under
 
 import (
 	"math"
-	"slices"
 
 	"sightline/vision/internal/gray"
 )
@@ -30,63 +29,32 @@ func (m *Mat) placeApart(miniatures []bool, outlines []*Outline, cells []bool) {
 	for _, s := range outlines {
 		least = min(least, s.apartLeast())
 	}
-	var free []bool
-	room := map[int][]bool{}
+	var g *ground
 	for _, b := range gray.Blobs(next, w, h, least*pointStep*pointStep/2, 1) {
-		if free == nil {
-			free = m.free(closeGap)
+		if g == nil {
+			g = m.ground(closeGap)
 		}
 		placed, expected := make([]bool, len(cells)), 0.0
 		for _, s := range outlines {
 			if len(b.Cells) < s.apartLeast()*pointStep*pointStep/2 {
 				continue
 			}
-			if room[s.half] == nil {
-				room[s.half] = gray.BoxMask(free, w, h, s.half, false)
-			}
-			n := m.apart(&b, s, next, free, room[s.half], placed)
-			expected += float64(n) * placeStep * placeStep / placeHeadings / float64(w*h) * tableObstacles / float64(len(outlines))
-		}
-		if expected < apartOdds {
-			continue
-		}
-		for k, set := range gray.BoxMask(placed, w, h, 1, true) {
-			cells[k] = cells[k] || set && free[k]
-		}
-	}
-}
-
-// apartLeast is how many of the outline's points must be where a miniature is seen.
-func (s *Outline) apartLeast() int { return int(math.Ceil(apartShare * float64(len(s.points)))) }
-
-// apart adds to placed the places of an outline that pass for the miniature that a blob shows, and returns how many there are.
-func (m *Mat) apart(b *gray.Blob, s *Outline, next, free, room, placed []bool) (n int) {
-	w, h := m.Width, m.Height
-	at, least := make([]int, len(s.points)), s.apartLeast()
-	box := b.Box.Inset(-s.reach)
-	for turn := range placeHeadings {
-		s.turned(turn, w, at)
-		for y := max(box.Min.Y, s.reach); y < min(box.Max.Y, h-s.reach); y += placeStep {
-			for x := max(box.Min.X, s.reach); x < min(box.Max.X, w-s.reach); x += placeStep {
-				k := y*w + x
-				if !room[k] || slices.ContainsFunc(at, func(d int) bool { return !free[k+d] }) {
-					continue
-				}
+			n := g.lay(s, b.Box, placed, func(k int, at []int, _, _ float64) bool {
 				seen := 0
 				for _, d := range at {
 					if next[k+d] {
 						seen++
 					}
 				}
-				if seen < least {
-					continue
-				}
-				n++
-				for _, d := range at {
-					placed[k+d] = true
-				}
-			}
+				return seen >= s.apartLeast()
+			})
+			expected += float64(n) * placeStep * placeStep / placeHeadings / float64(w*h) * tableObstacles / float64(len(outlines))
+		}
+		if expected >= apartOdds {
+			g.add(placed, cells)
 		}
 	}
-	return n
 }
+
+// apartLeast is how many of the outline's points must be where a miniature is seen.
+func (s *Outline) apartLeast() int { return int(math.Ceil(apartShare * float64(len(s.points)))) }

@@ -6,6 +6,7 @@ package under
 
 import (
 	"cmp"
+	"image"
 	"math"
 	"slices"
 
@@ -16,6 +17,14 @@ import (
 
 // Rim is the rim of a ship whose code was read. Its cells are where they hide the mat.
 type Rim []vision.RimCell
+
+// Places returns where its cells are.
+func (r Rim) Places() (all geom.Polygon) {
+	for i := range r {
+		all = append(all, r[i].At)
+	}
+	return all
+}
 
 // Mat is what a picture shows of each cell of the mat, row by row.
 type Mat struct {
@@ -312,72 +321,25 @@ func (m *Mat) placements(clues []clue, outlines []*Outline) (cells, fits []bool)
 
 // place adds the placements for the clues that count in any shape, or for the others.
 func (m *Mat) place(clues []clue, outlines []*Outline, anyShape bool, cells, fits []bool) {
-	w, h := m.Width, m.Height
 	gap := closeGap
 	if anyShape {
 		gap = closeGapAnyShape
 	}
-	free := m.free(gap)
-	placed := make([]bool, len(free))
-	room := map[int][]bool{} // where a square of so many cells to each side holds no bare mat
+	g := m.ground(gap)
+	placed := make([]bool, len(cells))
 	for _, s := range outlines {
-		if room[s.half] == nil {
-			room[s.half] = gray.BoxMask(free, w, h, s.half, false)
-		}
-		at := make([]int, len(s.points))
 		for i := range clues {
-			if clues[i].anyShape != anyShape {
+			c := &clues[i]
+			if c.anyShape != anyShape {
 				continue
 			}
-			spots := clues[i].spots(s, room[s.half], w, h)
-			for turn := 0; turn < placeHeadings && len(spots) > 0; turn++ {
-				sin, cos := s.turned(turn, w, at)
-				for _, k := range spots {
-					if slices.ContainsFunc(at, func(d int) bool { return !free[k+d] }) || !clues[i].in(s, m.middle(k), sin, cos) {
-						continue
-					}
-					fits[i] = true
-					for _, d := range at {
-						placed[k+d] = true
-					}
-				}
-			}
+			p := c.points[len(c.points)/2]
+			about := image.Rect(int(p.X), int(p.Y), int(p.X), int(p.Y))
+			n := g.lay(s, about, placed, func(k int, _ []int, sin, cos float64) bool { return c.in(s, m.middle(k), sin, cos) })
+			fits[i] = fits[i] || n > 0
 		}
 	}
-	for k, set := range gray.BoxMask(placed, w, h, 1, true) {
-		cells[k] = cells[k] || set && free[k]
-	}
-}
-
-// free returns the cells where the picture does not show bare mat, with gaps of so many cells closed in what lies on it.
-func (m *Mat) free(gap int) []bool {
-	free := gray.Close(m.Lies, m.Width, m.Height, gap)
-	for k := range free {
-		free[k] = free[k] || m.Covered[k] || !m.Seen[k]
-	}
-	return free
-}
-
-// turned sets at to the distances, in cells of rows of so many, of the outline's points from its middle in one of placeHeadings headings.
-func (s *Outline) turned(turn, width int, at []int) (sin, cos float64) {
-	sin, cos = math.Sincos(2 * math.Pi * float64(turn) / placeHeadings)
-	for n, p := range s.points {
-		at[n] = int(math.Round(-sin*p.X+cos*p.Y))*width + int(math.Round(cos*p.X+sin*p.Y))
-	}
-	return sin, cos
-}
-
-// spots returns the cells where the middle of an outline may lie that contains a clue.
-func (c *clue) spots(s *Outline, room []bool, w, h int) (out []int) {
-	p := c.points[len(c.points)/2]
-	for y := max(int(p.Y)-s.reach, s.reach); y < min(int(p.Y)+s.reach, h-s.reach); y += placeStep {
-		for x := max(int(p.X)-s.reach, s.reach); x < min(int(p.X)+s.reach, w-s.reach); x += placeStep {
-			if room[y*w+x] {
-				out = append(out, y*w+x)
-			}
-		}
-	}
-	return out
+	g.add(placed, cells)
 }
 
 // in reports whether an outline at a place, turned, contains enough of a clue.

@@ -56,11 +56,7 @@ func (m *Mat) eachNear(r Rim, do func(k int)) {
 	if len(r) == 0 {
 		return
 	}
-	lo, hi := r[0].At, r[0].At
-	for _, c := range r {
-		lo = geom.Point{X: min(lo.X, c.At.X), Y: min(lo.Y, c.At.Y)}
-		hi = geom.Point{X: max(hi.X, c.At.X), Y: max(hi.Y, c.At.Y)}
-	}
+	lo, hi := r.Places().Bounds()
 	for y := max(int(lo.Y-partReach), 0); y < min(int(hi.Y+partReach), m.Height); y++ {
 		for x := max(int(lo.X-partReach), 0); x < min(int(hi.X+partReach), m.Width); x++ {
 			do(y*m.Width + x)
