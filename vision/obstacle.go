@@ -149,7 +149,7 @@ func (s *ObstacleSight) Pending() bool {
 
 // Noisy reports whether a mean of several pictures may show more.
 func (s *ObstacleSight) Noisy() bool {
-	return s.Unseen == UnseenHidden || s.Unseen == UnseenOtherMat || s.Unseen == UnseenNoisy || s.Unseen == UnseenLight ||
+	return s.Unseen != "" && !s.Pending() ||
 		slices.ContainsFunc(s.Blind, func(b engine.BlindArea) bool { return b.Why == BlindNoise })
 }
 

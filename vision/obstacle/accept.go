@@ -74,11 +74,6 @@ func (f *Finder) nearShip(p geom.Point) bool {
 	return f.shipWithin(p, token.MiniatureReach) || slices.ContainsFunc(f.bases, func(b geom.Polygon) bool { return f.mayHide(b, p) })
 }
 
-// maybeMiniature reports whether a match may be a ship's miniature, or its shadow.
-func (f *Finder) maybeMiniature(v *vision.ObstacleView) bool {
-	return f.nearShip(v.Pose.Point) && (!f.goesUnder(v.Outline) || f.maybeShadow(v))
-}
-
 // maybeShadow reports whether a match may be a shadow: it is darker than the mat, and nothing is printed in it.
 func (f *Finder) maybeShadow(v *vision.ObstacleView) bool {
 	return v.Lit < sureLit && f.darker(v.Outline) && !f.textured(v.Outline)
@@ -195,14 +190,15 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 	if v.Entry == nil || v.Denied || v.Visible < acceptVisible {
 		return false
 	}
-	maybeMiniature := !v.Known && f.maybeMiniature(v)
+	near := !v.Known && f.nearShip(v.Pose.Point)
+	maybeMiniature := near && (!f.goesUnder(v.Outline) || f.maybeShadow(v))
 	if maybeMiniature && v.Visible < nearShipVisible && !f.fitsInPart(v) {
 		return false
 	}
 	if !v.Known && v.Misfit > shadowMisfit && f.maybeShadow(v) {
 		return false
 	}
-	if !v.Known && v.Area == 0 && v.Misfit > partMisfit && f.nearShip(v.Pose.Point) &&
+	if near && v.Area == 0 && v.Misfit > partMisfit &&
 		(v.Visible < nearShipPart || maybeMiniature && v.Visible < partVisible) {
 		return false
 	}
@@ -212,7 +208,7 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 	if !v.Known && f.endsInShadow(v) {
 		return false
 	}
-	if v.Misfit > f.believed || !v.Known && f.nearShip(v.Pose.Point) && v.Misfit > nearShipMisfit {
+	if v.Misfit > f.believed || near && v.Misfit > nearShipMisfit {
 		return false
 	}
 	return v.Second == "" || v.Margin >= marginOf(v.Misfit, acceptMargin)

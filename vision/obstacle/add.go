@@ -86,13 +86,7 @@ func (w *Watch) raise(sight *vision.ObstacleSight, out *vision.Located) {
 // recognised reports whether most of some points lie in or next to one recognised obstacle.
 func recognised(views []vision.ObstacleView, points []geom.Point) bool {
 	return slices.ContainsFunc(views, func(v vision.ObstacleView) bool {
-		in := 0
-		for _, p := range points {
-			if geom.Gap(v.Outline, []geom.Point{p}) < thingMargin {
-				in++
-			}
-		}
-		return 2*in > len(points)
+		return 2*within(v.Outline, thingMargin, points) > len(points)
 	})
 }
 
