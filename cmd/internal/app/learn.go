@@ -17,6 +17,7 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/web"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -168,17 +169,13 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 	return v.Frame.Gray
 }
 
-// pictureHeld refuses changes: a ruling on the held picture stores the catalogue and the mat with which
-// it was measured.
-const pictureHeld = "The picture is held, and a judge may rule on it: release it first."
-
 // inTheWay returns what prevents learning in a state.
 func inTheWay(v *live.State) (out []string) {
 	if v.Health.Code != live.OK {
 		return []string{v.Health.Line()}
 	}
 	if v.Held {
-		out = append(out, pictureHeld)
+		out = append(out, sentence.Of(live.ErrReleaseFirst))
 	}
 	switch ships := v.Located.Scene.Ships; len(ships) {
 	case 0:

@@ -88,7 +88,7 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 		return nil
 	}
 	if l.hub.Newest().Held {
-		return fmt.Errorf("%w: %s", live.ErrLearnConflict, pictureHeld)
+		return fmt.Errorf("%w: %s", live.ErrLearnConflict, sentence.Of(live.ErrReleaseFirst))
 	}
 	l.saving.Lock()
 	defer l.saving.Unlock()

@@ -155,7 +155,7 @@ func (d *Desk) finish() {
 func ready(s *live.State) (calibration.Table, error) {
 	switch {
 	case s.Held:
-		return calibration.Table{}, errors.New("the picture is held, and a judge may rule on it: release it first")
+		return calibration.Table{}, live.ErrReleaseFirst
 	case s.Frame.Gray == nil || len(s.Register.File) == 0:
 		return calibration.Table{}, fmt.Errorf("%s: %s", sentence.Lower(s.Health.Title), sentence.Lower(s.Health.Detail))
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -112,7 +113,7 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch held := d.o.Hub.Newest().Held; {
 	case held && in.Do != "stop":
-		err = errHeld
+		err = live.ErrReleaseFirst
 	case in.Do == "show":
 		err = d.show(in.Ships, in.Base, in.Pilot)
 	case in.Do == "stop":
@@ -129,7 +130,7 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("do: expected show, stop, change, turn or delete, got %s", strconv.Quote(in.Do))
 	}
 	switch {
-	case errors.Is(err, errGone), errors.Is(err, errHeld):
+	case errors.Is(err, errGone), errors.Is(err, live.ErrReleaseFirst):
 		http.Error(w, sentence.Of(err), http.StatusConflict)
 	case err != nil:
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)
@@ -137,9 +138,6 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
-
-// errHeld refuses changes: a ruling on the held picture stores the card with which it was measured.
-var errHeld = errors.New("the picture is held, and a judge may rule on it: release it first")
 
 // bodyMost suffices for twenty ships' names and a pilot's.
 const bodyMost = 2 << 10

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -36,6 +37,9 @@ var (
 		"lies and ask again afterwards."}
 	ErrHeld = &Refusal{ErrOvertaken, "A picture is held for a judge, and a restart would lose it."}
 )
+
+// ErrReleaseFirst refuses to change what a ruling on the held picture stores: cards, catalogue and mat.
+var ErrReleaseFirst = errors.New("the picture is held, and a judge may rule on it: release it first")
 
 // NameMost is the maximum length of a name, in characters.
 const NameMost = 80
