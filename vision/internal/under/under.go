@@ -78,6 +78,9 @@ func (m *Mat) Groups(rims []Rim, parts [][]int32, miniatures []bool, outlines []
 		}
 		clues = append(clues, c)
 	}
+	if len(clues) == 0 && !slices.Contains(miniatures, true) {
+		return nil
+	}
 	cells, fits := m.placements(clues, outlines)
 	m.placeApart(miniatures, outlines, cells)
 	adjoins := gray.Close(m.Lies, m.Width, m.Height, 1)

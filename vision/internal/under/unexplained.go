@@ -29,8 +29,15 @@ type Post struct {
 // light as paper: what hides white cells of a rim there may look like them.
 func (m *Mat) Unexplained(posts []Post, noticed, light []bool) (parts [][]int32) {
 	mask := make([]bool, len(noticed))
+	found := false
 	for i := range posts {
-		m.eachNear(posts[i].Rim, func(k int) { mask[k] = noticed[k] && !m.Covered[k] })
+		m.eachNear(posts[i].Rim, func(k int) {
+			mask[k] = noticed[k] && !m.Covered[k]
+			found = found || mask[k]
+		})
+	}
+	if !found {
+		return nil
 	}
 	for i := range posts {
 		p := &posts[i]
