@@ -119,11 +119,11 @@ func TestNoLineOfCodeIsLong(t *testing.T) {
 	}
 }
 
-// besideProject matches the way from a package's folder to the material that lies beside the project.
-var besideProject = regexp.MustCompile(`(?:"\.\.", )+"shared"|"(?:\.\./)+shared`)
+// sharedPath matches a path from a package's folder to the shared folder next to the repository.
+var sharedPath = regexp.MustCompile(`(?:"\.\.", )+"shared"|"(?:\.\./)+shared`)
 
-// A test that uses that material skips where it is not; one that looks for it in the wrong folder skips everywhere.
-func TestTheMaterialBesideTheProjectIsLookedForThere(t *testing.T) {
+// A test that uses the shared folder skips if it does not exist. With a wrong path it skips everywhere.
+func TestTestsFindTheSharedFolder(t *testing.T) {
 	found := 0
 	for _, s := range sources(t) {
 		if !s.test() || s.dir() == "cmd" {
@@ -133,7 +133,7 @@ func TestTheMaterialBesideTheProjectIsLookedForThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, way := range besideProject.FindAllString(string(src), -1) {
+		for _, way := range sharedPath.FindAllString(string(src), -1) {
 			found++
 			if up, want := strings.Count(way, ".."), strings.Count(s.dir(), "/")+2; up != want {
 				t.Errorf("%s: %s goes up %d folders, expected %d", s.path, way, up, want)
@@ -141,7 +141,7 @@ func TestTheMaterialBesideTheProjectIsLookedForThere(t *testing.T) {
 		}
 	}
 	if found < 5 {
-		t.Errorf("found %d ways to the material, expected more", found)
+		t.Errorf("found %d paths to the shared folder, expected more", found)
 	}
 }
 

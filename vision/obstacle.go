@@ -90,7 +90,7 @@ type ObstacleSight struct {
 	Unknown  []UnknownObject    // what lies on the mat, could hide or be an obstacle, and is none that is known
 	Blind    []engine.BlindArea // where an obstacle would not have been noticed: rectangles along the mat's edges
 
-	// Adjoins holds points, in mm on the mat, of each thing that lies on the mat and certainly goes on under the base next to it.
+	// Adjoins holds points, in mm on the mat, of each thing that lies on the mat and certainly continues under the base next to it.
 	Adjoins [][]geom.Point
 
 	// Past says that the camera does not see the obstacles now and reports what it last saw. Fuse

@@ -51,7 +51,7 @@ const (
 const nearShipMisfit = 0.35
 
 // partMisfit is the largest misfit of an obstacle near a ship of which less than partVisible is in view, or less than nearShipPart if it
-// holds what goes on under a rim that is seen. What stands out of a large rock from under a base looks like all of a small one: with
+// contains what continues under a visible rim. The visible end of a large rock under a base looks like a small rock: with
 // 0.58 to 0.67 in view a small asteroid fitted parts of two others with 0.32 to 0.40 (1622 and 1623, five pictures, 2026-11-28).
 const (
 	partVisible = 0.8

@@ -48,12 +48,12 @@ const (
 	raisedBy = 0.7
 	// rests is the largest gap, in mm, between a base and a token that may lie on each other: their places are known so well.
 	rests = 1.0
-	// adjoins is the largest gap, in mm, between a base and what is seen next to it of a thing that goes on under it.
+	// adjoins is the largest gap, in mm, between a base and what is seen next to it of a thing that continues under it.
 	adjoins = 10.0
 )
 
 // raise widens the poses of ships that stand on a token, or seem to: higher than the mat, they seem to stand farther from the picture's
-// middle. Where what goes on under a base is not recognised, it may be as high as any token.
+// middle. A thing that is not recognised may be as high as any token.
 func (w *Watch) raise(sight *vision.ObstacleSight, out *vision.Located) {
 	for i := range out.Scene.Ships {
 		s := &out.Scene.Ships[i]

@@ -25,8 +25,8 @@ func TestAShipOnARockIsLessSureOfItsPlace(t *testing.T) {
 	w := &Watch{finder: &Finder{table: table, highest: 2, errors: calibration.NewErrorModel(table, calibration.Uncertainty{})}}
 	rock := vision.ObstacleView{Entry: &catalogue.Entry{Top: 2}}
 	rock.Outline = []geom.Point{{X: 60, Y: 60}, {X: 130, Y: 60}, {X: 130, Y: 130}, {X: 60, Y: 130}}
-	beside := vision.ObstacleView{Entry: rock.Entry}
-	beside.Outline = []geom.Point{{X: 30, Y: 60}, {X: 72, Y: 60}, {X: 72, Y: 130}, {X: 30, Y: 130}}
+	next := vision.ObstacleView{Entry: rock.Entry}
+	next.Outline = []geom.Point{{X: 30, Y: 60}, {X: 72, Y: 60}, {X: 72, Y: 130}, {X: 30, Y: 130}}
 	for name, c := range map[string]struct {
 		sight  vision.ObstacleSight
 		raised bool
@@ -34,7 +34,7 @@ func TestAShipOnARockIsLessSureOfItsPlace(t *testing.T) {
 		"recognised":         {vision.ObstacleSight{Views: []vision.ObstacleView{rock}}, true},
 		"not recognised":     {vision.ObstacleSight{Adjoins: [][]geom.Point{{{X: 70, Y: 90}, {X: 62, Y: 90}}}}, true},
 		"under another base": {vision.ObstacleSight{Adjoins: [][]geom.Point{{{X: 30, Y: 90}, {X: 22, Y: 90}}}}, false},
-		"next to the base, and recognised": {vision.ObstacleSight{Views: []vision.ObstacleView{beside},
+		"next to the base, and recognised": {vision.ObstacleSight{Views: []vision.ObstacleView{next},
 			Adjoins: [][]geom.Point{{{X: 70, Y: 90}, {X: 62, Y: 90}}}}, false},
 	} {
 		t.Run(name, func(t *testing.T) { aShipOnARock(t, w, &c.sight, c.raised) })

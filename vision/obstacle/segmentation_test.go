@@ -268,7 +268,7 @@ func TestARockHalfUnderAShipIsBelievedOnlyIfItLayThereBefore(t *testing.T) {
 		{"sure, but one that costs so much must be in view", geom.Point{X: 130, Y: 100}, 0.6, true, false, 0.33, false},
 		{"sure, and three fifths in view", geom.Point{X: 130, Y: 100}, 0.6, true, false, 0.2, true},
 		{"sure, but as badly as a small rock fits the end of a large one", geom.Point{X: 130, Y: 100}, 0.72, true, false, 0.32, false},
-		{"goes on under a rim that is seen", geom.Point{X: 110, Y: 120}, 0.5, false, false, 0.29, true},
+		{"continues under a visible rim", geom.Point{X: 110, Y: 120}, 0.5, false, false, 0.29, true},
 		{"the same, as badly as a small rock fits the end of a large one", geom.Point{X: 110, Y: 120}, 0.6, true, false, 0.38, false},
 		{"the same, and more of it in view", geom.Point{X: 110, Y: 120}, 0.71, true, false, 0.44, true},
 		{"goes on under it, as badly as another rock may fit what is seen", geom.Point{X: 110, Y: 120}, 0.5, false, false, 0.44, false},

@@ -30,7 +30,7 @@ type cameraHolder struct {
 
 	device   string                                // or stream: the last opened source
 	controls func() (capture.ControlDevice, error) // opens its controls; nil: it has none
-	exposure *exposure.Controller                  // sets the exposure by the markers' paper; nil: nobody does
+	exposure *exposure.Controller                  // sets the exposure by the markers' paper; nil: it is not set
 	knobs    []exposure.Control
 	paper    bool // the configuration asks for exposure by paper
 	gain     bool // and for gain by paper

@@ -67,7 +67,7 @@ type Table struct {
 	Catalogue   string // obstacles that may lie there; "": obstacles are not watched
 	EmptyMat    string // picture of the empty mat; goes with Catalogue
 	Looks       string // folder of the ships' looks; "": DefaultLooksPath
-	Adopted     bool   // nobody configured these two: they are the page's default files
+	Adopted     bool   // the configuration names neither: they are the page's default files
 	Layout      calibration.Layout
 }
 

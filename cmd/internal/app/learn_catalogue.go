@@ -44,7 +44,7 @@ func (l *Learner) Learning() live.LearnState {
 	long := l.now().Sub(l.asked) >= learnWatch
 	l.asked = l.now()
 	l.mu.Unlock()
-	if long { // nobody looked, so the recorded reasons are out of date
+	if long { // no page asked for them, so the recorded reasons are out of date
 		l.look(nil)
 	}
 	l.mu.Lock()

@@ -37,7 +37,7 @@ func (d *Desk) Routes() []web.Route {
 type stateJSON struct {
 	Looks   []lookJSON   `json:"looks"`
 	Problem string       `json:"problem"` // why the looks cannot be read; "": they can
-	Showing *showingJSON `json:"showing"` // nil: nobody shows a ship
+	Showing *showingJSON `json:"showing"` // nil: no ship is being shown
 	Learnt  string       `json:"learnt"`  // the last learnt look; "": none
 }
 

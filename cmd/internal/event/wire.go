@@ -76,7 +76,7 @@ const (
 )
 
 // Headers of messages in addition to the CloudEvents attributes. Up and Session are the table's
-// steady clock, which nobody can set: from it the hall computes a message's age.
+// steady clock, which cannot be set: from it the hall computes a message's age.
 const (
 	headerUp      = "Sightline-Up"      // ms since the session began
 	headerSession = "Sightline-Session" // of the table's program
@@ -101,7 +101,7 @@ func Until(session string, upMS int64) string { return session + " " + strconv.F
 // Clock is one reading of a table's clocks.
 type Clock struct {
 	Session string `json:"session"`    // of the program: a new one starts at 0
-	UpMS    int64  `json:"up_ms"`      // steady: nobody sets it
+	UpMS    int64  `json:"up_ms"`      // steady: it is never set
 	AtMS    int64  `json:"at_unix_ms"` // the clock that people see and set
 }
 

@@ -25,7 +25,7 @@ const (
 // started is the origin on machines without the clock that steady reads.
 var started = time.Now()
 
-// steady reads a clock that nobody sets and that runs while the machine sleeps. What waited in
+// steady reads a clock that is never set and that runs while the machine sleeps. What waited in
 // buffers meanwhile has aged.
 func steady() time.Duration {
 	var t unix.Timespec

@@ -98,7 +98,7 @@ type shelf struct {
 	kept []*picture
 }
 
-// put adds a picture under a name that nobody can guess, and drops the oldest.
+// put adds a picture under a name that cannot be guessed, and drops the oldest.
 func (s *shelf) put(p *picture, now time.Time) {
 	var name [8]byte
 	_, _ = rand.Read(name[:])

@@ -214,7 +214,7 @@ func OverlayPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // allowFraming allows other pages to embed this one, as a local file in OBS does (see
-// bootstrap.html). These pages have nothing to press, so nobody can be tricked into pressing it.
+// bootstrap.html). These pages have nothing to press, so a user cannot be tricked into pressing it.
 func allowFraming(w http.ResponseWriter) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"base-uri 'none'; form-action 'none'")

@@ -247,7 +247,7 @@ func (s *Server) Answers(ctx context.Context) error {
 	}
 }
 
-// discarded is a response that nobody reads.
+// discarded is a response that is not read.
 type discarded struct{}
 
 // Header implements http.ResponseWriter.

@@ -120,7 +120,7 @@ func targetArcOf(state *live.State, a *engine.ArcVerdict) targetArcJSON {
 	return j
 }
 
-// thingsJSON is what lies on the mat besides ships.
+// thingsJSON is what lies on the mat apart from ships.
 type thingsJSON struct {
 	Watched bool           `json:"obstacles_watched"`
 	Why     string         `json:"why_not"` // why obstacles are not watched; "": they are

@@ -158,7 +158,7 @@ type ClosestPair struct {
 	Slope        Gradient
 	Alternatives []geom.Line  // lines that may be the closest, within the uncertainty; valid until the next Set
 	Choice       [2]geom.Line // the extremes of the lines from which the attacker may surely choose
-	Even         bool         // Choice is set: nobody can see which line is the shortest
+	Even         bool         // Choice is set: which line is the shortest cannot be seen
 }
 
 // perceptible is the difference of two lengths, in mm as a standard deviation, below which players

@@ -450,7 +450,7 @@ const (
 
 	sideGap        = 4.0 // mm between two things next to one side of a base, at least
 	sideLeastCells = 6   // cells of one: fewer are noise at the edge of what a base hides
-	cornerReach    = 8.0 // mm from a corner of a base to what may go on round it
+	cornerReach    = 8.0 // mm from a corner of a base to what may continue round it
 )
 
 // beyond returns the side of a base's convex outline that a point lies beyond most, and by how much; negative inside.
