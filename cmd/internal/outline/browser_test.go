@@ -258,7 +258,10 @@ func (v *visitor) agreeOn(measuring, shown string) {
 	jar, err := cookiejar.New(nil)
 	require.NoError(v.t, err)
 	judge := http.Client{Jar: jar}
-	for _, ask := range [][2]string{{"pair", `{"judge_secret":"` + v.secret + `","name":"Jo"}`}, {"policy", `{"measuring":"` + measuring + `"}`}} {
+	for _, ask := range [][2]string{
+		{"pair", `{"judge_secret":"` + v.secret + `","name":"Jo"}`},
+		{"policy", `{"measuring":"` + measuring + `"}`},
+	} {
 		response, err := judge.Post(v.url+"/api/"+ask[0], "application/json", strings.NewReader(ask[1]))
 		require.NoError(v.t, err)
 		response.Body.Close()

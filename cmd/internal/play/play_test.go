@@ -206,8 +206,11 @@ func TestTapsOnThePage(t *testing.T) {
 	w := b.ask("POST", "/api/game/do", tap)
 	assert.Equal(t, 409, w.Code)
 	assert.Contains(t, w.Body.String(), "Round 1 Planning is over: it is round 1 System")
-	for _, body := range []string{`{"kind":"moved","ship":"A1"}`, `{"kind":"started"}`, `{"kind":"noted","scene":{}}`, `{"kind":"strange"}`, `[]`,
-		`{"kind":"said","text":"` + strings.Repeat("x", 600) + `"}`, `{"kind":"scored","player":1,"points":9999}`, `{"knd":"said"}`, `{} {}`, ``} {
+	for _, body := range []string{
+		`{"kind":"moved","ship":"A1"}`, `{"kind":"started"}`, `{"kind":"noted","scene":{}}`, `{"kind":"strange"}`, `[]`,
+		`{"kind":"said","text":"` + strings.Repeat("x", 600) + `"}`, `{"kind":"scored","player":1,"points":9999}`,
+		`{"knd":"said"}`, `{} {}`, ``,
+	} {
 		assert.Equal(t, 400, b.ask("POST", "/api/game/do", body).Code, body)
 	}
 	assert.Equal(t, 409, b.ask("POST", "/api/game/do", `{"kind":"changed","ship":"C9","status":"fled"}`).Code)
