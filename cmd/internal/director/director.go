@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"net/http"
-	"strings"
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
@@ -26,18 +25,13 @@ type Page struct {
 
 // Routes returns the page's addresses.
 func (p *Page) Routes() []web.Route {
-	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
-	page := func(w http.ResponseWriter, r *http.Request) {
-		policy := w.Header().Get("Content-Security-Policy") // the page shows the overlay in a frame
-		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
-		file("director.html")(w, r)
+	routes := web.PageRoutes(static, "director")
+	page := routes[0].Handler
+	routes[0].Handler = func(w http.ResponseWriter, r *http.Request) {
+		web.AllowFrames(w)
+		page(w, r)
 	}
-	return []web.Route{
-		{Pattern: "GET /director", Role: access.Nobody, Handler: page},
-		{Pattern: "GET /director.js", Role: access.Nobody, Handler: file("director.js")},
-		{Pattern: "GET /director.css", Role: access.Nobody, Handler: file("director.css")},
-		{Pattern: "PATCH /api/director", Role: access.Player, Handler: p.direct},
-	}
+	return append(routes, web.Route{Pattern: "PATCH /api/director", Role: access.Player, Handler: p.direct})
 }
 
 const bodyMost = 4 << 10 // bytes of a change

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"path"
-	"strings"
 	"syscall"
 	"time"
 
@@ -146,7 +145,7 @@ func page(name string) http.HandlerFunc {
 }
 
 func own(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))
+	web.Static(static, "static/"+r.PathValue("file"))(w, r)
 }
 
 // shared serves the files that the tables' pages use: the overlay's modules, and those of every
@@ -163,14 +162,8 @@ func shared(w http.ResponseWriter, r *http.Request) {
 
 // director serves the page that chooses the table on air.
 func (h *Hall) director(w http.ResponseWriter, r *http.Request) {
-	framing(w)
+	web.AllowFrames(w)
 	page("director.html")(w, r)
-}
-
-// framing allows a page to show the hall's overlays in a frame.
-func framing(w http.ResponseWriter) {
-	policy := w.Header().Get("Content-Security-Policy")
-	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
 }
 
 // overlay serves the table's own overlay page, for one table or the one on air.

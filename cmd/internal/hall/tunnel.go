@@ -17,6 +17,7 @@ import (
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/web"
 )
 
 // tunnelWithin is how long a table may take to answer a forwarded request.
@@ -75,7 +76,7 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	if err != nil || status < 200 || status > 599 {
 		status = http.StatusBadGateway
 	}
-	framing(w)
+	web.AllowFrames(w)
 	w.WriteHeader(status)
 	page := answer.Data
 	if !strings.HasPrefix(answer.Header.Get("Content-Disposition"), "attachment") { // a file stays as the table sends it

@@ -26,17 +26,13 @@ const calibrationEvery = time.Second
 
 // calibrationRoutes adds the addresses of the guided calibration.
 func (s *Server) calibrationRoutes(mux *router) {
-	mux.Handle("GET /calibrate", s.Allow(access.Nobody, s.calibratePage))
+	mux.Handle("GET /calibrate", s.Allow(access.Nobody, Static(static, "static/calibrate.html")))
 	mux.Handle("GET /api/calibration", s.Allow(access.Reader, s.calibration))
 	mux.Handle("GET /api/calibration/events", s.Allow(access.Reader, s.guard.Streaming(s.calibrationEvents)))
 	mux.Handle("POST /api/calibration", s.Allow(access.Player, s.calibrate))
 	mux.Handle("GET /api/calibration/picture.jpg", s.Allow(access.Reader, s.calibrationPicture))
 	mux.Handle("GET /api/calibration/heat.svg", s.Allow(access.Reader, s.guard.Costly(s.calibrationHeat)))
 	mux.Handle("GET /api/calibration/sheet/{file}", s.Allow(access.Reader, s.guard.Costly(s.calibrationSheet)))
-}
-
-func (s *Server) calibratePage(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/calibrate.html")
 }
 
 func (s *Server) calibration(w http.ResponseWriter, _ *http.Request) {

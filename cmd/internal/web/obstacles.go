@@ -40,17 +40,13 @@ const (
 
 // obstacleRoutes adds the addresses of the page that learns obstacles.
 func (s *Server) obstacleRoutes(mux *router) {
-	mux.Handle("GET /obstacles", s.Allow(access.Nobody, s.obstaclesPage))
+	mux.Handle("GET /obstacles", s.Allow(access.Nobody, Static(static, "static/obstacles.html")))
 	mux.Handle("GET /api/obstacles", s.Allow(access.Reader, s.obstacles))
 	mux.Handle("GET /api/obstacles/events", s.Allow(access.Reader, s.guard.Streaming(s.obstacleEvents)))
 	mux.Handle("GET /api/obstacles/picture.jpg", s.Allow(access.Reader, s.tracedPicture))
 	mux.Handle("POST /api/obstacles", s.Allow(access.Player, s.learn))
 	mux.Handle("GET "+learnPath, s.Allow(access.Reader, s.catalogueFile))
 	mux.Handle("PUT "+learnPath, s.Allow(access.Player, s.importCatalogue))
-}
-
-func (s *Server) obstaclesPage(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/obstacles.html")
 }
 
 func (s *Server) learnState() learnStateJSON {

@@ -269,10 +269,15 @@ func (s *Server) overlayBootstrap(w http.ResponseWriter, r *http.Request) {
 }
 
 // overlaySetup serves the page on which a streamer sets up the overlays.
-func (s *Server) overlaySetup(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Security-Policy", strings.Replace(w.Header().Get("Content-Security-Policy"), "default-src 'none'",
-		"default-src 'none'; frame-src 'self'", 1))
-	overlayTemplate(w, "setup.html", nil)
+func (s *Server) overlaySetup(w http.ResponseWriter, r *http.Request) {
+	AllowFrames(w)
+	Static(static, "static/overlay-setup.html")(w, r)
+}
+
+// AllowFrames allows a page to show this server's overlays in a frame.
+func AllowFrames(w http.ResponseWriter) {
+	policy := w.Header().Get("Content-Security-Policy")
+	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
 }
 
 // overlayDemo sends the scripted demo.

@@ -37,9 +37,9 @@ type Route struct {
 	Body    int64 // maximum size of a request; 0: the default. Only for patterns without a wildcard
 }
 
-// Static serves one of a package's embedded files.
+// Static serves one of a package's embedded files, a page with its head.
 func Static(files fs.FS, name string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) }
+	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, pages{files}, name) }
 }
 
 // PageRoutes returns the addresses of a page, /NAME, and of its script and its style sheet, all in the
@@ -58,7 +58,7 @@ func FolderRoutes(files fs.FS, name string) []Route {
 	return []Route{
 		{Pattern: "GET /" + name, Role: access.Nobody, Handler: Static(files, "static/"+name+".html")},
 		{Pattern: "GET /" + name + "/{file}", Role: access.Nobody, Handler: func(w http.ResponseWriter, r *http.Request) {
-			http.ServeFileFS(w, r, files, "static/"+path.Base(r.PathValue("file")))
+			Static(files, "static/"+path.Base(r.PathValue("file")))(w, r)
 		}},
 	}
 }
@@ -98,9 +98,10 @@ func (s *Server) meOf(who access.Session) meJSON {
 
 // accessRoutes adds the addresses of pairing.
 func (s *Server) accessRoutes(mux *router) {
-	mux.Handle("GET /pair", s.Allow(access.Nobody, s.pairPage))
-	mux.Handle("GET /pair/{code}", s.Allow(access.Nobody, s.pairPage))
-	mux.Handle("GET /PAIR/{code}", s.Allow(access.Nobody, s.pairPage)) // as in the display's QR code
+	page := Static(static, "static/pair.html")
+	mux.Handle("GET /pair", s.Allow(access.Nobody, page))
+	mux.Handle("GET /pair/{code}", s.Allow(access.Nobody, page))
+	mux.Handle("GET /PAIR/{code}", s.Allow(access.Nobody, page)) // as in the display's QR code
 	mux.Handle("GET /api/openapi.json", s.Allow(access.Nobody, openapi.Handler(openAPI)))
 	mux.Handle("GET /api/me", s.Allow(access.Nobody, s.me))
 	mux.Handle("GET /api/pair", s.Allow(access.Player, s.pairingCode))
@@ -201,8 +202,4 @@ func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
 		told.QR = append(told.QR, hardware.QR(told.Address+"pair/"+code)...)
 	}
 	WriteJSON(w, http.StatusOK, told)
-}
-
-func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/pair.html")
 }

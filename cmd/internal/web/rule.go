@@ -42,8 +42,8 @@ const (
 
 // ruleRoutes adds the addresses of the judges' record.
 func (s *Server) ruleRoutes(mux *router) {
-	mux.Handle("GET /judge", s.Allow(access.Nobody, s.judgePage))
-	mux.Handle("GET /remote", s.Allow(access.Nobody, s.remotePage))
+	mux.Handle("GET /judge", s.Allow(access.Nobody, Static(static, "static/judge.html")))
+	mux.Handle("GET /remote", s.Allow(access.Nobody, Static(static, "static/remote.html")))
 	mux.Handle("GET /api/held", s.Allow(access.Judge, s.held))
 	mux.Handle("GET /api/held.png", s.Allow(access.Judge, s.heldPicture))
 	if s.o.Freeze == nil || s.o.AskJudge == nil {
@@ -60,14 +60,6 @@ func (s *Server) ruleRoutes(mux *router) {
 	mux.Handle("GET /api/rulings/{n}/picture", s.Allow(access.Player, s.rulingPicture))
 	mux.Handle("GET /api/rulings/{n}/export.html", s.Allow(access.Player, s.rulingExport))
 	mux.Handle("GET /api/rulings.zip", s.Allow(access.Judge, access.KeepsConnection(s.rulingsZip)))
-}
-
-func (s *Server) judgePage(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/judge.html")
-}
-
-func (s *Server) remotePage(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/remote.html")
 }
 
 // askJudge holds the picture and calls a judge: {"by":"player 2"}.

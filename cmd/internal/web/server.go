@@ -160,13 +160,13 @@ func (s *Server) routes() http.Handler {
 	return access.Noted(Secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(longer, asked))))))
 }
 
-// Files are the modules, style sheets and pages that are served unchanged.
+// Files are the modules, style sheets and pages.
 func Files() fs.FS {
 	files, err := fs.Sub(static, "static")
 	if err != nil {
 		panic("web: the embedded pages: " + err.Error())
 	}
-	return files
+	return pages{files}
 }
 
 var languages = sync.OnceValue(func() *texts.Languages {

@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -398,16 +396,11 @@ func TestManyListenersAndSomeThatNeverRead(t *testing.T) {
 
 // No page has two elements of one id: of two, a script finds the first one only.
 func TestNoPageHasAnIDTwice(t *testing.T) {
-	pages, err := filepath.Glob("static/*.html")
-	require.NoError(t, err)
-	require.NotEmpty(t, pages)
-	for _, page := range pages {
-		raw, err := os.ReadFile(page)
-		require.NoError(t, err)
+	eachPage(t, func(path, html string) {
 		seen := map[string]bool{}
-		for _, m := range regexp.MustCompile(`\sid="([^"]+)"`).FindAllStringSubmatch(string(raw), -1) {
-			assert.False(t, seen[m[1]], "%s: id %q stands there twice", page, m[1])
+		for _, m := range regexp.MustCompile(`\sid="([^"]+)"`).FindAllStringSubmatch(html, -1) {
+			assert.False(t, seen[m[1]], "%s: id %q stands there twice", path, m[1])
 			seen[m[1]] = true
 		}
-	}
+	})
 }
