@@ -44,9 +44,20 @@ func (g *Game) storeAgreement(to live.Measuring) {
 	if g.o.Dir == "" {
 		return
 	}
-	if err := writeFile(g.file(agreementFile), agreement{to, g.o.Rules.Measuring, g.o.Now()}); err != nil {
+	err := writeFile(g.file(agreementFile), agreement{to, g.o.Rules.Measuring, g.o.Now()})
+	if err != nil && !g.unstored {
 		g.o.Log.Warn("the agreement on measuring is not stored", "err", err)
-		g.note("This agreement could not be saved: if the program restarts, " + agreements[g.o.Rules.Measuring] + ".")
+		g.note("This agreement could not be saved: if the program restarts now, the one before may count again.")
+	}
+	g.unstored = err != nil
+}
+
+// storeAgreementAgain stores an agreement that could not be stored, when that works.
+func (g *Game) storeAgreementAgain() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.unstored {
+		g.storeAgreement(g.policy.Measuring)
 	}
 }
 

@@ -3,6 +3,7 @@ package game
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,5 +62,19 @@ func TestAnAgreementThatCannotBeKeptIsTold(t *testing.T) {
 	b.game.Agree(live.MeasuringJudge, true)
 	v := b.hub.Newest()
 	assert.Equal(t, live.MeasuringJudge, v.Policy.Measuring, "it holds all the same")
-	assert.Contains(t, v.Notes[0].Text, "if the program restarts, everyone may measure at any time")
+	assert.Contains(t, v.Notes[0].Text, "if the program restarts now, the one before may count again")
+}
+
+// A disk that was full for a moment: the agreement is kept as soon as there is room, and told to be lost once.
+func TestAnAgreementIsKeptOnceTheDiskHasRoom(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "full")
+	b := newGameBench(t, func(_ *gameBench, o *Options) { o.Rules.Measuring, o.Dir = live.MeasuringFree, dir })
+	b.game.Agree(live.MeasuringJudge, true)
+	b.game.storeAgreementAgain()
+	assert.Equal(t, 1, strings.Count(notesOf(b), "could not be saved"))
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	b.game.storeAgreementAgain()
+	kept, err := loadAgreement(filepath.Join(dir, agreementFile), live.MeasuringFree, b.now)
+	require.NoError(t, err)
+	assert.Equal(t, live.MeasuringJudge, kept)
 }

@@ -76,6 +76,8 @@ type Game struct {
 	play   *live.Play // nil: no game
 	policy live.Policy
 
+	unstored bool // the agreement on measuring could not be stored
+
 	direction live.Direction // of the stream
 
 	numbered map[string]engine.Ship // the chosen unidentified bases, as last seen
@@ -143,6 +145,7 @@ func (g *Game) Run(ctx context.Context) error {
 	for {
 		g.Publish()
 		g.storeSession()
+		g.storeAgreementAgain()
 		g.Loop.Beat()
 		select {
 		case <-ctx.Done():

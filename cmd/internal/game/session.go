@@ -71,9 +71,12 @@ func (g *Game) storeSession() {
 	if s == g.stored || nothing {
 		return
 	}
-	g.stored = s
-	s.At = g.o.Now()
-	err := writeFile(g.file(sessionFile), s)
+	kept := s
+	kept.At = g.o.Now()
+	err := writeFile(g.file(sessionFile), kept)
+	if err == nil { // else the next call tries again
+		g.stored = s
+	}
 	if err != nil && !g.failed {
 		g.o.Log.Warn("the chosen pair is not stored", "err", err)
 		g.Note("The chosen pair could not be saved: if the program restarts, choose it again.")

@@ -112,3 +112,15 @@ func TestASessionThatCannotBeReadOrKeptIsTold(t *testing.T) {
 	}
 	assert.Equal(t, 1, strings.Count(notesOf(b), "could not be saved"))
 }
+
+func TestASessionIsKeptOnceTheDiskHasRoom(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "full")
+	b := newGameBench(t, func(_ *gameBench, o *Options) { o.Dir = dir })
+	b.game.Choose(live.Choice{From: "A1", To: "B2"})
+	b.game.storeSession()
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	b.game.storeSession()
+	s, err := loadSession(filepath.Join(dir, sessionFile), b.now)
+	require.NoError(t, err)
+	assert.Equal(t, "B2", s.To)
+}
