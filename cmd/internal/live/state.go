@@ -184,6 +184,15 @@ func pairIn(r *engine.Result, from, to string) *engine.PairVerdict {
 	return &r.Pairs[i]
 }
 
+// MeasuredWith returns the registration that the answers were measured with. While a picture is held that is the held one's: the
+// camera may have been registered again since.
+func (s *State) MeasuredWith() *Register {
+	if s.Hold != nil {
+		return &s.Hold.Register
+	}
+	return &s.Register
+}
+
 // Track returns a ship's track.
 func (s *State) Track(id string) (vision.Track, bool) {
 	t := vision.Tracked{Tracks: s.Tracks}

@@ -163,7 +163,7 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 	switch {
 	case from == "held" && state.Hold == nil:
 		return nil, errors.New("nothing is held: hold the picture first")
-	case from == "held":
+	case state.Hold != nil && (from == "held" || from == "live"): // what every page shows, with its own calibration
 		p.seen, p.live = *state.Hold, !state.Hold.Marked // the held picture may be a photograph
 	case from == "live":
 		p.seen = live.Held{Register: state.Register, Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located,

@@ -286,6 +286,30 @@ func TestALivePictureIsMarked(t *testing.T) {
 	assert.Equal(t, image.Rect(0, 0, 1280, 720), img.Bounds())
 }
 
+// A camera that is registered again while its picture is held: marks in that picture use the calibration it was measured with.
+func TestAHeldPictureIsMarkedWithItsOwnCalibration(t *testing.T) {
+	b := newBench(t)
+	cam := tablesim.DefaultCamera(1280, 720)
+	table := calibration.Table{Camera: cam, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), CornerSigma: 0.05,
+		PlacementFactor: 1, RegistrationCovariance: make([]float64, 36), PoseCovariance: make([]float64, 36)}
+	before, _, err := table.Sealed()
+	require.NoError(t, err)
+	pushed := table
+	pushed.T[0] += 20
+	after, _, err := pushed.Sealed()
+	require.NoError(t, err)
+	frame := vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720))}
+	b.hub.Publish(live.State{Source: "camera", Register: live.Register{File: after}, Frame: frame, Held: true,
+		Hold: &live.Held{Register: live.Register{File: before}, Frame: frame}})
+	for _, from := range []string{"live", "held"} {
+		got := b.do("POST", "/api/outline/pictures?from="+from, nil)
+		require.Equal(t, http.StatusOK, got.Code, got.Body)
+		var p pictureJSON
+		require.NoError(t, json.Unmarshal(got.Body.Bytes(), &p))
+		assert.InDelta(t, table.T[0], b.desk.shelf.get(p.ID, b.now).table.T[0], 1e-6, from)
+	}
+}
+
 func TestBadRequestsOfAPhotographAreRefused(t *testing.T) {
 	b := newBench(t)
 	var small bytes.Buffer

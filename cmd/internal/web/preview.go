@@ -150,5 +150,6 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	sayHeld(w, &state)
 	WriteJSON(w, http.StatusOK, j)
 }

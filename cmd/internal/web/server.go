@@ -453,35 +453,45 @@ func (s *Server) contract(w http.ResponseWriter, state *live.State, marshal func
 		http.Error(w, state.Health.Line(), http.StatusServiceUnavailable)
 		return
 	}
+	register := state.MeasuredWith()
 	data, err := marshal()
 	if err == nil {
-		data, err = verify.AddTo(data, state.Register.Verified)
+		data, err = verify.AddTo(data, register.Verified)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Sightline-Calibration", state.Register.Hash)
-	if state.Register.Integrity != "" {
-		w.Header().Set("Sightline-Calibration-Integrity", state.Register.Integrity)
+	w.Header().Set("Sightline-Calibration", register.Hash)
+	if register.Integrity != "" {
+		w.Header().Set("Sightline-Calibration-Integrity", register.Integrity)
 	}
+	sayHeld(w, state)
 	if unseen := state.Unseen(); len(unseen) > 0 {
 		w.Header().Set("Sightline-Not-Seen", strings.Join(unseen, ", "))
 	}
 	_, _ = w.Write(append(data, '\n'))
 }
 
+// sayHeld says in a header since when the answer is that of a held picture.
+func sayHeld(w http.ResponseWriter, state *live.State) {
+	if state.Hold != nil {
+		w.Header().Set("Sightline-Held", state.Hold.At.UTC().Format(time.RFC3339))
+	}
+}
+
 // tableFile sends the calibration in use, as calibrate table would write it. A judge keeps it with
 // the answers that name its hash.
 func (s *Server) tableFile(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
-	if len(state.Register.File) == 0 {
+	register := state.MeasuredWith()
+	if len(register.File) == 0 {
 		http.Error(w, "There is no calibration yet.", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write(state.Register.File)
+	_, _ = w.Write(register.File)
 }
 
 func (s *Server) picture(w http.ResponseWriter, _ *http.Request) {

@@ -90,6 +90,26 @@ func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
 	assert.False(t, live.PanelState(&still).Frozen)
 }
 
+// While a picture is held the camera may be pushed and registered again. What was measured in the held picture names that picture's
+// calibration, and that it is not live.
+func TestTheAnswersOfAHeldPictureNameItsTimeAndCalibration(t *testing.T) {
+	state := followedView(t, nil)
+	state.Register = live.Register{Hash: "new", File: []byte("new")}
+	at := time.Date(2026, 11, 28, 12, 30, 0, 0, time.UTC)
+	held := state
+	held.Held, held.Hold = true, &live.Held{Number: 1, At: at, Register: live.Register{Hash: "old", File: []byte("old")}}
+	for _, path := range []string{"/api/scene", "/api/measure"} {
+		r, _ := fetch(t, held, path)
+		assert.Equal(t, "old", r.Header.Get("Sightline-Calibration"), path)
+		assert.Equal(t, "2026-11-28T12:30:00Z", r.Header.Get("Sightline-Held"), path)
+		r, _ = fetch(t, state, path)
+		assert.Equal(t, "new", r.Header.Get("Sightline-Calibration"), path)
+		assert.Empty(t, r.Header.Get("Sightline-Held"), path)
+	}
+	_, file := fetch(t, held, "/api/table.json")
+	assert.Equal(t, "old", string(file))
+}
+
 func TestThePageIsToldWhatWasSeen(t *testing.T) {
 	state := followedView(t, nil)
 	state.Located.Ships[0].Sides = []token.Side{token.Front, token.LeftSide}
