@@ -2,12 +2,14 @@ package calibration
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"sightline/calibration/internal/document"
+	"sightline/calibration/strictjson"
 	"sightline/engine/geom"
 )
 
@@ -175,8 +177,8 @@ func parseTable(raw []byte) (Table, error) {
 	var v struct {
 		Version *int `json:"version"`
 	}
-	if err := document.DecodeLoose(raw, &v); err != nil {
-		return Table{}, err
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return Table{}, strictjson.Plain(raw, err)
 	}
 	switch {
 	case v.Version == nil && document.Kind(raw) == "lens":
@@ -187,7 +189,7 @@ func parseTable(raw []byte) (Table, error) {
 		return Table{}, fmt.Errorf("version: expected %d (or an older one), got %d", tableVersion, *v.Version)
 	}
 	var f tableFile
-	if err := document.DecodeJSON(raw, &f); err != nil {
+	if err := strictjson.Decode(raw, &f); err != nil {
 		return Table{}, err
 	}
 	t, err := f.table()

@@ -102,7 +102,7 @@ func TestABadTableFileIsNamedWithItsKey(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "empty"},
-		{"cut off", raw[:len(raw)-40], "cut off"},
+		{"cut off", raw[:len(raw)-40], "it ends in the middle"},
 		{"unknown key", changed(t, raw, `"scale_sigma"`, `"scale_sgima"`), `unknown key "scale_sgima"`},
 		{"unknown key of the lens", changed(t, raw, `"image_width"`, `"width"`), `unknown key "width"`},
 		{"another version", changed(t, raw, `"version": 2`, `"version": 3`), "version: expected 2 (or an older one), got 3"},

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
+
 	"sightline/calibration"
 	"sightline/calibration/internal/document"
-	"strings"
+	"sightline/calibration/strictjson"
 )
 
 // FileInfo describes a loaded file.
@@ -108,7 +110,7 @@ func parse(raw []byte, isYAML bool) (calibration.Intrinsics, error) {
 		return parseOpenCVLens(raw)
 	}
 	var f calibration.LensFile
-	decode := document.DecodeJSON
+	decode := strictjson.Decode
 	if isYAML {
 		decode = document.DecodeYAML
 	}

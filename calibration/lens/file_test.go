@@ -137,7 +137,7 @@ func TestABadLensFileIsNamedWithItsKey(t *testing.T) {
 	}{
 		{"empty", "a.json", nil, "empty"},
 		{"empty YAML", "a.yaml", nil, "empty"},
-		{"cut off", "a.json", raw[:len(raw)/2], "cut off"},
+		{"cut off", "a.json", raw[:len(raw)/2], "it ends in the middle"},
 		{"unknown key", "a.json", replaced(t, raw, `"image_width"`, `"image_widht"`), `unknown key "image_widht"`},
 		{"unknown key in YAML", "a.yaml", []byte(strings.Replace(rosYAML, "image_height", "image_heigth", 1)),
 			`line 2: unknown key "image_heigth"`},
@@ -145,7 +145,7 @@ func TestABadLensFileIsNamedWithItsKey(t *testing.T) {
 		{"not JSON", "a.json", []byte("image_width: 3"), "not JSON"},
 		{"YAML that does not end", "a.yaml", []byte(rosYAML[:150]), "yaml"},
 		{"two documents", "a.json", append(append([]byte{}, raw...), raw...), "something follows"},
-		{"text for a number", "a.json", replaced(t, raw, "1920", `"1920"`), `"image_width": expected a whole number, got string`},
+		{"text for a number", "a.json", replaced(t, raw, "1920", `"1920"`), `image_width: expected a whole number, got string`},
 		{"another model", "a.json", replaced(t, raw, "plumb_bob", "fisheye"), `distortion_model: expected plumb_bob, got "fisheye"`},
 		{"no picture size", "a.json", replaced(t, raw, "1920", "0"), "image_width"},
 		{"skew", "a.json", replaced(t, raw, "1225.5, 0,", "1225.5, 2,"), "camera_matrix"},

@@ -18,7 +18,7 @@ import (
 )
 
 // Decode decodes exactly one JSON document into to. Its errors are in plain words without a
-// prefix.
+// prefix, with the line if the document has several.
 func Decode(raw []byte, to any) error {
 	if key := KeyTwice(raw); key != "" {
 		return Twice(key)
@@ -26,10 +26,10 @@ func Decode(raw []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
-		return Plain(err)
+		return Plain(raw, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows it")
+		return fmt.Errorf("%ssomething follows it", line(raw, d.InputOffset()))
 	}
 	return nil
 }
@@ -59,35 +59,50 @@ func Save(path string, v any, mode fs.FileMode) error {
 	return atomicfile.Write(path, append(raw, '\n'), mode)
 }
 
-// Plain returns an error of Go's JSON decoder in plain words.
-func Plain(err error) error {
+// Plain returns an error of Go's decoder about a JSON text in plain words.
+func Plain(raw []byte, err error) error {
+	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
-	case errors.Is(err, io.EOF):
+	case len(bytes.TrimSpace(raw)) == 0:
 		return errors.New("it is empty")
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF), err.Error() == "unexpected end of JSON input":
 		return errors.New("it ends in the middle")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%snot JSON: %w", line(raw, syntax.Offset), err)
 	case errors.As(err, &kind):
-		at := ""
+		at := line(raw, kind.Offset)
 		if kind.Field != "" {
-			at = kind.Field + ": "
+			at += kind.Field + ": "
 		}
 		return fmt.Errorf("%sexpected %s, got %s", at, kindWord(kind.Type), kind.Value)
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	return errors.New(strings.Replace(strings.TrimPrefix(err.Error(), "json: "), "unknown field ", "unknown key ", 1))
 }
 
-// kindWord returns JSON's name for a type.
+// line returns "line N: " for the line, from 1, of a byte in a text of several lines.
+func line(raw []byte, offset int64) string {
+	if !bytes.Contains(bytes.TrimSpace(raw), []byte("\n")) {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", 1+bytes.Count(raw[:min(max(offset, 0), int64(len(raw)))], []byte("\n")))
+}
+
+// kindWord returns the JSON values of a type in words.
 func kindWord(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
+	switch k := t.Kind(); {
+	case k == reflect.String:
 		return "a text"
-	case reflect.Bool:
+	case k == reflect.Bool:
 		return "true or false"
-	case reflect.Slice, reflect.Array:
+	case k == reflect.Slice || k == reflect.Array:
 		return "a list"
-	case reflect.Struct, reflect.Map:
+	case k == reflect.Struct || k == reflect.Map:
 		return "an object"
+	case k >= reflect.Uint && k <= reflect.Uint64:
+		return "a whole number that is not negative"
+	case k >= reflect.Int && k <= reflect.Int64:
+		return "a whole number"
 	}
 	return "a number"
 }

@@ -20,19 +20,22 @@ type file struct {
 func TestWhatGoPassesOverIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"version": 1, "open": true, "names": ["a"]}` + "\n": "",
-		"":                                 "it is empty",
-		`{"version": 1`:                    "it ends in the middle",
-		`{"version": 1, "more": 2}`:        `unknown field "more"`,
-		`{"version": 1, "Version": 2}`:     `the key "Version" stands twice in one place: expected once`,
-		`{"version": 1} {}`:                "something follows it",
-		`[]`:                               "expected an object, got array",
-		`{"version": "1"}`:                 "version: expected a number, got string",
-		`{"open": 1}`:                      "open: expected true or false, got number",
-		`{"names": {"a": 1, "b": 2}}`:      "names: expected a list, got object",
-		`{"names": [{"a": 1, "a": 2}]}`:    `the key "a" stands twice`,
-		`{"names": [1]}`:                   "names: expected a text, got number",
-		`{"names": [], "open": tru}`:       "invalid character",
-		`{"names": ["version","version"]}`: "",
+		"":                             "it is empty",
+		`{"version": 1`:                "it ends in the middle",
+		`{"version": 1, "more": 2}`:    `unknown key "more"`,
+		`{"version": 1, "Version": 2}`: `the key "Version" stands twice in one place: expected once`,
+		"{\"open\": true,\n \"version\":\n \"1\"}": "line 3: version: expected a whole number",
+		"{\n\"open\": tru}":                        "line 2: not JSON: invalid character",
+		"{}\n{}":                                   "line 2: something follows it",
+		`{"version": 1} {}`:                        "something follows it",
+		`[]`:                                       "expected an object, got array",
+		`{"version": "1"}`:                         "version: expected a whole number, got string",
+		`{"open": 1}`:                              "open: expected true or false, got number",
+		`{"names": {"a": 1, "b": 2}}`:              "names: expected a list, got object",
+		`{"names": [{"a": 1, "a": 2}]}`:            `the key "a" stands twice`,
+		`{"names": [1]}`:                           "names: expected a text, got number",
+		`{"names": [], "open": tru}`:               "invalid character",
+		`{"names": ["version","version"]}`:         "",
 	} {
 		var f file
 		err := strictjson.Decode([]byte(text), &f)
@@ -66,7 +69,7 @@ func TestAFileIsKeptAndReadAgain(t *testing.T) {
 	assert.ErrorContains(t, err, "expected at most 10 bytes")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version": 1, "more": 2}`), 0o600))
 	_, err = strictjson.Load(path, 1000, &got)
-	assert.EqualError(t, err, path+`: expected JSON: unknown field "more"`)
+	assert.EqualError(t, err, path+`: expected JSON: unknown key "more"`)
 }
 
 func FuzzDecode(f *testing.F) {

@@ -11,6 +11,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/internal/document"
+	"sightline/calibration/strictjson"
 	"sightline/engine/geom"
 )
 
@@ -89,7 +90,7 @@ func LoadRecord(table string) (Record, bool, error) {
 
 func parseRecord(raw []byte) (Record, error) {
 	var f recordFile
-	if err := document.DecodeJSON(raw, &f); err != nil {
+	if err := strictjson.Decode(raw, &f); err != nil {
 		return Record{}, err
 	}
 	sane := func(v float64) bool { return v >= 0 && v <= 1e6 }

@@ -45,7 +45,7 @@ func TestABrokenVerificationFileIsOneClearLine(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "table.json")
 	for content, want := range map[string]string{
 		"":                           "empty",
-		"{":                          "cut off",
+		"{":                          "it ends in the middle",
 		"[]":                         "expected an object",
 		`{"version":2}`:              "version",
 		`{"version":1}`:              "at: missing",

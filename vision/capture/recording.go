@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sightline/calibration/regularfile"
+	"sightline/calibration/strictjson"
 	"sightline/vision"
 )
 
@@ -152,7 +153,7 @@ func parseRecording(data []byte) (header RecordingHeader, all []Recorded, err er
 	lines.Buffer(nil, recordingMost)
 	for n := 1; lines.Scan(); n++ {
 		if n == 1 {
-			if err := strict(lines.Bytes(), &header); err != nil {
+			if err := strictjson.Decode(lines.Bytes(), &header); err != nil {
 				return header, nil, fmt.Errorf("line 1: %w", err)
 			}
 			if header.Version != recordingVersion {
@@ -161,7 +162,7 @@ func parseRecording(data []byte) (header RecordingHeader, all []Recorded, err er
 			continue
 		}
 		var r Recorded
-		if err := strict(lines.Bytes(), &r); err != nil {
+		if err := strictjson.Decode(lines.Bytes(), &r); err != nil {
 			return header, nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		switch {
@@ -179,19 +180,6 @@ func parseRecording(data []byte) (header RecordingHeader, all []Recorded, err er
 		return header, nil, errors.New("expected a header and pictures")
 	}
 	return header, all, nil
-}
-
-// strict decodes one JSON object without unknown keys.
-func strict(line []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
-		return err
-	}
-	if d.More() {
-		return errors.New("expected one JSON object")
-	}
-	return nil
 }
 
 // recorded returns the pictures of a recording and when each is due; none if the directory has no

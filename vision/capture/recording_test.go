@@ -104,11 +104,11 @@ func TestABadRecordingIsRefused(t *testing.T) {
 		header:                            "expected a header and pictures",
 		"{}\n" + picture:                  "line 1: version: expected 1, got 0",
 		header + "{\n":                    "line 2: ",
-		header + `{"fil":"a.jpg"}` + "\n": "line 2: json: unknown field",
+		header + `{"fil":"a.jpg"}` + "\n": "line 2: unknown key",
 		header + `{"file":"../a.jpg","at_ms":0}` + "\n":          "line 2: file: expected a picture's name without a directory",
 		header + `{"file":"a.txt","at_ms":0}` + "\n":             "line 2: file: expected a picture's name",
 		header + picture + `{"file":"b.jpg","at_ms":4}` + "\n":   "line 3: at_ms: expected a time not before",
-		header + `{"file":"b.jpg","at_ms":4} {"file":""}` + "\n": "line 2: expected one JSON object",
+		header + `{"file":"b.jpg","at_ms":4} {"file":""}` + "\n": "line 2: something follows it",
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, capture.RecordingName), []byte(text), 0o600))

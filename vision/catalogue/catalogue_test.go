@@ -73,7 +73,7 @@ func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"not JSON":        {`rocks`, "not a catalogue"},
 		"another version": {`{"version":2}`, "version: expected 1, got 2"},
-		"an unknown key":  {`{"version":1,"rocks":[]}`, `unknown field "rocks"`},
+		"an unknown key":  {`{"version":1,"rocks":[]}`, `unknown key "rocks"`},
 		"something more":  {rockFile + rockFile, "something follows"},
 		"no name": {`{"version":1,"outlines":[{"kind":"gas","outline_mm":` + outline + `}]}`,
 			"outlines[0] (\"\"): name: expected a name"},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -70,13 +69,15 @@ func parsePublished(raw []byte) (*Catalogue, error) {
 	var entries []publishedEntry
 	var err error
 	if list != nil {
-		err = decodeOnly(list, &entries)
+		if err = json.Unmarshal(list, &entries); err != nil {
+			err = strictjson.Plain(list, err)
+		}
 	} else {
 		name = "outlines"
 		entries, err = publishedByID(keys)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("not a list of outlines: %w", strictjson.Plain(err))
+		return nil, fmt.Errorf("not a list of outlines: %w", err)
 	}
 	if len(entries) == 0 {
 		return nil, errors.New("this list has no outline")
@@ -110,22 +111,10 @@ func publishedByID(keys map[string]json.RawMessage) (out []publishedEntry, err e
 		}
 		e := publishedEntry{}
 		if err := json.Unmarshal(keys[id], &e); err != nil {
-			return nil, fmt.Errorf("%q: %w", id, strictjson.Plain(err))
+			return nil, fmt.Errorf("%q: %w", id, strictjson.Plain(keys[id], err))
 		}
 		e.ID = id
 		out = append(out, e)
 	}
 	return out, nil
-}
-
-// decodeOnly decodes a JSON text that must have nothing after it.
-func decodeOnly(raw []byte, to any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if err := d.Decode(to); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows it")
-	}
-	return nil
 }

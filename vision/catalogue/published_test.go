@@ -42,7 +42,7 @@ func TestAPublishedListOfOutlinesIsACatalogue(t *testing.T) {
 func TestABadPublishedListNamesTheEntryAndTheKey(t *testing.T) {
 	for text, want := range map[string]string{
 		`[`:                    "not a list of outlines",
-		`[] []`:                "something follows it",
+		`[] []`:                "not JSON: invalid character '[' after top-level value",
 		`{"obstacles":"many"}`: "not a list of outlines",
 		`[{"id":"a","kind":"moon","outline_mm":` + triangle + `}]`: `obstacles[0] ("a"): kind: expected one of`,
 		`[{"kind":"gas","outline_mm":` + triangle + `}]`:           "name: expected a name",

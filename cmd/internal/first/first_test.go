@@ -294,7 +294,7 @@ func TestWhatIsDecidedIsKept(t *testing.T) {
 		`{"do":"sheets","paper":"a4","ships":"A1:huge-9"}`: "base",
 		`{"do":"dance"}`:                     "nothing called",
 		`{"do":`:                             `must be JSON such as {"do":"way","quick":true}`,
-		`{"do":"way","quick":true,"more":1}`: `unknown field "more"`,
+		`{"do":"way","quick":true,"more":1}`: `unknown key "more"`,
 		`{"do":"way","ships":"` + strings.Repeat("x", 9000) + `"}`: "longer than 4096 bytes",
 	} {
 		answer := post(body)
@@ -329,7 +329,7 @@ func TestAFileThatNobodyOfUsWroteIsRefused(t *testing.T) {
 		`{"version":1,"paper":"b5"}`: "paper",
 		`{"version":1,"ships":"A"}`:  "ships",
 		`{"version":1,"camera":{}}`:  "camera",
-		`{"version":1,"what":1}`:     "unknown field",
+		`{"version":1,"what":1}`:     "unknown key",
 		`{"version":1,"print":{"scale_x":2,"scale_y":1}}`: "print",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

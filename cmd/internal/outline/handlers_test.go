@@ -345,7 +345,7 @@ func TestBadRequestsOfAPhotographAreRefused(t *testing.T) {
 		"width and height must":   {"/calibration", `{"corners_px":[[100,400],[500,400],[500,100],[100,100]],"mat_mm":[-1,914]}`},
 		"sigma_px: expected":      {"/calibration", `{"corners_px":[],"sigma_px":-1}`},
 		"not calibrated yet":      {"/snap", `{"base":"small","x_mm":1,"y_mm":2,"heading_deg":0}`},
-		"unknown field \"ship\"":  {"/answer", `{"ship":[]}`},
+		"unknown key \"ship\"":    {"/answer", `{"ship":[]}`},
 		"longer than 61440 bytes": {"/answer", `{"from":"` + strings.Repeat("x", bodyMost) + `"}`},
 	} {
 		got := b.do("POST", at+c.path, []byte(c.body))

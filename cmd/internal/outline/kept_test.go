@@ -154,7 +154,7 @@ func TestWhatIsNotKept(t *testing.T) {
 		"looks: expected one":  `{"version":1,"width_px":9,"height_px":9,"marks":{"ships":[{"id":"A1","base":"small"}]}}`,
 		"looks[0].look":        `{"version":1,"width_px":9,"height_px":9,"marks":{"ships":[{"id":"A1"}]},"looks":[{"side":300,"look":"AAAA"}]}`,
 		"a picture's, got 0 ×": `{"version":1}`,
-		"unknown field":        `{"version":1,"mark":{}}`,
+		"unknown key":          `{"version":1,"mark":{}}`,
 	} {
 		require.NoError(t, os.WriteFile(b.desk.o.File, []byte(text), 0o600))
 		m, err := openMemory(b.desk.o.File, b.now)

@@ -257,7 +257,7 @@ func TestABadFileIsLeftOut(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no JSON":       {"{", "it ends in the middle"},
 		"another":       {spoil(func(m map[string]any) { m["version"] = 2 }), "version: expected 1, got 2"},
-		"an extra key":  {spoil(func(m map[string]any) { m["x"] = 2 }), `unknown field "x"`},
+		"an extra key":  {spoil(func(m map[string]any) { m["x"] = 2 }), `unknown key "x"`},
 		"bad errors":    {spoil(func(m map[string]any) { m["errors"].(map[string]any)["worst_mm"] = 30 }), "errors: expected at most"},
 		"a delay of 0":  {spoil(func(m map[string]any) { m["delay_ms"] = 0 }), "delay_ms: expected 150 to 60000, got 0"},
 		"a tiny screen": {spoil(func(m map[string]any) { m["map"].(map[string]any)["width_px"] = 1 }), "screen: expected 320 to 16384 px"},

@@ -2,18 +2,14 @@ package web
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
-	"strings"
 	"unicode/utf8"
 
 	"sightline/calibration/strictjson"
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/sentence"
 )
 
 // readJSON reads one JSON object with known keys, each at most once, and nothing after it. problem
@@ -34,21 +30,8 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 	case !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")):
 		return fmt.Sprintf("The request must be JSON such as %s: an object in braces.", example)
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) && kind.Field != "" {
-			return fmt.Sprintf("%s must be %s, got a JSON %s. The request must be JSON such as %s.", kind.Field, kindWords(kind.Type.Kind()),
-				kind.Value, example)
-		}
-		return fmt.Sprintf("The request must be JSON such as %s: %s.", example, strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return "The request must be one JSON object and nothing after it."
-	}
-	if key := strictjson.KeyTwice(raw); key != "" {
-		return sentence.Of(strictjson.Twice(key))
+	if err := strictjson.Decode(raw, into); err != nil {
+		return fmt.Sprintf("The request must be JSON such as %s: %v.", example, err)
 	}
 	return ""
 }
@@ -112,21 +95,4 @@ func readNothing(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	return true
-}
-
-// kindWords describes the JSON values of a kind.
-func kindWords(k reflect.Kind) string {
-	switch k {
-	case reflect.String:
-		return "a text in quotation marks"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Struct, reflect.Map:
-		return "an object in braces"
-	case reflect.Slice, reflect.Array:
-		return "a list in brackets"
-	case reflect.Float64:
-		return "a number"
-	}
-	return "a whole number that is not negative"
 }

@@ -52,7 +52,7 @@ func TestABadMatchIsRefusedWithASentence(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"not JSON":            {`round 3`, "must be JSON such as"},
 		"unknown key":         {`{"rounds":"3"}`, "rounds"},
-		"two documents":       {`{} {}`, "nothing after it"},
+		"two documents":       {`{} {}`, "something follows it"},
 		"one side":            {`{"sides":[{"name":"Ada"}]}`, "two sides, got 1"},
 		"score below zero":    {`{"sides":[{"score":-1},{}]}`, "Player 1's score must be 0 to 999, got -1"},
 		"score not whole":     {`{"sides":[{},{"score":1.5}]}`, "must be JSON such as"},

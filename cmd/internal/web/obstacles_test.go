@@ -49,8 +49,8 @@ func TestWhatMakesNoSenseIsRefusedInASentence(t *testing.T) {
 	for body, says := range map[string]string{
 		``:                                    "must be JSON",
 		`[]`:                                  "must be JSON",
-		`{"do":"mat"} {}`:                     "nothing after it",
-		`{"do":"mat","colour":"red"}`:         "unknown field",
+		`{"do":"mat"} {}`:                     "something follows it",
+		`{"do":"mat","colour":"red"}`:         "unknown key",
 		`{"do":"import"}`:                     `There is no "import"`,
 		`{"do":"trace","top_mm":0}`:           "expected 0.2 to 20 mm, got 0",
 		`{"do":"trace","top_mm":21}`:          "expected 0.2 to 20 mm",

@@ -167,9 +167,9 @@ func TestBadChoicesAreRefusedWithASentence(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"not JSON":         {`{"from":`, "must be JSON"},
 		"nothing":          {``, "must be JSON"},
-		"unknown key":      {`{"form":"A1"}`, "unknown field"},
+		"unknown key":      {`{"form":"A1"}`, "unknown key"},
 		"wrong type":       {`{"from":7}`, "must be JSON"},
-		"something after":  {`{} {}`, "nothing after it"},
+		"something after":  {`{} {}`, "something follows it"},
 		"same ship twice":  {`{"from":"A1","to":"A1"}`, "two ships"},
 		"no ship's name":   {`{"from":"ZZ"}`, `Ship id "ZZ": expected A1…A18 or B1…B18`},
 		"no target's name": {`{"to":"A19"}`, `Ship id "A19"`},
