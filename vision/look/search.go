@@ -298,7 +298,7 @@ func (s *search) bySigns() (out []candidate) {
 	turned := newLattice(s.signs)
 	for a := range signTurns {
 		s.f.rest()
-		turned.turn(s.signs, geom.Angle(2*math.Pi*float64(a)/signTurns))
+		turned.turn(geom.Angle(2 * math.Pi * float64(a) / signTurns))
 		for _, base := range bases {
 			if s.may[base] != nil && (base != engine.Small || a%signSmall == 0) {
 				s.turned(base, turned)

@@ -131,24 +131,41 @@ func (s *signs) variesAt(p geom.Point) bool {
 	return i >= 0 && j >= 0 && i < s.n && j < s.n && s.varies[j*s.n+i]
 }
 
-// lattice is the mat's signs at a heading: rows along the base's sides, signStep apart.
+// signWord holds the signs of wordSamples samples of a row, channels bits each, from the least significant bits on.
+type signWord struct {
+	any      uint64 // there is a sign
+	brighter uint64 // and it is brighter
+}
+
+// wordSamples is how many samples a word holds.
+const wordSamples = 64 / channels
+
+// lattice is the mat's signs at a heading: rows along the base's sides, signStep apart. It keeps the rows around the one that is searched.
 type lattice struct {
+	signs    *signs
 	heading  geom.Angle
 	middle   geom.Point // of the central sample
 	sin, cos float64
 	side     int
-	stride   int // words of a row
-	brighter []uint64
-	darker   []uint64
+	stride   int        // words of a row: one for each sample, with the samples from there on
+	words    []signWord // of latticeRows rows, row j at j modulo latticeRows
+	held     [latticeRows]int
+	row      []uint8
 }
 
-// newLattice returns an empty lattice for signs. turn fills it.
+const (
+	latticeRows   = 64 // more than a look has
+	latticeMargin = 32 // words before and after the samples of a row, more than half of a look
+)
+
+// newLattice returns a lattice for signs. turn sets its heading.
 func newLattice(s *signs) *lattice {
 	size := float64(s.n-1) * s.step
 	half := int(math.Ceil(size / math.Sqrt2 / signStep))
-	l := &lattice{middle: s.origin.Add(geom.Point{X: size / 2, Y: size / 2}), side: 2*half + 1}
-	l.stride = (channels*l.side+63)/64 + 2 // reading beyond the end gives zeros
-	l.brighter, l.darker = make([]uint64, l.stride*l.side), make([]uint64, l.stride*l.side)
+	l := &lattice{signs: s, middle: s.origin.Add(geom.Point{X: size / 2, Y: size / 2}), side: 2*half + 1}
+	l.stride = l.side + 2*latticeMargin
+	l.words, l.row = make([]signWord, l.stride*latticeRows), make([]uint8, l.side)
+	l.turn(0)
 	return l
 }
 
@@ -158,42 +175,59 @@ func (l *lattice) point(i, j int) geom.Point {
 	return l.middle.Add(geom.Point{X: u*l.cos + v*l.sin, Y: -u*l.sin + v*l.cos})
 }
 
-// turn samples the signs at a heading.
-func (l *lattice) turn(s *signs, heading geom.Angle) {
+// turn sets the heading.
+func (l *lattice) turn(heading geom.Angle) {
 	l.heading = heading
 	l.sin, l.cos = math.Sincos(float64(heading))
-	clear(l.brighter)
-	clear(l.darker)
-	dx, dy := l.cos*signStep/s.step, -l.sin*signStep/s.step
-	for j := range l.side {
+	for k := range l.held {
+		l.held[k] = math.MinInt
+	}
+}
+
+// hold samples the rows from first on, as far as they are not held.
+func (l *lattice) hold(first, n int) {
+	for j := first; j < first+n; j++ {
+		if k := j & (latticeRows - 1); l.held[k] != j {
+			l.sample(j, l.words[k*l.stride:][:l.stride])
+			l.held[k] = j
+		}
+	}
+}
+
+// sample writes the words of a row.
+func (l *lattice) sample(j int, out []signWord) {
+	clear(l.row)
+	if j >= 0 && j < l.side {
+		s := l.signs
 		p := l.point(0, j).Sub(s.origin)
-		x, y := p.X/s.step+0.5, p.Y/s.step+0.5
-		for i := range l.side {
+		x, y, dx, dy := p.X/s.step+0.5, p.Y/s.step+0.5, l.cos*signStep/s.step, -l.sin*signStep/s.step
+		for i := range l.row {
 			if a, b := int(x), int(y); x >= 0 && y >= 0 && a < s.n && b < s.n {
-				if v := uint64(s.v[b*s.n+a]); v != 0 {
-					o, at := j*l.stride+channels*i>>6, uint(channels*i&63)
-					l.brighter[o] |= v & brighter << at
-					l.darker[o] |= v >> channels << at
-					if at > 64-channels {
-						l.brighter[o+1] |= v & brighter >> (64 - at)
-						l.darker[o+1] |= v >> channels >> (64 - at)
-					}
-				}
+				l.row[i] = s.v[b*s.n+a]
 			}
 			x += dx
 			y += dy
 		}
 	}
+	var w signWord
+	clear(out[latticeMargin+l.side:])
+	const first = 1<<(channels*(wordSamples-1)) - 1 // makes room for one more sample
+	for i := len(out) - 1 - latticeMargin; i >= 0; i-- {
+		var v uint64
+		if i >= latticeMargin {
+			v = uint64(l.row[i-latticeMargin])
+		}
+		w.any = w.any&first<<channels | (v|v>>channels)&brighter
+		w.brighter = w.brighter&first<<channels | v&brighter
+		out[i] = w
+	}
 }
 
 // signLook holds the signs of a look, a square of side by side cells.
 type signLook struct {
-	side, words int
-	rows        [2]signRows // every other one, from the first and from the second on
+	side, words int           // cells of a row, and words
+	rows        [2][]signWord // every other row, from the first and from the second on
 }
-
-// signRows are words of rows, one row after the other.
-type signRows struct{ brighter, darker []uint64 }
 
 // signs returns the look's signs.
 func (l *Look) signs() signLook {
@@ -201,10 +235,9 @@ func (l *Look) signs() signLook {
 	cells := l.blurred(captureBlur / cellMM)
 	first := (l.side - 1) / 2 % every
 	s := signLook{side: (l.side-1-first)/every + 1}
-	s.words = (channels*s.side + 63) / 64
+	s.words = (s.side + wordSamples - 1) / wordSamples
 	for r := range s.rows {
-		n := s.words * ((s.side + 1 - r) / 2)
-		s.rows[r] = signRows{make([]uint64, n), make([]uint64, n)}
+		s.rows[r] = make([]signWord, s.words*((s.side+1-r)/2))
 	}
 	locals(cells, l.weight, l.side, signWindow/cellMM, func(k int, at *local) {
 		i, j := k%l.side-first, k/l.side-first
@@ -212,13 +245,13 @@ func (l *Look) signs() signLook {
 			return
 		}
 		i, j = i/every, j/every
+		var v uint64
 		for c := range channels {
-			bit := channels*i + c
-			r, o := &s.rows[j%2], j/2*s.words+bit>>6
-			v := uint64(signOf(c, cells[channels*k+c]-at.mean[c], at.deviation))
-			r.brighter[o] |= v & brighter >> c << (bit & 63)
-			r.darker[o] |= v >> (channels + c) << (bit & 63)
+			v |= uint64(signOf(c, cells[channels*k+c]-at.mean[c], at.deviation))
 		}
+		w, bit := &s.rows[j%2][j/2*s.words+i/wordSamples], channels*(i%wordSamples)
+		w.any |= (v | v>>channels) & brighter << bit
+		w.brighter |= v & brighter << bit
 	})
 	return s
 }
@@ -226,8 +259,9 @@ func (l *Look) signs() signLook {
 // window holds the mat's signs around a sample of a lattice, in the layout of a signLook.
 type window struct {
 	side, words int
-	rows        [2]signRows
+	rows        [2][]signWord
 	lattice     *lattice
+	heading     geom.Angle // of the lattice
 	i, j        int
 	taken       [2]bool // the rows are up to date
 }
@@ -236,33 +270,46 @@ type window struct {
 func newWindow(s *signLook) *window {
 	w := &window{side: s.side, words: s.words}
 	for r := range w.rows {
-		w.rows[r] = signRows{make([]uint64, len(s.rows[r].brighter)), make([]uint64, len(s.rows[r].darker))}
+		w.rows[r] = make([]signWord, len(s.rows[r]))
 	}
 	return w
 }
 
 // move centres the window on a sample.
 func (w *window) move(l *lattice, i, j int) {
-	w.lattice, w.i, w.j, w.taken = l, i, j, [2]bool{}
+	if w.j != j || w.lattice != l || w.heading != l.heading {
+		w.lattice, w.j, w.heading = l, j, l.heading
+		l.hold(j-w.side/2, w.side)
+	}
+	w.i, w.taken = i, [2]bool{}
 }
 
 // take returns every other row, beginning with the first or the second.
-func (w *window) take(first int) *signRows {
-	out := &w.rows[first]
+func (w *window) take(first int) []signWord {
+	out := w.rows[first]
 	if w.taken[first] {
 		return out
 	}
 	w.taken[first] = true
-	l, h := w.lattice, w.side/2
-	bit := channels * (w.i - h)
-	o, at := (w.j-h+first)*l.stride+bit>>6, uint(bit&63)
-	for k := 0; k < len(out.brighter); k += w.words {
-		b, d := l.brighter[o:][:w.words+1], l.darker[o:][:w.words+1]
-		for i := range w.words {
-			out.brighter[k+i] = b[i]>>at | b[i+1]<<1<<(63-at)
-			out.darker[k+i] = d[i]>>at | d[i+1]<<1<<(63-at)
+	l := w.lattice
+	words, step := l.words, 2*l.stride
+	at := (w.j-w.side/2+first)&(latticeRows-1)*l.stride + w.i - w.side/2 + latticeMargin
+	if w.words == 1 {
+		for k := range out {
+			out[k] = words[at]
+			if at += step; at >= len(words) {
+				at -= len(words)
+			}
 		}
-		o += 2 * l.stride
+		return out
+	}
+	for k := 0; k < len(out); k += w.words {
+		for i := range w.words {
+			out[k+i] = words[at+wordSamples*i]
+		}
+		if at += step; at >= len(words) {
+			at -= len(words)
+		}
 	}
 	return out
 }
@@ -270,24 +317,24 @@ func (w *window) take(first int) *signRows {
 // score returns how many more signs of the look agree with a window than disagree, in standard deviations of chance. It is 0 if half of
 // the rows score less than signHalf.
 func (s *signLook) score(w *window) float64 {
-	agree, against := s.rows[0].compare(w.take(0))
-	if float64(agree-against) < signHalf*math.Sqrt(float64(agree+against+signNoise)) {
+	all, against := compareSigns(s.rows[0], w.take(0))
+	if more := all - 2*against; more < 0 || float64(more*more) < signHalf*signHalf*float64(all+signNoise) {
 		return 0
 	}
-	a, b := s.rows[1].compare(w.take(1))
-	agree, against = agree+a, against+b
-	return float64(agree-against) / math.Sqrt(float64(agree+against+signNoise))
+	a, b := compareSigns(s.rows[1], w.take(1))
+	all, against = all+a, against+b
+	return float64(all-2*against) / math.Sqrt(float64(all+signNoise))
 }
 
-// compare counts the signs that agree and those that disagree.
-func (r *signRows) compare(o *signRows) (agree, against int) {
-	n := len(r.brighter)
-	rb, rd, ob, od := r.brighter, r.darker[:n], o.brighter[:n], o.darker[:n]
-	for k, b := range rb {
-		agree += bits.OnesCount64(b&ob[k] | rd[k]&od[k])
-		against += bits.OnesCount64(rd[k]&ob[k] | b&od[k])
+// compareSigns counts the signs that both have, and those of them that disagree.
+func compareSigns(a, b []signWord) (all, against int) {
+	b = b[:len(a)]
+	for k := range a {
+		both := a[k].any & b[k].any
+		all += bits.OnesCount64(both)
+		against += bits.OnesCount64((a[k].brighter ^ b[k].brighter) & both)
 	}
-	return agree, against
+	return all, against
 }
 
 // near returns the poses around the centre whose signs agree best with a look.
@@ -297,7 +344,7 @@ func (s *signs) near(l *Look, reach float64, headings []geom.Angle) []guess {
 	middle, n := turned.side/2, int(math.Ceil(reach/signStep))
 	var all []guess
 	for _, h := range headings {
-		turned.turn(s, h)
+		turned.turn(h)
 		for j := middle - n; j <= middle+n; j++ {
 			for i := middle - n; i <= middle+n; i++ {
 				w.move(turned, i, j)

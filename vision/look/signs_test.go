@@ -64,7 +64,7 @@ func TestALookScoresWhereItLies(t *testing.T) {
 	turned, around := newLattice(mat), newWindow(&s)
 	best, where := 0.0, geom.Pose{}
 	for a := range 60 {
-		turned.turn(mat, geom.Angle(2*math.Pi*float64(a)/60))
+		turned.turn(geom.Angle(2 * math.Pi * float64(a) / 60))
 		for j := range turned.side {
 			for i := range turned.side {
 				p := turned.point(i, j)
@@ -81,4 +81,39 @@ func TestALookScoresWhereItLies(t *testing.T) {
 	assert.Greater(t, best, 8.0)
 	assert.Less(t, float64(where.Distance(at.Point)), 2.0)
 	assert.Less(t, float64(where.Heading.Distance(at.Heading)), 7*math.Pi/180)
+}
+
+// A window holds the signs that the mat has around its sample, for looks of one word a row and of two.
+func TestAWindowHoldsTheSignsAround(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	mat := &signs{origin: geom.Point{X: -40, Y: -40}, step: 1, n: 301, v: make([]uint8, 301*301)}
+	for k := range mat.v {
+		mat.v[k] = []uint8{0, brighter, darker, brighter & 5, darker &^ (1 << channels)}[rng.IntN(5)]
+	}
+	l := newLattice(mat)
+	for _, side := range []int{17, 37} {
+		s := signLook{side: side, words: (side + wordSamples - 1) / wordSamples}
+		for r := range s.rows {
+			s.rows[r] = make([]signWord, s.words*((side+1-r)/2))
+		}
+		w := newWindow(&s)
+		for range 40 {
+			l.turn(geom.Angle(2 * math.Pi * rng.Float64()))
+			i, j := l.side/2+rng.IntN(80)-40, l.side/2+rng.IntN(80)-40
+			w.move(l, i, j)
+			wrong := 0
+			for y := range side {
+				rows := w.take(y % 2)[y/2*s.words:]
+				for x := range side {
+					p := l.point(i+x-side/2, j+y-side/2).Sub(mat.origin)
+					v := uint64(mat.v[int(p.Y+0.5)*mat.n+int(p.X+0.5)])
+					got, bit := rows[x/wordSamples], channels*(x%wordSamples)
+					if got.any>>bit&brighter != (v|v>>channels)&brighter || got.brighter>>bit&brighter != v&brighter {
+						wrong++
+					}
+				}
+			}
+			assert.LessOrEqual(t, wrong, 1, "of %d samples: by rounding", side*side)
+		}
+	}
 }

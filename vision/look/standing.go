@@ -84,10 +84,24 @@ func (s *standing) at(p geom.Point) bool {
 func (s *standing) along(l *lattice, j int, do func(i int)) {
 	from := l.point(0, j)
 	x, y := from.X/signStep+0.5, from.Y/signStep+0.5
-	for i := range l.side {
+	first, end := clip(0, l.side, x, l.cos, float64(s.w))
+	first, end = clip(first, end, y, -l.sin, float64(s.h))
+	for i := first; i < end; i++ {
 		x, y := x+float64(i)*l.cos, y-float64(i)*l.sin
 		if k, m := int(x), int(y); x >= 0 && y >= 0 && k < s.w && m < s.h && s.may[m*s.w+k] {
 			do(i)
 		}
 	}
+}
+
+// clip returns the part of the integers from first to end for which x + i·d is from 0 to size, and a few more.
+func clip(first, end int, x, d, size float64) (int, int) {
+	if math.Abs(d) < 1e-9 {
+		return first, end
+	}
+	a, b := -x/d, (size-x)/d
+	if a > b {
+		a, b = b, a
+	}
+	return max(first, int(max(a, float64(first)))-1), min(end, int(min(b, float64(end)))+2)
 }

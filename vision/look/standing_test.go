@@ -37,7 +37,7 @@ func TestWhereABaseMayStand(t *testing.T) {
 
 	l := newLattice(&signs{origin: geom.Point{X: -40, Y: -40}, step: 1, n: 381})
 	for degrees := range 360 {
-		l.turn(&signs{origin: geom.Point{X: -40, Y: -40}, step: 1, n: 1, v: []uint8{0}}, geom.Angle(degrees)*geom.Degree)
+		l.turn(geom.Angle(degrees) * geom.Degree)
 		for j := range l.side {
 			var want, got []int
 			for i := range l.side {
