@@ -94,6 +94,7 @@ type images struct {
 	o       ImageOptions
 	pace    Pacer
 	next    int
+	shown   vision.Frame // the last picture
 	seq     uint64
 	round   uint64 // seq at the end of the previous round
 	skipped []error
@@ -101,8 +102,14 @@ type images struct {
 
 // Next implements Source.
 func (s *images) Next(ctx context.Context) (vision.Frame, error) {
-	if err := s.wait(ctx); err != nil {
+	again, err := s.wait(ctx)
+	if err != nil {
 		return vision.Frame{}, err
+	}
+	if again {
+		s.seq++
+		s.shown.Seq = s.seq
+		return s.shown, nil
 	}
 	for {
 		if s.next == len(s.paths) {
@@ -126,6 +133,7 @@ func (s *images) Next(ctx context.Context) (vision.Frame, error) {
 		if f.Captured.IsZero() {
 			f.Captured = time.Now()
 		}
+		s.shown = f
 		return f, nil
 	}
 	switch {
@@ -139,16 +147,25 @@ func (s *images) Next(ctx context.Context) (vision.Frame, error) {
 	return vision.Frame{}, io.EOF
 }
 
-// wait blocks until the next picture is due.
-func (s *images) wait(ctx context.Context) error {
+// shownAgain is how often the picture of a recording is given again until the next one is due. A recording has a picture only when
+// something was moved. A reader that hears nothing for some seconds takes the camera for lost.
+const shownAgain = 500 * time.Millisecond
+
+// wait blocks until the next picture is due, or reports that the last one is to be shown again.
+func (s *images) wait(ctx context.Context) (again bool, err error) {
 	at := s.next % max(1, len(s.paths))
 	if s.due == nil || at == 0 { // between rounds, and without a recording
 		err := s.pace.Wait(ctx)
 		s.began = time.Now()
-		return err
+		return false, err
 	}
-	sleep(ctx, time.Until(s.began.Add(s.due[at]-s.due[0])))
-	return ctx.Err()
+	left := time.Until(s.began.Add(s.due[at] - s.due[0]))
+	again = left > shownAgain && s.shown.Gray != nil
+	if again {
+		left = shownAgain
+	}
+	sleep(ctx, left)
+	return again, ctx.Err()
 }
 
 func (s *images) skip(path string, err error) {

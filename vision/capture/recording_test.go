@@ -97,6 +97,32 @@ func TestARecordingIsPlayedAtItsPace(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
+// A recording has a picture only when something was moved. Until the next one is due its picture comes again: a feed that hears nothing
+// would close the recording and begin again, and never get past the pause.
+func TestARecordingShowsItsPictureUntilTheNextOne(t *testing.T) {
+	dir, _ := record(t, 0, 10*time.Second, 10200*time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		source, err := capture.OpenImageDir(dir, capture.ImageOptions{Read: readGray, FPS: 2, Repeat: true})
+		require.NoError(t, err)
+		begin := time.Now()
+		first, err := source.Next(t.Context())
+		require.NoError(t, err)
+		last, seq := begin, first.Seq
+		for {
+			f, err := source.Next(t.Context())
+			require.NoError(t, err)
+			require.Greater(t, f.Seq, seq)
+			require.LessOrEqual(t, time.Since(last), 500*time.Millisecond)
+			last, seq = time.Now(), f.Seq
+			if f.Name != first.Name {
+				assert.Equal(t, 10*time.Second, time.Since(begin))
+				return
+			}
+			assert.Equal(t, first.Captured, f.Captured, "it is the same picture")
+		}
+	})
+}
+
 func TestABadRecordingIsRefused(t *testing.T) {
 	const header, picture = `{"version":1,"program":"","source":"","started":"2026-11-22T12:00:00Z"}` + "\n", `{"file":"a.jpg","at_ms":5}` + "\n"
 	for text, want := range map[string]string{
