@@ -199,7 +199,11 @@ func (p *picture) searchLooks(f vision.Frame, mat *obstacle.Background) error {
 		seen := finder.Differs(f)
 		lies = func(at geom.Point) bool { return seen.At(at) != vision.CellBare }
 	}
-	for _, s := range p.looks.Search(f, lies, p.Scene.Ships) {
+	found := p.looks.Search(f, lies, p.Scene.Ships)
+	for _, wrong := range p.looks.Turned() {
+		fmt.Fprintf(p.warn, "%s: %v\n", p.name, wrong)
+	}
+	for _, s := range found {
 		ship := p.looks.Ship(&s, "", p.FreeID())
 		if other := pipeline.ShipAt(p.Scene.Ships, ship.ID, ship.Base, ship.Pose); other != "" {
 			fmt.Fprintf(p.warn, "%s: %s stands where the card of %s seems to lie\n", p.name, other, s.Look.Name)

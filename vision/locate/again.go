@@ -1,6 +1,7 @@
 package locate
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -28,7 +29,7 @@ func (l *Locator) Again(f vision.Frame, ships []engine.Ship, located *vision.Loc
 		}
 		h := look.Hint{Base: was.Base, Pose: was.Pose, Reach: againReach, Turn: math.Pi, Ship: was.ID, Look: was.Look}
 		ship, view, ok, err := l.ByLook(f, h, was)
-		if err != nil {
+		if turned := (*look.TurnedError)(nil); err != nil && !errors.As(err, &turned) {
 			return err
 		}
 		if ok {

@@ -55,6 +55,8 @@ type drawnBase struct {
 	art  art
 	slip geom.Pose // of the card in its frame
 
+	guides int // quarter turns of the base against its pose, for bases drawn with guides; 0: without them
+
 	number art // of its ID tokens, as an observer beside it sees them, their middle at 0; nil: it has none
 }
 
@@ -71,6 +73,16 @@ func (b *drawnBase) token(c calibration.Vec3, p geom.Point) (out [3]float64, ok 
 		return out, false
 	}
 	return b.number(side*y, z-10.5), true
+}
+
+// guideAt reports whether a point outside the plastic, in the base's frame, lies on a guide.
+func (b *drawnBase) guideAt(q geom.Point) bool {
+	across, along := q.Y, q.X
+	if b.guides%2 == 1 {
+		across, along = q.X, q.Y
+	}
+	w, _ := b.base.Size()
+	return math.Abs(across) > float64(w)/2 && math.Abs(along) > float64(engine.GuideInner) && math.Abs(along) < float64(engine.GuideOuter)
 }
 
 // drawing is a picture of bases on a dark mat.
@@ -105,6 +117,8 @@ func (d *drawing) at(px geom.Pixel) [3]float64 {
 		half := float64(w) / 2
 		q := b.pose.Inverse(p)
 		switch r := max(math.Abs(q.X), math.Abs(q.Y)); {
+		case r > half && r < half+1.6 && b.guides > 0 && b.guideAt(q):
+			return [3]float64{0.2, 0.2, 0.2}
 		case r > half:
 		case r > half-1.7:
 			return [3]float64{0.03, 0.03, 0.03}

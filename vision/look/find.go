@@ -35,6 +35,7 @@ type Finder struct {
 	looks   *Library
 	layouts map[*Look][]float32
 	pause   func() // called between parts of a long search; may be nil
+	refused []*TurnedError
 }
 
 // NewFinder returns a finder for a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
@@ -124,7 +125,8 @@ func (s *Sight) Named() bool {
 	return s.Dots.Ship != "" || len(s.Ships()) == 1 && (!s.Elsewhere || s.Number != nil) && s.Shown()
 }
 
-// Near searches for a base near a hint. It reports false if it accepts none.
+// Near searches for a base near a hint. It reports false if it accepts none. It fails for an invalid hint or picture, and with a *TurnedError
+// if the card lies a quarter turn off in its base.
 func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	if w, ht := frame.Size(); w != f.table.Intrinsics.Width || ht != f.table.Intrinsics.Height {
 		return Sight{}, false, fmt.Errorf("look: the picture is %d×%d, the calibration is for %d×%d", w, ht, f.table.Intrinsics.Width,
@@ -139,6 +141,9 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		all = append(all, f.fits(frame, l, h)...)
 	}
 	s, ok := decide(append(all, f.besides(frame, all, looks)...), evidenceLeast)
+	if ok && f.turned(frame, s.Look.Base, s.Pose) {
+		return Sight{}, false, &TurnedError{s.Look.Name, s.Pose.Point}
+	}
 	if ok {
 		one := []Sight{s}
 		if h.Ship == "" && h.Look == "" { // else a person or a track names it

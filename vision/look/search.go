@@ -45,7 +45,7 @@ const (
 )
 
 // Search finds all bases whose looks are known. lies reports whether something may lie at a point of the mat; nil means
-// anywhere. taken are bases that are known already.
+// anywhere. taken are bases that are known already. It leaves out bases whose cards lie a quarter turn off, which Turned returns.
 func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []engine.Ship) (out []Sight) {
 	w, h := frame.Size()
 	if w != f.table.Intrinsics.Width || h != f.table.Intrinsics.Height {
@@ -61,6 +61,14 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	}
 	s.stand(lies, taken)
 	_, out = s.settle(append(all, s.byBlocks()...))
+	f.refused = nil
+	out = slices.DeleteFunc(out, func(s Sight) bool {
+		turned := f.turned(frame, s.Look.Base, s.Pose)
+		if turned {
+			f.refused = append(f.refused, &TurnedError{s.Look.Name, s.Pose.Point})
+		}
+		return turned
+	})
 	f.byPlates(frame, out)
 	f.byNumbers(frame, out)
 	f.byDots(frame, out)
@@ -72,6 +80,9 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	among(out, known, counted)
 	return slices.DeleteFunc(out, func(s Sight) bool { return s.Kind < 0 && !s.Told() }) // rather another card of the layout
 }
+
+// Turned returns the bases that the last Search left out because their cards lie a quarter turn off.
+func (f *Finder) Turned() []*TurnedError { return f.refused }
 
 // count reports whether as many bases were found as ships were shown. If fewer were found, one of them may be a ship that was not shown.
 // taken are the bases that were known before.

@@ -3,6 +3,7 @@ package accuracy
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"image"
@@ -37,6 +38,7 @@ type stockShip struct {
 		Visible float64         `json:"visible_card"`
 		Art     json.RawMessage `json:"art"`
 		Size    [2]float64      `json:"card_size_mm"`
+		Turn    float64         `json:"card_play_deg"`
 		Seen    []string        `json:"card_seen"` // rows from the front edge on, of "1" where the camera sees the card
 	} `json:"stock"`
 }
@@ -52,6 +54,9 @@ func stockShips(t *testing.T, dir string) []stockShip {
 	require.NoError(t, json.Unmarshal(raw, &f))
 	return f.Ships
 }
+
+// turned reports whether the card lies a quarter or half turn off in its base.
+func (s *stockShip) turned() bool { return math.Abs(s.Stock.Turn) > 10 }
 
 // kind tells cards apart: those of one kind have the same picture.
 func (s *stockShip) kind() string { return s.Base + string(s.Stock.Art) }
@@ -252,6 +257,9 @@ func TestLooksOfStockBases(t *testing.T) {
 				t.Logf("%s: the card of %s was not shown", table.name, w.id)
 				continue
 			}
+			if table.extra[k].turned() { // TestCardsTurnedInTheirBases has these
+				continue
+			}
 			class := fmt.Sprintf("%s %v", sizeOf(dir), w.base)
 			if !own.Own(w.id) { // its card lies elsewhere in its frame than the one that was shown
 				class += ", another copy's card shown"
@@ -315,6 +323,12 @@ func TestLooksFromNothing(t *testing.T) {
 		sum.wrong += len(found)
 		for i, w := range table.truth {
 			own := table.by[table.extra[i].kind()]
+			if table.extra[i].turned() { // TestCardsTurnedInTheirBases has these
+				sum.wrong -= len(slices.DeleteFunc(slices.Clone(found), func(s look.Sight) bool {
+					return s.Look.Base != w.base || s.Pose.Distance(w.pose.Point) >= 3
+				}))
+				continue
+			}
 			if own == nil { // its card was refused: it may be taken for another's, and gets no name
 				for k := range found {
 					if found[k].Look.Base == w.base && found[k].Pose.Distance(w.pose.Point) < 3 {
@@ -433,6 +447,9 @@ func TestCardsThatWereNotShown(t *testing.T) {
 	shown, shownTold := 0, 0
 	eachShown(t, nil, func(_ int, _ string, table *shownTable) {
 		for i, w := range table.truth {
+			if table.extra[i].turned() {
+				continue
+			}
 			own := table.by[table.extra[i].kind()]
 			others := &look.Library{}
 			for _, l := range table.library.Looks {
@@ -472,6 +489,65 @@ func TestCardsThatWereNotShown(t *testing.T) {
 	assert.LessOrEqual(t, float64(told), 0.02*float64(tried), "told to be another ship's")
 	assertShare(t, shownTold, shown, 0.6, "cards that were shown and are told")
 	assert.LessOrEqual(t, float64(named), 0.02*float64(tried), "named: the same name stands on both")
+}
+
+// Many bases whose guides are at their cards' sides are refused; none is whose card lies the right way round, or upside down. A look that is
+// turned by a quarter makes the card of each base lie a quarter turn off.
+func TestCardsTurnedInTheirBases(t *testing.T) {
+	notShort(t)
+	type tally struct{ bases, refused, turned, turnedRefused int }
+	sum := map[string]*tally{}
+	eachShown(t, nil, func(_ int, dir string, table *shownTable) {
+		n := sum[sizeOf(dir)]
+		if n == nil {
+			n = &tally{}
+			sum[sizeOf(dir)] = n
+		}
+		for i, w := range table.truth {
+			own := table.by[table.extra[i].kind()]
+			if own == nil {
+				continue
+			}
+			near := func(l *look.Look, turn geom.Angle) (found, refused bool) {
+				hint := look.Hint{Base: w.base, Pose: geom.Pose{Point: w.pose.Point, Heading: (w.pose.Heading + turn).Normalized()}, Reach: 2,
+					Turn: 10 * geom.Degree}
+				_, ok, err := look.NewFinder(table.r.table(), &look.Library{Looks: []*look.Look{l}}, calibration.Uncertainty{}).Near(table.frame, hint)
+				var turned *look.TurnedError
+				refused = errors.As(err, &turned)
+				require.True(t, err == nil || refused, err)
+				return ok || refused, refused
+			}
+			lies := geom.Angle(math.Round(table.extra[i].Stock.Turn/90)) * 90 * geom.Degree
+			found, refused := near(own, lies)
+			switch {
+			case !found:
+			case math.Abs(math.Sin(float64(lies))) > 0.5:
+				n.turned++
+				if refused {
+					n.turnedRefused++
+				}
+			default:
+				n.bases++
+				if refused {
+					n.refused++
+					t.Logf("%s: the card of %s lies the right way, and is refused", table.name, w.id)
+				}
+			}
+			for quarters := 1; quarters < 4 && lies == 0; quarters += 2 {
+				if found, refused := near(own.Turned(quarters), -geom.Angle(quarters)*90*geom.Degree); found {
+					n.turned++
+					if refused {
+						n.turnedRefused++
+					}
+				}
+			}
+		}
+	})
+	for size, n := range sum {
+		t.Logf("%s: %+v", size, *n)
+		assert.Zero(t, n.refused, "%s: refused, though the cards lie the right way", size)
+		assertShare(t, n.turnedRefused, n.turned, 0.4, "%s: refused of those that lie a quarter turn off", size)
+	}
 }
 
 // withName returns a look whose name plate, but for what stands at its ends, is another one's.
@@ -529,7 +605,7 @@ func TestNamePlates(t *testing.T) {
 		for i, w := range table.truth {
 			kind := table.extra[i].kind()
 			own := table.by[kind]
-			if own == nil {
+			if own == nil || table.extra[i].turned() {
 				continue
 			}
 			if a, b := copies[kind], others[kind]; a != nil && b != nil {
