@@ -97,8 +97,8 @@ type SmallToken struct {
 }
 
 const (
-	// alikeTokens is from how many tokens on that their prints are compared, and alikeSigmas how many standard deviations,
-	// with alikeFloor for what blur and light do to a print's size, each may be from their mean.
+	// The prints of alikeTokens or more tokens are compared. They are alike if each size is within alikeSigmas standard
+	// deviations of the mean. alikeFloor, added to each, is what blur and light do to a print's size.
 	alikeTokens = 3
 	alikeSigmas = 3.0
 	alikeFloor  = 0.002

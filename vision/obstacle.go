@@ -30,15 +30,15 @@ type ObstacleView struct {
 	Support float64 // share of the visible outline where the edge was seen in its place
 	RMS     float64 // of the edges' distances from the outline, mm
 	Misfit  float64 // 0…1: how badly the edges fit, those that are missing included
-	Region  float64 // 0…1: how badly it fits that the mat is bare outside of the outline and not inside
-	Lit     float64 // share of the visible outline where a print that is no shadow ends at it
-	Area    float64 // where edges did not decide: how much area is wrong, over the length of the outline, mm; else 0
-	Second  string  // the next best entry or face, or the same one lying otherwise; empty: none came near
-	Margin  float64 // by how much the misfit of that one is larger; of the cost, when it is sure
+	Region  float64 // 0…1: how badly the picture fits a mat that is bare outside the outline and covered inside
+	Lit     float64 // share of the visible outline at which a print ends, not a shadow
+	Area    float64 // misfit in area per length of the outline, mm, if the edges did not decide; else 0
+	Second  string  // the next best entry or face, or the same one in another pose; "": none came near
+	Margin  float64 // by how much the misfit of Second is larger; if Sure, its cost
 
 	Radius float64 // of the outline about its centroid, mm
-	Sure   bool    // beyond doubt by what lies inside and outside of it
-	Denied bool    // its edges fit, but what lies inside and outside is another thing
+	Sure   bool    // identified beyond doubt by what lies inside and outside the outline
+	Denied bool    // its edges fit, but what lies inside and outside shows another thing
 	Known  bool    // it lay there in an earlier picture
 }
 

@@ -21,8 +21,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// A look is two files of one name in a folder: NAME.json says what it is of, NAME.png shows it. The picture's colours
-// are the cells', its opacity is their weight.
+// A look is two files in a folder: NAME.json describes the card, and NAME.png shows it. The picture's colours are those of
+// the cells, its opacity is their weight.
 
 const (
 	fileVersion = 1
@@ -40,10 +40,11 @@ type lookFile struct {
 	Color   bool     `json:"color"`
 	Views   int      `json:"views"`
 	Scale   float64  `json:"px_per_mm"`
-	// How well the base's pose was known; left out: KnownBySay, as files of before have it.
+	// How well the base's pose was known. Older files lack it, which means KnownBySay.
 	Jig     *float64 `json:"jig_mm,omitempty"`
 	JigTurn *float64 `json:"jig_deg,omitempty"`
-	// The number on its ID tokens, in rows from the top on, and the scale along the base at which it was seen; left out: it was not.
+	// The number on its ID tokens, row by row from the top, and the scale along the base at which it was seen. Absent: it was
+	// not seen.
 	Number      []byte  `json:"number,omitempty"`
 	NumberScale float64 `json:"number_px_per_mm,omitempty"`
 }
@@ -68,7 +69,7 @@ func (l *Look) Encode() (doc, picture []byte, err error) {
 
 func level(v float32) uint8 { return uint8(min(max(v+0.5, 0), 255)) }
 
-// Decode reads a look from its two files. The errors name the key or say what is wrong with the picture.
+// Decode reads a look from its two files. Its errors name the key or the fault of the picture.
 func Decode(name string, doc, picture []byte) (*Look, error) {
 	var f lookFile
 	if err := strictjson.Decode(doc, &f); err != nil {
@@ -136,7 +137,7 @@ func (l *Look) readPicture(raw []byte) error {
 	return nil
 }
 
-// Several looks in one document: each its name, what it is of, and its picture.
+// libraryFile is a document of several looks, each with its name, its description and its picture.
 type libraryFile struct {
 	Version int            `json:"version"`
 	Looks   []libraryEntry `json:"looks"`
@@ -202,7 +203,7 @@ func (b *Library) Only(names []string) *Library {
 	return &out
 }
 
-// Save writes a look into a folder, which it makes if it is not there. A look of that name is replaced.
+// Save writes a look into a folder, which it creates if necessary. It replaces a look of the same name.
 func (l *Look) Save(dir string) error {
 	doc, picture, err := l.Encode()
 	if err == nil {
@@ -211,7 +212,7 @@ func (l *Look) Save(dir string) error {
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(dir, l.Name+".png"), picture, 0o644)
 	}
-	if err == nil { // the one that Load goes by is written last
+	if err == nil { // Load searches for this one, so it is written last
 		err = atomicfile.Write(filepath.Join(dir, l.Name+".json"), doc, 0o644)
 	}
 	if err != nil {
@@ -220,7 +221,7 @@ func (l *Look) Save(dir string) error {
 	return nil
 }
 
-// Load reads all looks of a folder. Its errors name the file. A folder that is not there is an fs.ErrNotExist.
+// Load reads all looks of a folder. Its errors name the file. A missing folder is fs.ErrNotExist.
 func Load(dir string) (*Library, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -238,7 +239,7 @@ func Load(dir string) (*Library, error) {
 		path := filepath.Join(dir, e.Name())
 		l, err := read(dir, name)
 		if err != nil {
-			return nil, fmt.Errorf("look: %s: %v", path, err) // not wrapped: a picture that is not there is no folder that is not there
+			return nil, fmt.Errorf("look: %s: %v", path, err) // not wrapped: a missing picture is not a missing folder
 		}
 		b.Looks = append(b.Looks, l)
 	}
@@ -262,7 +263,7 @@ func read(dir, name string) (*Look, error) {
 	return Decode(name, doc, picture)
 }
 
-// plain takes the path from a file's error, which the caller names.
+// plain removes the path from a file's error, because the caller names it.
 func plain(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {

@@ -12,8 +12,8 @@ import (
 	"sightline/vision/token"
 )
 
-// A miniature stands over the card and, seen at an angle, hides a part of the plastic frame around it. Views in several headings show that
-// they differ; a view in one heading shows it only there.
+// A miniature hides, seen at an angle, a part of the plastic frame around the card. Views in several headings then differ all over the
+// card; a single view shows it at the frame only.
 const (
 	frameInside = 0.7 // mm from the base's edge to the middle of the frame
 	frameEnds   = 2.5 // mm at both ends of a side that are left out

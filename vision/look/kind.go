@@ -36,7 +36,7 @@ const (
 	// The logarithm of the odds from which a card counts as one that was shown: 55 to 1. At 20 to 1 one of 90 cards of another squad did
 	// (1101, found by the look of a card of the same edition, 25 to 1); of 83 cards that were shown, three lie between.
 	kindLeast  = 4.0
-	kindDenied = -3.0 // it counts as another card of the layout
+	kindDenied = -3.0 // odds below which it counts as another card of the layout
 
 	// The prior odds of a card follow from the other bases of the table. If fewer bases were found than ships were shown, at most this share
 	// of the cards counts as shown.
@@ -229,8 +229,8 @@ func (f *Finder) byKinds(frame vision.Frame, sights []Sight) {
 	}
 }
 
-// among adds prior odds from the other bases of the table and those that were known before: on a table of ships that were shown most
-// cards were, on a table of other ships none was. The prior is the share of shown cards that makes the pictures likeliest, assuming one
+// among adds prior odds from the table's other bases, found now or known before: on most tables either nearly all cards were shown, or
+// none was. The prior is the share of shown cards that makes the pictures likeliest, assuming one
 // more base that was shown and one that was not.
 func among(sights []Sight, taken []engine.Ship, counted bool) {
 	known := 1.0

@@ -24,14 +24,14 @@ const (
 	faceSlack = 1.25 // mm
 	faceCell  = 0.25 // mm
 
-	// A face is used if it is not seen too nearly edge-on: from here on, a number is about four pixels wide.
+	// A face that is seen nearly edge-on is not used. At this scale a number is about four pixels wide.
 	faceScale = 1.0 // px/mm along the base
 
-	faceContrast = 15.0 // grey levels: of a number that is shown
-	facePair     = 0.85 // correlation of a ship's two numbers: of those of two ships at most 0.75
+	faceContrast = 15.0 // grey levels: least contrast of a number
+	facePair     = 0.85 // least correlation of the two copies of a ship's number; numbers of two ships reach 0.75
 
-	faceLeast  = 0.80 // correlation of the number that it is with what is seen: of one that was not shown at most 0.75
-	faceMargin = 0.15 // by which that of every other is less
+	faceLeast  = 0.80 // least correlation of the right number with what is seen; numbers that were not shown reach 0.75
+	faceMargin = 0.15 // least lead over every other number
 )
 
 // face is a number as a camera shows it: the rows of its cells from the top on, as an observer beside the ship sees them.
@@ -97,10 +97,10 @@ func pixelOf(pixel func(u, z float64) (geom.Pixel, bool), u, z float64) geom.Pix
 	return p
 }
 
-// numberIn is the number in the views of a base: what is printed, light and dark, on both sides of the tower alike; scale 0: the views do
-// not show one.
+// numberIn returns the number that the views of a base show: the same print, light and dark, on both sides of the tower. Its scale is 0 if
+// they show none.
 func numberIn(views []View, poses []geom.Pose) face {
-	var best, wide [2]face // the left one and the right one, and with what is around
+	var best, wide [2]face // left and right, alone and with their surroundings
 	for i := range views {
 		for side := range best {
 			f, ok := shootFace(&views[i].Table, views[i].Frame, poses[i], float64(2*side-1), 0)
@@ -122,7 +122,7 @@ func numberIn(views []View, poses []geom.Pose) face {
 	return *r
 }
 
-// contrast is the standard deviation of a face's grey levels.
+// contrast returns the standard deviation of a face's grey levels.
 func (f *face) contrast() float64 {
 	var sum, squares float64
 	for _, v := range f.cells {
@@ -132,7 +132,7 @@ func (f *face) contrast() float64 {
 	return math.Sqrt(max(squares/n-sum/n*sum/n, 0))
 }
 
-// like is the largest correlation of a number with what is seen, wherever it stands within faceSlack.
+// like returns the largest correlation of a number with what is seen, over all places within faceSlack.
 func (f *face) like(seen *face) float64 {
 	best := -1.0
 	for dy := 0; dy <= seen.h-f.h; dy++ {
@@ -143,7 +143,7 @@ func (f *face) like(seen *face) float64 {
 	return best
 }
 
-// correlation is that of a number with what is seen from a cell on.
+// correlation returns the correlation of a number with what is seen, shifted by some cells.
 func (f *face) correlation(seen *face, dx, dy int) float64 {
 	var a, b, aa, bb, ab float64
 	for j := range f.h {
@@ -160,7 +160,7 @@ func (f *face) correlation(seen *face, dx, dy int) float64 {
 // HasNumber reports whether the number on the ship's ID tokens was seen when it was shown.
 func (l *Look) HasNumber() bool { return l.number.scale > 0 }
 
-// byNumbers distinguishes bases whose cards look alike by their ID tokens. If two bases would be the same ship, neither is.
+// byNumbers distinguishes bases whose cards look alike by their ID tokens. If it would name two bases alike, it names neither.
 func (f *Finder) byNumbers(frame vision.Frame, sights []Sight) {
 	seen := map[*Look]int{}
 	for i := range sights {
@@ -180,12 +180,12 @@ func (f *Finder) byNumbers(frame vision.Frame, sights []Sight) {
 // Number returns which of several looks a base has, by its number alone; nil: undecided.
 func (f *Finder) Number(frame vision.Frame, pose geom.Pose, looks []*Look) *Look {
 	if slices.ContainsFunc(looks, func(l *Look) bool { return len(l.Ships) != 1 || !l.HasNumber() }) {
-		return nil // any other may be one of which no number was shown
+		return nil // it may be a ship whose number was not shown
 	}
 	for _, side := range [2]float64{-1, 1} {
 		seen, ok := shootFace(&f.table, frame, pose, side, faceMore)
 		if !ok || seen.scale < faceScale {
-			continue // it does not look to the camera
+			continue // it faces away from the camera
 		}
 		best, first, second := looks[0], -1.0, -1.0
 		for _, l := range looks {

@@ -15,7 +15,7 @@ type planes struct {
 	v            []float32
 }
 
-// crop takes a part of a picture, as far as it lies in it.
+// crop copies the part of a rectangle that lies in the picture.
 func crop(f vision.Frame, r image.Rectangle) planes {
 	w, h := f.Size()
 	r = r.Intersect(image.Rect(0, 0, w, h))
@@ -36,7 +36,7 @@ func crop(f vision.Frame, r image.Rectangle) planes {
 	return p
 }
 
-// gaussian is the half of a kernel of a sigma in samples, from the middle outwards.
+// gaussian returns half of a Gaussian kernel, from the middle outwards. sigma is in samples.
 func gaussian(sigma float64) []float32 {
 	n := int(math.Ceil(3 * sigma))
 	k := make([]float32, n+1)
@@ -213,7 +213,7 @@ func (v *localView) jacobian(dx, dy float64) (xx, xy, yx, yy float64) {
 	return a[1] + 2*a[3]*dx + a[4]*dy, a[2] + a[4]*dx + 2*a[5]*dy, b[1] + 2*b[3]*dx + b[4]*dy, b[2] + b[4]*dx + 2*b[5]*dy
 }
 
-// scale is how many pixels a millimetre has.
+// scale returns the scale in px/mm.
 func (v *localView) scale() float64 { return math.Sqrt(math.Abs(v.x[1]*v.y[2] - v.x[2]*v.y[1])) }
 
 // box is the part of the picture that holds what lies up to reach mm from the middle, and some pixels round it.

@@ -28,32 +28,32 @@ const (
 	stripMM     = 6.0  // along the rear edge
 	stripSideMM = 4.5  // at its ends, where number and ship's icon are, not the name
 	plateBlur   = 1.2  // mm
-	plateSmear  = 0.8  // correlation beyond that from which a name is the look's: of others at most 0.71
-	textBright  = 0.35 // of the brightest, from which a cell is part of the name
-	textShare   = 4    // of the cells of a name's fullest row that its others have, at least the inverse
+	plateSmear  = 0.8  // least correlation beyond the blur (smear) of the look's own name; other names reach 0.71
+	textBright  = 0.35 // share of the brightest cell's light from which a cell belongs to the name
+	textShare   = 4    // a row belongs to the name if it has more than 1/textShare of the cells of the fullest row
 	paneCells   = 6    // 3 mm, and overlapping by half
 	paneTell    = 6.0  // grey levels by which a look must vary in a pane
-	paneFull    = 14.0 // from which the pane counts in full
+	paneFull    = 14.0 // grey levels from which the pane counts in full
 	paneSame    = 0.95 // correlation of two looks from which a pane does not tell them
 
-	// Correlations: of a name that is seen 1 less an exponential distribution of this mean, of another name at its place, and of what
-	// hides it.
+	// Distributions of a pane's correlation. Of the look's name, 1 minus the correlation is exponential with mean nameSpread; of another
+	// name it is normal with otherMean and otherSigma, of what hides the plate normal with mean 0 and hiddenSigma.
 	nameSpread  = 0.05
 	otherMean   = 0.7
 	otherSigma  = 0.2
 	hiddenSigma = 0.4
-	hiddenShare = 0.4 // of the panes, expected
+	hiddenShare = 0.4 // expected share of hidden panes
 
-	// Limits of the logarithms of likelihood ratios.
-	nameSeen    = 3.0  // at least, of a name against what hides it, that is told from another
-	nameTold    = 5.0  // at least, of a name against another that was shown: two looks of one card differ by up to 4.7
-	nameLegible = 3.0  // that from finestScale on, where they differ by up to 2.1
-	nameSmeared = 2.5  // at least, of a name that is told against any other: of 42 third names at 1080p 38 are not told so
-	nameThird   = -1.5 // that from finestScale on: of 166 third names at 4K 139 have less
-	nameAgrees  = 5.0  // at least, of a name against any other, where it agrees beyond a blur as well
-	nameSure    = 9.0  // at least, where it need not: from finestScale on others have at most 6, below it they are smears alike
-	nameDenied  = 3.0  // at least, of any other name against this one
-	viewLeast   = 0.75 // of the plate round the name, without which no other name is said to stand there
+	// Least logarithms of likelihood ratios. From finestScale on letters show, and other limits apply.
+	nameSeen    = 3.0  // of a name against what hides it, so that against chooses it
+	nameTold    = 5.0  // of a name against another that was shown, below finestScale: two looks of one card differ by up to 4.7
+	nameLegible = 3.0  // the same from finestScale on, where they differ by up to 2.1
+	nameSmeared = 2.5  // of the best name against any other, so that it rules others out, below finestScale: 38 of 42 third names fail
+	nameThird   = -1.5 // the same from finestScale on: 139 of 166 third names at 4K fail
+	nameAgrees  = 5.0  // of a name against any other, if it also agrees beyond the blur
+	nameSure    = 9.0  // of a name against any other, by itself, from finestScale on: other names reach 6
+	nameDenied  = 3.0  // of any other name against this one
+	viewLeast   = 0.75 // share of the plate round the name that must be in view to deny the name
 )
 
 // strip is a look's rear strip as a picture shows it at the pose of a fit, converted to the look's light.
@@ -176,7 +176,7 @@ func (s *strip) panes(o *strip, from, to, left, right int) (out []pane) {
 	return out
 }
 
-// correlation is that of two pictures at some cells; it returns how much the first one varies as well.
+// correlation returns the correlation of two pictures at some cells, and how much the first one varies.
 func correlation(a, b []float64, at []int) (varies, r float64) {
 	var sa, sb, aa, bb, ab float64
 	for _, k := range at {
@@ -187,7 +187,7 @@ func correlation(a, b []float64, at []int) (varies, r float64) {
 	return math.Sqrt(va), (ab/n - sa/n*sb/n) / math.Sqrt((va+blockNoise)*(vb+blockNoise))
 }
 
-// paneWeight is how much a pane counts in which the look varies so much: half, for panes overlap.
+// paneWeight returns the weight of a pane in which the look varies so much: at most one half, because panes overlap.
 func paneWeight(varies float64) float64 {
 	return 0.5 * min(max((varies-paneTell)/(paneFull-paneTell), 0), 1)
 }
@@ -321,7 +321,7 @@ func (f *Finder) byPlates(frame vision.Frame, sights []Sight) {
 		if !ok {
 			continue
 		}
-		var shown []fittedStrip // of all looks that it may be
+		var shown []fittedStrip // the strips of all looks that the base may have
 		for _, l := range append([]*Look{s.Look}, s.Alike...) {
 			if one, ok := sc.stripOf(l, s); ok {
 				shown = append(shown, one)
@@ -342,7 +342,7 @@ func (f *Finder) byPlates(frame vision.Frame, sights []Sight) {
 			likely = nameThird
 		}
 		may := slices.DeleteFunc(append([]*Look{s.Look}, s.Alike...), func(l *Look) bool {
-			return l == best.look || score >= likely && // a third name, which is none of those that were shown, says nothing of them
+			return l == best.look || score >= likely && // a name that was never shown says nothing about those that were
 				slices.ContainsFunc(shown, func(o fittedStrip) bool { return o.look == l && best.against(o.strip) > 0 })
 		})
 		s.Look, s.Pose, s.Fit, s.Alike, s.Plate = best.look, best.pose, best.fit, may, plate

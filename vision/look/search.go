@@ -78,7 +78,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	}
 	f.byKinds(frame, out)
 	among(out, known, counted)
-	return slices.DeleteFunc(out, func(s Sight) bool { return s.Kind < 0 && !s.Told() }) // rather another card of the layout
+	return slices.DeleteFunc(out, func(s Sight) bool { return s.Kind < 0 && !s.Told() }) // more likely another card of the layout
 }
 
 // Turned returns the bases that the last Search left out because their cards lie a quarter turn off.

@@ -104,7 +104,7 @@ func locals(v, weight []float32, n, r int, do func(k int, l *local)) {
 	}
 }
 
-// signs are the signs of the rectified mat.
+// signs holds the signs of the rectified mat.
 type signs struct {
 	origin geom.Point
 	step   float64

@@ -49,7 +49,7 @@ func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.
 		return false
 	}
 	w.seen = now
-	found := make(chan []Sight, 1) // so that the search ends although no one asks for what it found
+	found := make(chan []Sight, 1) // buffered: the search ends even if its result is not taken
 	w.search = found
 	if c := f.Color; c != nil { // whose pixels need not outlive their turn
 		f.Color = &vision.BGR{Width: c.Width, Height: c.Height, Pix: slices.Clone(c.Pix)}
