@@ -8,7 +8,7 @@ import (
 	"sightline/engine/internal/pieces"
 )
 
-// This file says verdicts in words: one sentence with the numbers that decided and
+// This file puts verdicts into words: one sentence with the numbers that decided and
 // the rule behind it. A rule is named by the edition and its number in the
 // project's list of geometric rules, G1 to G237.
 
@@ -149,8 +149,8 @@ func (a *ArcVerdict) Explain(r Rules, p *PairVerdict) string {
 }
 
 // ContactElsewhere reports whether the two ships touch, though the attack is surely at
-// range 1 or more: where they touch is not in the arc. They are at range 0 of one another all
-// the same, and the attack range is measured to what of the target is in the arc (G4).
+// range 1 or more: where they touch is not in the arc. They are at range 0 of one another
+// nevertheless. The attack range is measured to the part of the target in the arc (G4).
 func (v *AttackVerdict) ContactElsewhere(p *PairVerdict) bool {
 	return p.Contact == Yes && v.Possible[0] > 0
 }

@@ -16,26 +16,26 @@ type table struct {
 	profile Profile
 	k       float64
 
-	relation  Touching // the first edition's
-	mayTouch  Touching // pairs that it leaves open
-	overlaps  Touching // of it, where not all of it is kept
-	untouched string   // a ship that touches none in that edition
-	known     Touching // ships that are known to be in contact
+	relation  Touching // Options.Touching
+	mayTouch  Touching // Options.MayTouch
+	overlaps  Touching // Options.Overlapped
+	untouched string   // Options.Untouched
+	known     Touching // Options.InContact
 
 	outlinesExact   bool // no outline on the table is uncertain
 	outlines        []obstacleOutline
 	hugeObstructors []hugeObstructor
 	blockers        []blocker          // what may obstruct attacks
-	devices         []*obstacleOutline // what does not, but is named when it is on the line
+	devices         []*obstacleOutline // do not obstruct, but are named if they are on the line
 	ships           []measuredShip
 	around          []uncertain.Circle // the ships' bases
 	mem             memory
 	pm              pairMeasure
-	room            [2]uncertain.Shape    // for what is measured once
-	guides          [2][4]uncertain.Shape // for those of two ships
+	room            [2]uncertain.Shape    // scratch
+	guides          [2][4]uncertain.Shape // scratch, for two ships
 }
 
-// prepare checks a scene and works out what all its measurements share.
+// prepare checks a scene and computes what all its measurements share.
 func (t *table) prepare(s *Scene, o Options) error {
 	t.scene = s
 	t.relation, t.mayTouch = o.Touching, o.MayTouch
@@ -143,7 +143,7 @@ func (t *table) setOutlines() {
 	t.outlines = t.outlines[:n]
 }
 
-// onMat returns what of a device's outline lies in the play area; nil: none of it (G184).
+// onMat returns the part of a device's outline that lies in the play area; nil: none does (G184).
 func (t *table) onMat(k *Token, outline []geom.Point) []geom.Point {
 	return pieces.OnMat(float64(t.scene.MatWidth), float64(t.scene.MatHeight), k.Pose, outline, t.k*float64(k.Sigma))
 }
@@ -255,13 +255,14 @@ func (t *table) measure() Result {
 	return r
 }
 
-// MeasurePair answers the questions about one ordered pair of ships.
+// MeasurePair answers the questions about one ordered pair of ships, by their ids. The error is
+// [ErrNoShip] if one of them is not in the scene.
 func MeasurePair(s *Scene, from, to string, o Options) (PairVerdict, error) {
 	var m Measurer
 	return m.Pair(s, from, to, o)
 }
 
-// Ship returns a ship of the scene by its id; nil when it is not there.
+// Ship returns a ship of the scene by its id; nil if the scene has none of that id.
 func (s *Scene) Ship(id string) *Ship {
 	if i := s.indexOf(id); i >= 0 {
 		return &s.Ships[i]
@@ -269,7 +270,7 @@ func (s *Scene) Ship(id string) *Ship {
 	return nil
 }
 
-// indexOf returns where among the ships one is; -1 when it is not there.
+// indexOf returns the index of a ship among the scene's; -1 if it is not there.
 func (s *Scene) indexOf(id string) int {
 	return slices.IndexFunc(s.Ships, func(o Ship) bool { return o.ID == id })
 }
@@ -282,21 +283,21 @@ type pairMeasure struct {
 	rules        Rules
 	from, target *Ship
 	base, to     *uncertain.Shape // their bases
-	start, part  uncertain.Shape  // what of them is in an arc
+	start, part  uncertain.Shape  // the parts of them that are in an arc
 	reach        float64
 	direct       uncertain.ClosestPair // from base to base
 	touch        geom.Interval         // from outline to outline, guides included
-	contact      Outcome               // what that says
-	known        bool                  // they are known to touch
+	contact      Outcome               // of the outlines
+	known        bool                  // they are known to be in contact
 	span         RangeVerdict          // the range that follows from these
-	plain        *AttackVerdict        // the attack at this range, once an arc has asked for it
+	plain        *AttackVerdict        // the attack at this range; nil until an arc asks for it
 
 	attacker, aimedAt *measuredShip
 
 	aim          aim
 	corridor     corridor
 	search       lineSearch
-	answers      []lineAnswer // what was answered about obstruction
+	answers      []lineAnswer // the verdicts on obstruction so far
 	nearOutlines []nearOutline
 	narrowed     []nearOutline
 	lineErrors   []lineError // of the lines in sorted
@@ -423,7 +424,7 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 // overlaps begins the problem of a ship that lies on another.
 const overlaps = "overlaps "
 
-// overlapping reports two ships that lie on each other, guides counted, which cannot be.
+// overlapping reports two ships that overlap, guides counted, which is impossible.
 func (t *table) overlapping(x, y *measuredShip) (Problem, bool) {
 	a, b := x.ship, y.ship
 	reach := t.profile.reach(a.Base) + t.profile.reach(b.Base)

@@ -468,21 +468,21 @@ func TestUnmeasurableScenesAreRefused(t *testing.T) {
 		return enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0; r square 0 50 0 10")
 	}
 	for name, spoil := range map[string]func(*engine.Scene){
-		"rules: expected 1e, 2.0 or 2.5": func(s *engine.Scene) { s.Rules = 0 },
-		"ships[1] (B): x_mm":             func(s *engine.Scene) { s.Ships[1].Pose.X = 1e308 },
-		"ships[0] (A): y_mm":             func(s *engine.Scene) { s.Ships[0].Pose.Y = math.NaN() },
-		"ships[0] (A): heading_deg":      func(s *engine.Scene) { s.Ships[0].Pose.Heading = geom.Angle(math.Inf(1)) },
-		"ships[1]: id: \"A\" is there":   func(s *engine.Scene) { s.Ships[1].ID = "A" },
-		"ships[0] (A): base":             func(s *engine.Scene) { s.Ships[0].Base = 17 },
-		"ships[0] (A): covariance":       func(s *engine.Scene) { s.Ships[0].Covariance[0] = -1 },
-		"positive semi-definite":         func(s *engine.Scene) { s.Ships[0].Covariance = geom.Cov3{0: 1, 1: 2, 3: 2, 4: 1} },
-		"symmetric":                      func(s *engine.Scene) { s.Ships[0].Covariance = geom.Cov3{0: 1, 1: 0.5, 4: 1} },
-		"obstacles[0] (r): outline_mm":   func(s *engine.Scene) { s.Obstacles[0].Outline = s.Obstacles[0].Outline[:2] },
-		"edge from vertex":               func(s *engine.Scene) { o := s.Obstacles[0].Outline; o[0], o[1] = o[1], o[0] },
-		"profile: small_mm":              func(s *engine.Scene) { p := engine.Nominal(); p.Small = 0; s.Dimensions = &p },
-		"profile: expected nominal":      func(s *engine.Scene) { s.Profile = "mine" },
-		"scale_sigma":                    func(s *engine.Scene) { s.ScaleSigma = math.NaN() },
-		"ships[0] (A): turret":           func(s *engine.Scene) { s.Ships[0].Turret = "up" },
+		"rules: expected 1e, 2.0 or 2.5":    func(s *engine.Scene) { s.Rules = 0 },
+		"ships[1] (B): x_mm":                func(s *engine.Scene) { s.Ships[1].Pose.X = 1e308 },
+		"ships[0] (A): y_mm":                func(s *engine.Scene) { s.Ships[0].Pose.Y = math.NaN() },
+		"ships[0] (A): heading_deg":         func(s *engine.Scene) { s.Ships[0].Pose.Heading = geom.Angle(math.Inf(1)) },
+		"ships[1]: id: \"A\" appears twice": func(s *engine.Scene) { s.Ships[1].ID = "A" },
+		"ships[0] (A): base":                func(s *engine.Scene) { s.Ships[0].Base = 17 },
+		"ships[0] (A): covariance":          func(s *engine.Scene) { s.Ships[0].Covariance[0] = -1 },
+		"positive semi-definite":            func(s *engine.Scene) { s.Ships[0].Covariance = geom.Cov3{0: 1, 1: 2, 3: 2, 4: 1} },
+		"symmetric":                         func(s *engine.Scene) { s.Ships[0].Covariance = geom.Cov3{0: 1, 1: 0.5, 4: 1} },
+		"obstacles[0] (r): outline_mm":      func(s *engine.Scene) { s.Obstacles[0].Outline = s.Obstacles[0].Outline[:2] },
+		"edge from vertex":                  func(s *engine.Scene) { o := s.Obstacles[0].Outline; o[0], o[1] = o[1], o[0] },
+		"profile: small_mm":                 func(s *engine.Scene) { p := engine.Nominal(); p.Small = 0; s.Dimensions = &p },
+		"profile: expected nominal":         func(s *engine.Scene) { s.Profile = "mine" },
+		"scale_sigma":                       func(s *engine.Scene) { s.ScaleSigma = math.NaN() },
+		"ships[0] (A): turret":              func(s *engine.Scene) { s.Ships[0].Turret = "up" },
 	} {
 		s := good()
 		spoil(&s)

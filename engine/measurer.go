@@ -16,7 +16,7 @@ type Measurer struct {
 	table  table
 	result Result
 
-	// What the result is of.
+	// The scene of the last result.
 	ships   []Ship
 	profile Profile
 	rest    fingerprint // everything else
@@ -179,7 +179,7 @@ func (w *fingerprint) yes(b bool) {
 	}
 }
 
-// rest appends all that a result depends on except the ships and the profile.
+// rest appends everything that a result depends on except the ships and the profile.
 func (t *table) rest(w fingerprint) fingerprint {
 	s := t.scene
 	w.word(uint64(s.Rules))

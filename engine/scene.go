@@ -27,7 +27,7 @@ const (
 
 var rulesNames = [...]string{"", "1e", "2.0", "2.5"}
 
-// String returns the edition as the contract writes it: "1e", "2.0", "2.5".
+// String returns the edition as scene files write it: "1e", "2.0", "2.5".
 func (r Rules) String() string {
 	if r < 0 || int(r) >= len(rulesNames) {
 		return fmt.Sprintf("Rules(%d)", int(r))
@@ -60,7 +60,7 @@ const (
 
 var baseNames = [...]string{"", "small", "medium", "large", "huge-195", "huge-225"}
 
-// String returns the base's name in the contract: "small", "huge-195".
+// String returns the base's name in scene files: "small", "huge-195".
 func (b Base) String() string {
 	if b < 0 || int(b) >= len(baseNames) {
 		return fmt.Sprintf("Base(%d)", int(b))
@@ -114,9 +114,9 @@ type Scene struct {
 	Ships     []Ship
 	Obstacles []Obstacle
 
-	// ObstaclesUnseen says that obstacles were not looked for, so that none being
-	// listed means nothing: obstruction is then NoView. It is so in a scene from a
-	// camera that states no list of obstacles.
+	// ObstaclesUnseen says that obstacles were not looked for, as in a scene from a
+	// camera without a list of obstacles: an empty list then says nothing, and
+	// obstruction is NoView.
 	ObstaclesUnseen bool
 
 	// Unknown is where something lies that may or may not be an
@@ -144,16 +144,14 @@ type Ship struct {
 
 	part []geom.Point // the part of the base that is measured, in its own frame; nil: all of it (G54)
 
-	// Quarters says that the nose points where Pose says or any number of quarter turns
-	// away from there, and it was not seen which: its base was found by its edges alone, which
-	// look the same all round. For a huge base, whose two ends look alike, it is two quarter
-	// turns or none. Its ranges are answered; its arcs and sections are NoView, and it cannot be
-	// moved.
+	// Quarters says that the heading is known only up to quarter turns, or half turns for a
+	// huge base: the base was found by its edges alone, which look the same on all sides.
+	// Ranges are answered; arcs and sections are NoView, and the ship cannot be moved.
 	Quarters bool
 
-	// Look is the name of the saved look by which a camera found it; "" for none. LookDoubt
-	// says that its card may be another one of the same layout that was never shown.
-	// NameDoubt lists the ships that it may be, where it has a number in place of a name.
+	// Look is the name of the saved look by which a camera found the ship; "" for none.
+	// LookDoubt says that its card may be another of the same layout, which was never shown.
+	// NameDoubt lists the ships that it may be, if its ID is a number instead of a name.
 	Look      string
 	LookDoubt bool
 	NameDoubt []string

@@ -10,7 +10,7 @@ import (
 	"sightline/engine/internal/pieces"
 )
 
-// ErrNoSections is the error for the sections of a ship that has none.
+// ErrNoSections is the error for a ship without sections.
 var ErrNoSections = errors.New("only huge ships of the first edition have sections")
 
 // Section is a half of a huge ship of the first edition: its firing arc divides
@@ -135,7 +135,7 @@ func MeasureSections(s *Scene, from, to string, o Options) ([]SectionVerdict, er
 		if target != nil {
 			pieces = SectionOutlines(&profile, target, section)
 		} else {
-			pieces = [][]geom.Point{nil} // MeasurePair says that it is not there
+			pieces = [][]geom.Point{nil} // MeasurePair returns the error
 		}
 		for i, piece := range pieces {
 			part := *s

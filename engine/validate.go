@@ -54,7 +54,7 @@ func (s *Scene) dimensions() (Profile, error) {
 }
 
 // Validate reports the first thing in the scene that cannot be measured: what,
-// where and what was expected, in the words of the wire form.
+// where and what was expected, by the keys of scene files.
 func (s *Scene) Validate() error {
 	if s.Rules <= RulesUnknown || int(s.Rules) >= len(rulesNames) {
 		return errors.New("rules: expected 1e, 2.0 or 2.5")
@@ -98,7 +98,7 @@ func (s *Scene) validateThings() error {
 		case id == "":
 			return fmt.Errorf("%s[%d]: id: expected a name, got none", list, i)
 		case ids[id]:
-			return fmt.Errorf("%s[%d]: id: %q is there twice", list, i, id)
+			return fmt.Errorf("%s[%d]: id: %q appears twice", list, i, id)
 		case err != nil:
 			return fmt.Errorf("%s[%d] (%s): %w", list, i, id, err)
 		}

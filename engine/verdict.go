@@ -11,7 +11,7 @@ import (
 // honest one: the measurement cannot decide.
 type Outcome int8
 
-// The four outcomes of the contract.
+// The four outcomes, with their names in result files.
 const (
 	Indeterminate Outcome = iota // "too_close": the margin is within the uncertainty
 	Yes
@@ -19,7 +19,7 @@ const (
 	NoView // "no_view": the camera does not see enough
 )
 
-// String returns the outcome as the contract writes it.
+// String returns the outcome as result files write it.
 func (o Outcome) String() string {
 	switch o {
 	case Indeterminate:
@@ -109,10 +109,10 @@ var arcNames = [...]string{"", "front", "rear", "left", "right", "full_front", "
 	"full_front_180", "mobile",
 	"double_turret", "primary_turret", "front_90", "front_106", "front_136"}
 
-// ArcNames returns the names of all arcs in the contract.
+// ArcNames returns the names of all arcs, as in scene files.
 func ArcNames() []string { return slices.Clone(arcNames[1:]) }
 
-// String returns the arc's name in the contract.
+// String returns the arc's name in scene files.
 func (a Arc) String() string {
 	if a < 0 || int(a) >= len(arcNames) {
 		return fmt.Sprintf("Arc(%d)", int(a))
@@ -203,8 +203,8 @@ type Options struct {
 	// show; nil where it is not kept.
 	Touching Touching
 
-	// MayTouch lists pairs that may or may not touch in the first edition,
-	// if they are in contact: Touching says nothing about them.
+	// MayTouch lists pairs about which Touching says nothing: in contact, they may or
+	// may not touch in the first edition.
 	MayTouch Touching
 
 	// Overlapped lists pairs that are known to touch in the first edition because one has just

@@ -109,7 +109,7 @@ func kindWord(t reflect.Type) string {
 
 // Twice returns the error for a key that [KeyTwice] found.
 func Twice(key string) error {
-	return fmt.Errorf("the key %q stands twice in one place: expected once", key)
+	return fmt.Errorf("the key %q appears twice in one object: expected once", key)
 }
 
 // KeyTwice returns a key that is repeated in one object of a JSON text, in any case, of which the

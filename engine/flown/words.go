@@ -117,7 +117,7 @@ func newWireFit(f *Fit) wireFit {
 	return w
 }
 
-// Marshal writes a verdict in the wire form, on one line. If none fits, it has no maneuver, and the
+// Marshal writes a verdict as JSON, on one line. If none fits, it has no maneuver, and the
 // nearest comes first among the alternatives.
 func Marshal(v Verdict) ([]byte, error) {
 	w := wireVerdict{Version: 1, Ship: v.Ship, Outcome: v.Outcome.String(), Alternatives: []wireFit{}, Moved: v.Moved.Millimeters(),

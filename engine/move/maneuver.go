@@ -53,7 +53,7 @@ func (b Bearing) sided() bool {
 	return b == BankTurn || b == TightTurn || b == Segnor || b == Tallon || b == ReverseBank
 }
 
-// String returns the maneuver as the contract writes it: "tallon left 3 middle".
+// String returns the maneuver as move files write it: "tallon left 3 middle".
 func (m Maneuver) String() string {
 	if m.Bearing < 0 || int(m.Bearing) >= len(bearingNames) {
 		return fmt.Sprintf("Maneuver(%d)", int(m.Bearing))
@@ -273,7 +273,7 @@ func (a Action) valid() bool {
 	return false
 }
 
-// String returns the action as the contract writes it: "barrel-roll left".
+// String returns the action as move files write it: "barrel-roll left".
 func (a Action) String() string {
 	if !a.valid() {
 		return fmt.Sprintf("Action(%d, %d, %d)", int(a.Kind), int(a.To), int(a.Bend))

@@ -9,7 +9,7 @@ import (
 	"sightline/engine/move"
 )
 
-// The wire form of a move.
+// The JSON form of a move.
 
 type wirePose struct {
 	X       float64 `json:"x_mm"`
@@ -62,7 +62,7 @@ type wireMove struct {
 	Template        [][2]float64 `json:"template_mm,omitempty"`
 }
 
-// MarshalMove writes a move's result in the wire form, on one line. final is left
+// MarshalMove writes a move's result as JSON, on one line. final is left
 // out where the player chooses among the options, and margin_mm where nothing is
 // there to be met. fully_executed claims no more than in_full knows: it is true where that
 // is yes, and false where it is no, too_close or no_view.

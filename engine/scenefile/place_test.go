@@ -19,7 +19,7 @@ func TestErrorsNameLineAndColumn(t *testing.T) {
 			"line 3, column 3: ships[1] (B1): base: expected small"},
 		{"{\"version\":1,\"rules\":\"2.5\",\n\"ships\":[" + ship + ",\n  {\"id\":\"Ä1\",\"base\":\"small\",\"x_mm\":\"1\"}]}",
 			`line 3, column 36: ships[1] (Ä1): x_mm: expected a number, got "1"`},
-		{"{\"scenes\":[\n{\"version\":1,\"rules\":\"2.5\",\n \"rules\":\"2.5\"}]}", "line 3, column 8: scenes[0].rules: there twice"},
+		{"{\"scenes\":[\n{\"version\":1,\"rules\":\"2.5\",\n \"rules\":\"2.5\"}]}", "line 3, column 8: scenes[0].rules: appears twice"},
 		{"{\"version\":1,\n \"ships\":[}", "line 2, column 11: "},
 		{"{\"version\":1,\n", "line 1, column 14: the document ends too early"},
 		{"{\"version\":1,\"rules\":\"2.5\",\"ships\":[" + ship + "," + ship + "]}", "ships"},

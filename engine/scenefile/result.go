@@ -6,7 +6,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// The wire form of results. Every list is written as one, never as null.
+// The JSON form of results. Every list is written as one, never as null.
 
 type wireResult struct {
 	Version  int           `json:"version"`
@@ -110,7 +110,7 @@ type wireProblem struct {
 	Margin  float64 `json:"margin_mm"`
 }
 
-// MarshalResult writes a result in the wire form, on one line.
+// MarshalResult writes a result as JSON, on one line.
 func MarshalResult(r engine.Result) ([]byte, error) { return json.Marshal(newWireResult(&r)) }
 
 // MarshalResults writes the results of a list of scenes, in order.

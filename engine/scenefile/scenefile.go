@@ -418,8 +418,8 @@ func plainKey(k string) bool {
 	return k != "" && len(k) <= 64
 }
 
-// readObject splits an object into its keys; a key that is there twice is an
-// error, which encoding/json would let pass.
+// readObject splits an object into its keys. It refuses a repeated key, which
+// encoding/json accepts.
 func readObject(raw []byte, at string) (fields, error) {
 	f := fields{at: at}
 	where := ""
@@ -442,7 +442,7 @@ func readObject(raw []byte, at string) (fields, error) {
 		}
 		key := t.(string) // the decoder hands out nothing else in a key's place
 		if seen[key] {
-			return f, &placed{fmt.Errorf("%s: there twice", f.path(key)), int(dec.InputOffset()) - 1}
+			return f, &placed{fmt.Errorf("%s: appears twice", f.path(key)), int(dec.InputOffset()) - 1}
 		}
 		seen[key] = true
 		var v json.RawMessage
@@ -460,7 +460,7 @@ func readObject(raw []byte, at string) (fields, error) {
 	return f, nil
 }
 
-// plainJSON says in plain words that a document ends too early.
+// plainJSON returns the error of a document that ends too early in plain words.
 func plainJSON(err error) error {
 	if err.Error() == "EOF" || err.Error() == "unexpected EOF" {
 		return errors.New("the document ends too early")

@@ -19,7 +19,7 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// full is a scene with every key of the wire form.
+// full is a scene with every key of a scene file.
 const full = `{"version":1, "rules":"2.5", "profile":{"name":"measured","bullseye_mm":16,"guides":false,"arc_small_deg":40,
  "bank_mm":[81,131,181]},
  "mat":{"width_mm":914.4,"height_mm":900}, "scale_sigma":0.0003,
@@ -171,7 +171,7 @@ func TestErrorsNameTheKeyAndWhereItStands(t *testing.T) {
 		{change(t, `"x_mm":457.2,"y_mm":120.0`, `"x_mm":1e308,"y_mm":120.0`), "ships[0] (A1): x_mm: expected a place"},
 		{change(t, `"x_mm":457.2,"y_mm":120.0`, `"x_mm":1e999,"y_mm":120.0`), "ships[0] (A1): x_mm: expected a number"},
 		{change(t, `"x_mm":457.2,"y_mm":120.0`, `"x_mm":null,"y_mm":120.0`), "ships[0] (A1): x_mm: expected a number"},
-		{change(t, `"x_mm":457.2,"y_mm":120.0`, `"x_mm":1,"x_mm":1,"y_mm":120.0`), "ships[0].x_mm: there twice"},
+		{change(t, `"x_mm":457.2,"y_mm":120.0`, `"x_mm":1,"x_mm":1,"y_mm":120.0`), "ships[0].x_mm: appears twice"},
 		{change(t, `"player":1,"base"`, `"player":3,"base"`), "ships[0] (A1): player: expected 1 or 2"},
 		{change(t, `0.02,0,0.03]`, `0.02,0]`), "ships[0] (A1): covariance: expected 9 numbers, row by row, got 8"},
 		{change(t, `[0.06,0.01,`, `[-0.06,0.01,`), "ships[0] (A1): covariance: expected variances"},
@@ -182,7 +182,7 @@ func TestErrorsNameTheKeyAndWhereItStands(t *testing.T) {
 		{change(t, `"bank_mm":[81,131,181]`, `"bank_mm":[81,null,181]`), "profile.bank_mm[1]: expected a value, got null"},
 		{change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,null],[12,15]]`), "obstacles[0] (rock1): outline_mm[1][1]: expected a value, got null"},
 		{change(t, `"visible":0.75`, `"visible":75`), "ships[0] (A1): visible: expected 0 to 1"},
-		{change(t, `"id":"rock1"`, `"id":"A1"`), `obstacles[0]: id: "A1" is there twice`},
+		{change(t, `"id":"rock1"`, `"id":"A1"`), `obstacles[0]: id: "A1" appears twice`},
 		{change(t, `"kind":"asteroid"`, `"kind":"moon"`), "obstacles[0] (rock1): kind: expected asteroid"},
 		{change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,0]]`), "obstacles[0] (rock1): outline_mm: expected 3"},
 		{change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,20],[20,0],[0,20]]`),

@@ -74,7 +74,7 @@ type wireToken struct {
 	Sigma   float64      `json:"sigma_mm,omitempty"`
 }
 
-// Marshal writes a scene in the wire form, on one line.
+// Marshal writes a scene as JSON, on one line.
 func Marshal(s engine.Scene) ([]byte, error) {
 	w, err := newWireScene(&s)
 	if err != nil {

@@ -213,7 +213,7 @@ type wireControl struct {
 	Possible  []int  `json:"possible,omitempty"`
 }
 
-// Marshal writes a report in the wire form, on one line.
+// Marshal writes a report as JSON, on one line.
 func Marshal(r Report) ([]byte, error) {
 	w := struct {
 		Version int           `json:"version"`

@@ -174,7 +174,7 @@ func catalogueOf(list string, entries []entryFile) (*Catalogue, error) {
 			return nil, fmt.Errorf("%s[%d] (%q): %w", list, i, e.Name, err)
 		}
 		if c.Entry(entry.Name) != nil {
-			return nil, fmt.Errorf("%s[%d]: name: %q stands twice", list, i, e.Name)
+			return nil, fmt.Errorf("%s[%d]: name: %q appears twice", list, i, e.Name)
 		}
 		c.Entries = append(c.Entries, entry)
 	}

@@ -80,7 +80,7 @@ func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 		"a kind of its own": {`{"version":1,"outlines":[{"name":"a","kind":"moon","outline_mm":` + outline + `}]}`,
 			`kind: expected one of [asteroid debris gas], a device's such as bomb, mine or cargo, or one of [satellite mission_satellite supply_cache objective hyperspace_marker], got "moon"`},
 		"one name twice": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":` + outline +
-			`},{"name":"a","kind":"gas","outline_mm":` + outline + `}]}`, `outlines[1]: name: "a" stands twice`},
+			`},{"name":"a","kind":"gas","outline_mm":` + outline + `}]}`, `outlines[1]: name: "a" appears twice`},
 		"two points": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,1]]}]}`,
 			"outline_mm: expected 3 to 2000 points, got 2"},
 		"an outline in miles": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1e9,0],[0,4]]}]}`,
@@ -101,7 +101,7 @@ func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 		"a point with z":     {strings.Replace(rockFile, "[10,10]", "[10,10,0]", 1), "a point: expected [x, y] in mm, got [10,10,0]"},
 		"a y of null":        {strings.Replace(rockFile, "[10,10]", "[10,null]", 1), "a point: expected [x, y]"},
 		"a name of 7":        {strings.Replace(rockFile, `"rock"`, "7", 1), "outlines.name: expected a text, got number"},
-		"a key twice":        {strings.Replace(rockFile, `"kind"`, `"name":"b","kind"`, 1), `the key "name" stands twice`},
+		"a key twice":        {strings.Replace(rockFile, `"kind"`, `"name":"b","kind"`, 1), `the key "name" appears twice`},
 		"nothing":            {"", "not a catalogue: it is empty"},
 		"half of it":         {rockFile[:40], "it ends in the middle"},
 		"a tower": {`{"version":1,"outlines":[{"name":"a","kind":"gas","top_mm":300,"outline_mm":` + outline + `}]}`,

@@ -52,7 +52,7 @@ func TestABadPublishedListNamesTheEntryAndTheKey(t *testing.T) {
 		`{"obstacles":[]}`: "this list has no outline",
 		`[7]`:              "expected an object, got number",
 		`[{"id":"A1","kind":"gas","outline_mm":` + triangle + `}]`:                                            `"A1" is a ship's name`,
-		`{"a":{"kind":"gas","outline_mm":` + triangle + `},"a":{"kind":"gas","outline_mm":` + triangle + `}}`: `the key "a" stands twice`,
+		`{"a":{"kind":"gas","outline_mm":` + triangle + `},"a":{"kind":"gas","outline_mm":` + triangle + `}}`: `the key "a" appears twice`,
 		`[{"id":"a","kind":"gas","outline_mm":[[0],[20,0],[0,20]]}]`:                                          "a point: expected [x, y]",
 		`{"rocks":{}}`: "not a catalogue",
 		`{}`:           "version: expected 1",

@@ -178,7 +178,7 @@ func DecodeLibrary(raw []byte) (*Library, error) {
 	for i, e := range f.Looks {
 		err := CheckName(e.Name)
 		if err == nil && slices.ContainsFunc(b.Looks, func(l *Look) bool { return l.Name == e.Name }) {
-			err = errors.New("it stands twice")
+			err = errors.New("it appears twice")
 		}
 		var l *Look
 		if err == nil {

@@ -103,7 +103,7 @@ func (l *Look) check() error {
 			return fmt.Errorf("ships: %w", err)
 		}
 		if slices.Contains(l.Ships[:i], id) {
-			return fmt.Errorf("ships: %q stands twice", id)
+			return fmt.Errorf("ships: %q appears twice", id)
 		}
 	}
 	switch {

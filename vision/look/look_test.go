@@ -253,7 +253,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 		{append(doc[:len(doc):len(doc)], "{}"...), picture, "something follows"},
 		{change(`"version": 1`, `"version": 2`), picture, "version: expected 1, got 2"},
 		{change(`"version": 1`, `"version": 1, "extra": 2`), picture, "extra"},
-		{change(`"version": 1`, `"version": 1, "Version": 1`), picture, "stands twice"},
+		{change(`"version": 1`, `"version": 1, "Version": 1`), picture, "appears twice"},
 		{change(`"small"`, `"tiny"`), picture, "base: expected small"},
 		{change(`"small"`, `"huge-195"`), picture, "base: expected small, medium or large"},
 		{change(`"small"`, `"large"`), picture, "its picture: expected 151×151"},
@@ -316,7 +316,7 @@ func TestLooksInOneDocument(t *testing.T) {
 		"": "looks: ", "[]": "looks: ", `{"version":2,"looks":[]}`: "version: expected 1, got 2",
 		`{"version":1,"looks":[{"name":"a/b","of":{},"picture":""}]}`:  `looks[0]: "a/b": name: expected`,
 		`{"version":1,"looks":[{"name":"A1","of":{},"picture":""}]}`:   `looks[0]: "A1": version: expected 1, got 0`,
-		strings.Replace(string(raw), `"B2","of"`, `"A1","of"`, 1):      `looks[1]: "A1": it stands twice`,
+		strings.Replace(string(raw), `"B2","of"`, `"A1","of"`, 1):      `looks[1]: "A1": it appears twice`,
 		strings.Replace(string(raw), `"picture":"`, `"picture":"!`, 1): "looks: ",
 	} {
 		_, err := DecodeLibrary([]byte(bad))

@@ -63,7 +63,7 @@ func TestBadFilesOfNamesAreRefused(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{keptText, "", "expected JSON"}, {keptText, "[]", "expected JSON"}, {"]}", "]} {}", "something follows"},
 		{`"version": 1`, `"version": 2`, "version: expected 1, got 2"}, {`"version"`, `"more": 1, "version"`, "more"},
-		{`"version": 1`, `"version": 1, "Version": 1`, "stands twice"}, {`"A1", "base"`, `"?1", "base"`, "ships[0].id"},
+		{`"version": 1`, `"version": 1, "Version": 1`, "appears twice"}, {`"A1", "base"`, `"?1", "base"`, "ships[0].id"},
 		{`"small"`, `"tiny"`, "ships[0].base"}, {`"look", "look"`, `"code", "look"`, "ships[0].seen"},
 		{`"x_mm": 1`, `"x_mm": 1e9`, "ships[0]: expected a place"},
 	} {

@@ -49,7 +49,7 @@ func partition(all []Difference) (answers, figures []Difference, added []string)
 	return answers, figures, added
 }
 
-// pairJSON returns a pair's verdict in the contract's form.
+// pairJSON returns a pair's verdict as result files have it.
 func pairJSON(p engine.PairVerdict) (json.RawMessage, error) {
 	doc, err := scenefile.MarshalResult(engine.Result{Pairs: []engine.PairVerdict{p}})
 	if err != nil {

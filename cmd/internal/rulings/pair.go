@@ -8,7 +8,7 @@ import (
 	"sightline/engine"
 )
 
-// pairVerdict is the part of the contract's pair that is shown.
+// pairVerdict is the part of a result's pair that is shown.
 type pairVerdict struct {
 	From    string       `json:"from"`
 	To      string       `json:"to"`

@@ -84,8 +84,8 @@ type Record struct {
 	Reason   string            `json:"reason"`
 	Judge    string            `json:"judge"`
 
-	Scene      json.RawMessage `json:"scene"`              // the contract's scene
-	Verdict    json.RawMessage `json:"verdict"`            // one of the contract's pairs; null without an answer
+	Scene      json.RawMessage `json:"scene"`              // as in a scene file
+	Verdict    json.RawMessage `json:"verdict"`            // a pair as in a result file; null without an answer
 	Unanswered string          `json:"unanswered"`         // why Verdict is null
 	Verified   json.RawMessage `json:"verified,omitempty"` // the calibration's last verification
 	Files      []FileRef       `json:"files"`              // in the order of the roles
@@ -249,7 +249,7 @@ func (r *Record) validate() error {
 
 func (r *Record) hasVerdict() bool { return len(r.Verdict) > 0 && string(r.Verdict) != "null" }
 
-// profileName returns the name of the profile in a scene's wire form.
+// profileName returns the name of the profile in a scene file.
 func profileName(v any) string {
 	if m, ok := v.(map[string]any); ok {
 		v = m["name"]

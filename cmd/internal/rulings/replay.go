@@ -81,7 +81,7 @@ type Relook struct {
 	Rocks    []Shift         `json:"obstacles,omitempty"`
 	Absent   []string        `json:"not_found,omitempty"` // of the scene, but not found in the picture
 	Extra    []string        `json:"not_recorded,omitempty"`
-	Verdict  json.RawMessage `json:"verdict,omitempty"` // the contract's pair, measured in the picture
+	Verdict  json.RawMessage `json:"verdict,omitempty"` // a pair as in a result file, measured in the picture
 
 	marked []string // ships that a person marked
 }

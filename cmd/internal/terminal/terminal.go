@@ -165,8 +165,8 @@ func Interruptible() (context.Context, error) {
 // of text where a word is expected.
 const longestLine = 2000
 
-// OneLine returns an error as the one line that the contract promises, whatever names it contains:
-// no control character reaches the terminal.
+// OneLine returns an error as one line, whatever names it contains. No control character reaches
+// the terminal.
 func OneLine(err error) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " ")
 	if text := []rune(line); len(text) > longestLine {

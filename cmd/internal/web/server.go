@@ -415,13 +415,13 @@ func send(w io.Writer, control *http.ResponseController, text []byte) error {
 	return control.Flush()
 }
 
-// scene sends the scene JSON of the contract, as sightline locate prints it.
+// scene sends the scene as JSON, as sightline locate prints it.
 func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
-	s.contract(w, &state, func() ([]byte, error) { return scenefile.Marshal(state.Standing()) })
+	s.sendNow(w, &state, func() ([]byte, error) { return scenefile.Marshal(state.Standing()) })
 }
 
-// measure sends the result JSON of the contract, as sightline measure prints it, reduced to what
+// measure sends the result as JSON, as sightline measure prints it, reduced to what
 // the agreement on measuring permits.
 func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	state := s.o.Hub.Newest()
@@ -443,12 +443,12 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "nothing is measured"+which+": expected ids of /api/scene", http.StatusNotFound)
 		return
 	}
-	s.contract(w, &state, func() ([]byte, error) { return scenefile.MarshalResult(asked) })
+	s.sendNow(w, &state, func() ([]byte, error) { return scenefile.MarshalResult(asked) })
 }
 
-// contract sends a document of the contract, or why there is none: an old scene is never sent as
-// the present one.
-func (s *Server) contract(w http.ResponseWriter, state *live.State, marshal func() ([]byte, error)) {
+// sendNow sends a JSON document about the present table, or why there is none: an old scene is
+// never sent as the present one.
+func (s *Server) sendNow(w http.ResponseWriter, state *live.State, marshal func() ([]byte, error)) {
 	if state.Health.Code != live.OK {
 		http.Error(w, state.Health.Line(), http.StatusServiceUnavailable)
 		return
