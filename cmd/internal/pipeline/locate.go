@@ -106,7 +106,7 @@ func (e *EdgeSearch) finder() track.EdgeFinder {
 		}
 		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, sight, err := e.find(k.Ship, hint)
-		if err != nil {
+		if err != nil || (k.Ship.Look != "" || k.Ship.Seen == "edges") && !e.sameShip(&k, &ship) {
 			return engine.Ship{}, vision.ShipView{}, false
 		}
 		return ship, e.Locator.EdgeView(ship.ID, ship.Base, sight), true
@@ -181,7 +181,7 @@ func (e *EdgeSearch) standsThere(ship *engine.Ship) bool {
 const swapTime = 500 * time.Millisecond
 
 // sameShip reports whether the base found where a ship was last seen is that ship, and not another one that was out of sight too, or
-// in someone's hand, and has a card that looks the same there. It is surely the same only if it, and the others, stand exactly where
+// in someone's hand, and looks the same there: by its card, or because only the edges of both are known. It is surely the same only if it, and the others, stand exactly where
 // they stood.
 func (e *EdgeSearch) sameShip(k *vision.Track, found *engine.Ship) bool {
 	if e.swaps == nil {
@@ -207,10 +207,13 @@ func (e *EdgeSearch) unseen(k *vision.Track) bool {
 	return e.Located.Captured.Sub(k.Captured) > swapTime
 }
 
-// passesFor reports whether a ship's card looks like that of a base that was found.
+// passesFor reports whether a ship's base looks like one that was found: by its card, or where the edges are all that is known of both.
 func (e *EdgeSearch) passesFor(o, found *engine.Ship) bool {
-	if o.Look == "" || o.Base != found.Base {
+	if o.Base != found.Base {
 		return false
+	}
+	if o.Look == "" {
+		return o.Seen == "edges" && found.Seen == "edges"
 	}
 	if o.Look == found.Look {
 		return true

@@ -299,3 +299,63 @@ func TestAShipThatWasPutDownSinceTheSearchIsNotOffTheTable(t *testing.T) {
 		assert.Equal(t, want, s.names(true), "past: %v", past)
 	}
 }
+
+// edgesLocator sees the edges of several bases, and nothing else of them.
+type edgesLocator struct {
+	edgyLocator
+	at     []geom.Pose
+	hidden bool
+}
+
+func (l *edgesLocator) Edges(f vision.Frame, h vision.EdgeHint) (vision.EdgeSight, bool, error) {
+	for _, l.edgyLocator.at = range l.at {
+		l.seen = !l.hidden
+		if s, ok, err := l.edgyLocator.Edges(f, h); ok {
+			return s, ok, err
+		}
+	}
+	return vision.EdgeSight{}, false, nil
+}
+
+// Two ships that a person named, and of which only edges are seen: a hand that had both may have exchanged them.
+func TestMarkedShipsThatMayHaveBeenExchangedAreAskedAbout(t *testing.T) {
+	l := &edgesLocator{at: []geom.Pose{{Point: geom.Point{X: 300, Y: 400}}, {Point: geom.Point{X: 500, Y: 400}}}}
+	b := newBench(t, func(b *bench, o *benchParts) {
+		b.ships = nil
+		o.Tracking = track.TrackerOptions{}
+		o.NewLocator = func(calibration.Table) (Locator, error) { return l, nil }
+	})
+	for i, id := range []string{"A1", "A2"} {
+		b.picture(frameTime)
+		asked := &placing{ship: live.PlacedShip{ID: id, Player: 1, Pose: l.at[i], Base: engine.Small, Headed: true}, done: make(chan error, 1)}
+		b.pipeline.placing.Store(asked)
+		b.picture(frameTime)
+		require.NoError(t, <-asked.done)
+	}
+	still := func() (out []string) {
+		var v live.State
+		for range 8 {
+			v = b.picture(frameTime)
+		}
+		for _, k := range v.Tracks {
+			if k.State == vision.Still {
+				out = append(out, k.Ship.ID)
+			}
+		}
+		return out
+	}
+	cover := func() {
+		l.hidden = true
+		require.Empty(t, still())
+		l.hidden = false
+	}
+	require.Equal(t, []string{"A1", "A2"}, still())
+	cover()
+	assert.Equal(t, []string{"A1", "A2"}, still(), "both stand exactly where they stood")
+	l.at[0].X++
+	assert.Equal(t, []string{"A1", "A2"}, still(), "it was in sight all the time")
+	cover()
+	l.at[0].X++
+	l.at[1].X--
+	assert.Empty(t, still(), "each may be the other")
+}
