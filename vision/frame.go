@@ -87,3 +87,9 @@ func Sightings(found []Detection) []calibration.MarkerSighting {
 	}
 	return out
 }
+
+// Elapsed returns how much time passed between two readings of this machine's clock, also while the machine slept: then the clock
+// that Sub uses stood still. A clock that was set meanwhile makes it longer, never shorter.
+func Elapsed(from, to time.Time) time.Duration {
+	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
+}

@@ -3,8 +3,10 @@ package game
 import (
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
@@ -61,4 +63,14 @@ func TestAnOldPictureSaysWhetherTheCameraOrTheComputerIsSlow(t *testing.T) {
 	h = b.wait(0).Health
 	assert.Equal(t, live.Stale, h.Code)
 	assert.Contains(t, h.Advice, "this computer does not keep up")
+}
+
+// While the machine slept, the clock that counts seconds stood still: the last picture is as old as the sleep was long.
+func TestAPictureFromBeforeTheMachineSleptIsOld(t *testing.T) {
+	b := newGameBench(t, func(b *gameBench, _ *Options) { b.now = time.Now() })
+	require.Equal(t, live.OK, b.picture(0).Health.Code)
+	*(*uint64)(unsafe.Pointer(&b.now)) += 3600 << 30 // the seconds of a time.Time with a monotonic reading
+	v := b.wait(0)
+	assert.Equal(t, live.Stale, v.Health.Code)
+	assert.Equal(t, "The last picture is 3600 s old.", v.Health.Detail)
 }

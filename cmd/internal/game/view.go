@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
+	"sightline/vision"
 	"sightline/vision/capture"
 )
 
@@ -31,7 +32,7 @@ func (g *Game) view(now time.Time) live.State {
 		v.Located.Scene.MatWidth, v.Located.Scene.MatHeight = mat.Width, mat.Height
 	}
 	if !g.seen.FrameAt.IsZero() {
-		v.Figures.Age = now.Sub(g.seen.FrameAt)
+		v.Figures.Age = vision.Elapsed(g.seen.FrameAt, now)
 	}
 	v.Direction = g.direction
 	v = v.WithChoice(g.choice)
@@ -59,7 +60,7 @@ func (g *Game) matchLine() live.Match {
 
 // health returns what stops the answers. The caller holds mu.
 func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
-	age := now.Sub(g.seen.FrameAt)
+	age := vision.Elapsed(g.seen.FrameAt, now)
 	switch {
 	case g.seen.Ended:
 		return live.Health{

@@ -34,7 +34,7 @@ const unwatched = 3 * time.Second
 
 // gapBefore reports whether the table was unwatched for a while before a picture taken at a time.
 func (s *Stock) gapBefore(at time.Time) bool {
-	gap := at.Sub(s.last)
+	gap := vision.Elapsed(s.last, at)
 	first := s.last.IsZero()
 	s.last = at
 	return !first && (gap > unwatched || gap < -unwatched) && s.names.Any()

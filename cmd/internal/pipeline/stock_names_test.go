@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -298,6 +299,28 @@ func TestAShipThatWasPutDownSinceTheSearchIsNotOffTheTable(t *testing.T) {
 		s.bases = all
 		assert.Equal(t, want, s.names(true), "past: %v", past)
 	}
+}
+
+// A laptop that slept through the lunch break: its camera goes on, and the clock that counts seconds stood still.
+func TestNamesAreAskedAboutAfterTheMachineSlept(t *testing.T) {
+	s := threeAlike(t)
+	s.bench.now = time.Now()
+	require.Equal(t, named, s.names(false))
+	s.bench.now = slept(s.bench.now, time.Hour)
+	require.Equal(t, named, s.names(false), "nothing moved")
+	s.bench.now = slept(s.bench.now, time.Hour)
+	s.bases[0].Pose.Y += 0.9 // put down again where another one of them may have stood
+	s.bases[1].Pose.Y += 0.9
+	got := s.names(true)
+	assert.NotContains(t, got, "A1")
+	assert.NotContains(t, got, "A2")
+	assert.Contains(t, got, "A3")
+}
+
+// slept returns a reading of time.Now after the machine slept: the time of day went on, and the clock that Sub uses stood still.
+func slept(t time.Time, d time.Duration) time.Time {
+	*(*uint64)(unsafe.Pointer(&t)) += uint64(d/time.Second) << 30 // the seconds of a time.Time with a monotonic reading
+	return t
 }
 
 // edgesLocator sees the edges of several bases, and nothing else of them.
