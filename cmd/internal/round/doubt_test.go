@@ -3,6 +3,7 @@ package round
 import (
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 
@@ -52,6 +53,16 @@ func TestAManeuverAndABoostUnderAHandAreNotTakenForAnother(t *testing.T) {
 	s = simulate(t, "2.0", 3)
 	s.run("to Activation\nB2 straight 2\nA2 straight 4\nA1 straight 4")
 	assert.Equal(t, "straight 4", s.last().Short(), "nor one that was seen at rest a moment before")
+}
+
+// While the machine slept nobody saw the ship, though no time passed by the clock that counts seconds.
+func TestAShipMayHaveMovedTwiceWhileTheMachineSlept(t *testing.T) {
+	s := simulate(t, "2.0", 3)
+	s.now = time.Now()
+	s.run("to Activation\nB2 straight 2\nA2 straight 4")
+	*(*uint64)(unsafe.Pointer(&s.now)) += 3600 << 30 // the seconds of a time.Time with a monotonic reading
+	s.under("A1", 0, "straight 2", "boost straight")
+	assert.Equal(t, "straight 4 or straight 2 and boost straight", s.last().Short(), s.last().Text)
 }
 
 // A ship that was covered while it moved, and is seen again in a later phase, moved when its turn

@@ -225,7 +225,8 @@ func (w *Watch) judge(g *Game, now *engine.Scene, id string, at time.Time) Flown
 	}
 	before, after := w.tables(now, id, nil)
 	last, seen := w.stood[id]
-	twice := !seen || at.Sub(last) > twiceAfter+RestFor
+	out := max(at.Sub(last), at.Round(0).Sub(last.Round(0))) // by the time of day too: the other clock stops while the machine sleeps
+	twice := !seen || out > twiceAfter+RestFor
 	f := g.judge(&before, &after, id, slop, twice)
 	if absent := w.absent(g, now, id); len(absent) > 0 {
 		before, after = w.tables(now, id, absent)
