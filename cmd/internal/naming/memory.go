@@ -71,7 +71,8 @@ func OpenMemory(path string, now time.Time, log *slog.Logger) (*Memory, error) {
 	if err := f.check(); err != nil {
 		return m, fmt.Errorf("ships' names: %s: %w", path, err)
 	}
-	if age := now.Sub(f.At); age < 0 || age > keptFor {
+	// A board without a battery starts with the time it last saved, up to an hour before a power cut.
+	if now.Sub(f.At).Abs() > keptFor {
 		return m, nil
 	}
 	for _, k := range f.Ships {
