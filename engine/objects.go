@@ -1,7 +1,5 @@
 package engine
 
-import ()
-
 // object measures a ship against an obstacle, a device or a marker (G15, G16, G21).
 // Range leaves the ship's guides out; contact and overlaps count them (G117, G118). A
 // device's guides are part of its outline (G183).
