@@ -9,8 +9,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// This file is about rolls along a bank template, which some pilots' cards allow
-// in place of a straight one (G92): the ship ends turned by 45°.
+// This file rolls ships along a bank template, which some pilots' cards allow
+// instead of a straight one (G92): the ship ends turned by 45°.
 //
 //	      ^ final heading
 //	     /
@@ -21,13 +21,13 @@ import (
 //	  | start|
 
 // ErrBankRoll is the error for a roll along a bank template by a base that is not
-// small: all ships that may do so are small, and no source says how the template
-// would lie against a larger base.
+// small: all ships that may do so are small, and no source says how to lay the
+// template against a larger base.
 var ErrBankRoll = errors.New("rolls along a bank template are known of small bases only")
 
 // bankRollPlaces are the places of the template along the ship's side for which
-// the legal slides are listed in the first edition, and bankRollStep how far apart
-// places are tried when none of those has one.
+// the legal slides of the first edition are listed. If none has one, places
+// bankRollStep apart are tried.
 const (
 	bankRollPlaces = 9
 	bankRollStep   = 0.1 // mm
@@ -105,11 +105,10 @@ func (b *bankRoll) roll(a float64) *roll {
 func (b *bankRoll) outline(a float64) []geom.Point { return templateOutline(b.line, b.frame(a)) }
 
 // bankSlides lists the legal slides of a first-edition roll for some places of the
-// template. When none of these has one, it looks at places a tenth of a millimetre
-// apart. When these have none either, it proves that there is none: with
-// everything in the way smaller by half that step, whatever is free at some place
-// is free at the nearest place looked at. A gap narrower than that is too close to
-// call.
+// template. If none of these has one, it tries places a tenth of a millimetre
+// apart. If none of those has one either, there is none: with all obstructions
+// smaller by half that step, what is free at some place is free at the nearest place
+// tried. A gap narrower than that is too close to call.
 func (m *mover) bankSlides(b *bankRoll) engine.Outcome {
 	best := engine.No
 	for i := range bankRollPlaces {
@@ -143,7 +142,7 @@ func (m *mover) bankSlide(b *bankRoll, a float64) engine.Outcome {
 	return legal
 }
 
-// stillTemplate returns the whole slide as forbidden when a template that does not
+// stillTemplate returns the whole slide as forbidden if a template that does not
 // slide lies over an obstacle.
 func (m *mover) stillTemplate(r *roll, grow float64) []blockedRun {
 	var all []blockedRun

@@ -12,9 +12,9 @@ import (
 )
 
 // LayDrop lays a device by a template from the ship's rear guides, or launches it
-// from the front ones (G182, G195).
-// Ships that it lies under are named as overlapped (G185); a part outside the
-// play area is ignored (G184), as Outside says, and nothing flees.
+// from the front ones (G182, G195). The result names the ships over it as overlapped
+// (G185). A part outside the play area is ignored (G184; see Result.Outside), and
+// nothing flees.
 func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, error) {
 	if err := d.Template.Validate(); err != nil {
 		return Result{}, fmt.Errorf("engine: %w", err)
@@ -32,7 +32,7 @@ func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, er
 		return Result{}, fmt.Errorf("engine: drop: no size is known of %q", pieces.ShortName(kind))
 	}
 	t := d.Template
-	t.Left = t.Left == d.Launch // the ship's left is to the right of who looks back
+	t.Left = t.Left == d.Launch // seen backwards, the ship's left is to the right
 	c := m.newPath(t, !d.Launch)
 	at := devicePose(&c, parts[0])
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
@@ -52,7 +52,7 @@ func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, er
 }
 
 // outside decides how much of a dropped device lies outside the play area. Its pose is
-// as uncertain as that of the ship whose template it was laid by.
+// as uncertain as that of the ship from which it was laid.
 func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 	w, h := float64(m.scene.MatWidth), float64(m.scene.MatHeight)
 	if w <= 0 || h <= 0 {
@@ -108,8 +108,8 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 	}
 }
 
-// deviceGuide is how far a device's guides stand out of its card: what the bombs'
-// cards are longer than they are wide. No source states it.
+// deviceGuide is how far a device's guides protrude from its card: the difference of a
+// bomb card's length and width. No source states it.
 const deviceGuide = 1.8 * geom.Millimeter
 
 // devicePose returns the pose of a device at the end of a template: its card's
@@ -125,7 +125,7 @@ func devicePose(c *path, outline []geom.Point) geom.Pose {
 	return p
 }
 
-// under says what a dropped card lies on.
+// under lists what a dropped card overlaps.
 func (m *mover) under(g geom.Polygon) {
 	for i := range m.others {
 		o := &m.others[i]

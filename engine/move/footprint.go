@@ -19,7 +19,7 @@ func quadAt(p geom.Pose, x0, x1, y0, y1 float64) quad {
 }
 
 // grown returns the quad's outline moved out by dx along its first side and by dy
-// along its second (inward when negative); ok is false when nothing is left.
+// along its second (inward if negative). It reports false if nothing is left.
 func (q quad) grown(dx, dy float64) (quad, bool) {
 	u, v := q[0].Sub(q[1]), q[1].Sub(q[2])
 	lu, lv := u.Norm(), v.Norm()
@@ -30,8 +30,8 @@ func (q quad) grown(dx, dy float64) (quad, bool) {
 	return quad{q[0].Add(u).Add(v), q[1].Sub(u).Add(v), q[2].Sub(u).Sub(v), q[3].Add(u).Sub(v)}, true
 }
 
-// footprint is a base on the table: the base itself first, then, where they
-// count, its four guides (G117, G118).
+// footprint is a base on the table: first the base itself, then its four guides if
+// they count (G117, G118).
 type footprint struct {
 	parts [5]quad
 	n     int
@@ -52,7 +52,7 @@ func newFootprint(p *engine.Profile, b engine.Base, at geom.Pose, withGuides boo
 	return f
 }
 
-// guided returns the footprint with rectangular guides, as it is, or with slender ones.
+// guided returns the footprint with slender guides, or unchanged, with rectangular ones.
 func (f footprint) guided(slender bool) footprint {
 	for i := 1; slender && i < f.n; i++ {
 		f.parts[i] = pieces.Slender(f.parts[i], i > 2)

@@ -24,7 +24,7 @@ const (
 	ReverseBank                    // G140
 )
 
-// Slide is where on the end of a template a ship is set, as seen along the
+// Slide is the place on the end of a template at which a ship is set, as seen along the
 // template.
 type Slide int
 
@@ -92,7 +92,7 @@ func (m Maneuver) template() Template {
 	return t
 }
 
-// Validate says what is wrong with a maneuver that does not exist.
+// Validate returns an error for a maneuver that does not exist.
 func (m Maneuver) Validate() error {
 	switch {
 	case m.Bearing < Stationary || m.Bearing > ReverseBank:
@@ -114,8 +114,8 @@ func (m Maneuver) Validate() error {
 const maneuverForms = "straight N, bank|turn|segnor left|right N, koiogran N, tallon left|right N [left|middle|right], " +
 	"stationary, reverse straight N or reverse bank left|right N"
 
-// spoken returns the words of a maneuver or an action in small letters, and for what
-// players also call them the name here: a K-turn is a koiogran, a Tallon roll a tallon.
+// spoken returns the words of a maneuver or an action in lower case, with players' other
+// names replaced by ours: a K-turn is a koiogran, a Tallon roll a tallon.
 func spoken(s string) []string {
 	s = strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(s, "_", " "))), " ")
 	for _, alias := range [...][2]string{
@@ -212,9 +212,9 @@ const (
 	Forward
 )
 
-// Bend is which way the bank template bends that some ships take in place of a
-// straight one, as their pilots' cards allow (G92): of a roll towards the front or
-// the back of the ship, of decloaking forward to a side.
+// Bend is the side to which a bank template bends that some pilots' cards allow instead of
+// a straight one (G92): for a roll the front or the back of the ship, for decloaking
+// forward its left or right.
 type Bend int
 
 // The bends, and none: a straight template.
@@ -241,8 +241,8 @@ const actionForms = "barrel-roll left|right [bank forward|backward], boost strai
 
 var actionKinds = [...]string{"barrel-roll", "boost", "decloak", "tractor"}
 
-// direction returns the word for an action's declared direction; "" for one that
-// the action does not have.
+// direction returns the word for an action's declared direction; "" if the action has
+// no such direction.
 func (a Action) direction() string {
 	switch {
 	case a.To == ToLeft:
@@ -315,7 +315,7 @@ type Drop struct {
 
 const dropForms = "[launch] straight N or bank|turn left|right N, and a device's kind where it is not a bomb"
 
-// String returns the drop as it is written: "bank left 1", "straight 1 proximity_mine".
+// String returns the drop as ParseDrop reads it: "bank left 1", "straight 1 proximity_mine".
 func (d Drop) String() string {
 	s := Maneuver{Bearing: Straight + Bearing(d.Template.Kind), Speed: d.Template.Speed, Left: d.Template.Left}.String()
 	if d.Launch {
@@ -328,8 +328,7 @@ func (d Drop) String() string {
 }
 
 // ParseDrop reads a drop: "straight 1", "bank left 1", "straight 1 proximity_mine",
-// or a launch: "launch straight 5".
-// A bend to the left is one to the ship's own left.
+// or a launch: "launch straight 5". A bend to the left is to the ship's own left.
 func ParseDrop(s string) (Drop, error) {
 	words := strings.Fields(strings.ToLower(s))
 	launch := len(words) > 0 && words[0] == "launch"

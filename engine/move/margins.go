@@ -8,24 +8,24 @@ import (
 	"sightline/engine/internal/uncertain"
 )
 
-// This file says how sure the questions of a move are. Two things overlap when one
-// of the points of the one gets past an edge of the other, and each such pair of a
-// point and an edge has a margin and a standard deviation of its own: that of the
-// direction in which the point would have to go. Examining the pairs one by one
-// keeps an answer right where the deciding pair changes, at corners and along parallel
-// sides: "no" needs every pair to be sure, and "yes" a single one.
+// This file computes how sure the answers about a move are. Two things overlap if a
+// point of one is past an edge of the other. Each such pair of a point and an edge has
+// its own margin and standard deviation, that of the direction in which the point would
+// have to move. Examining every pair keeps an answer right where the deciding pair
+// changes, at corners and along parallel sides: "no" needs every pair to be sure, "yes"
+// a single one.
 
-// margin is a signed distance, negative by the depth of an overlap, and how many
-// millimetres of error it has at the asked number of standard deviations.
+// margin is a signed distance in mm, negative by the depth of an overlap, and its error
+// at the asked number of standard deviations, in mm.
 type margin struct{ gap, slack float64 }
 
-// certainty returns by how much a margin is decided; negative when it is not.
+// certainty returns by how much a margin exceeds its error; negative if it is undecided.
 func (a margin) certainty() float64 { return math.Abs(a.gap) - a.slack }
 
 // outcome decides whether interiors meet: contact is not an overlap.
 func (a margin) outcome() engine.Outcome { return overlapping(a.gap, a.slack) }
 
-// lessCertain returns the margin that is decided by less.
+// lessCertain returns the margin with the smaller certainty.
 func lessCertain(a, b margin) margin {
 	if b.certainty() < a.certainty() {
 		return b
@@ -33,7 +33,7 @@ func lessCertain(a, b margin) margin {
 	return a
 }
 
-// moreCertain returns the margin that is decided by more.
+// moreCertain returns the margin with the larger certainty.
 func moreCertain(a, b margin) margin {
 	if b.certainty() > a.certainty() {
 		return b
@@ -41,8 +41,8 @@ func moreCertain(a, b margin) margin {
 	return a
 }
 
-// anyOf combines the margins of n parts of something, which is overlapped when one of its
-// parts is.
+// anyOf combines the margins of the n parts of a thing, which is overlapped if any part
+// is.
 func anyOf(n int, ask func(i int) margin) margin {
 	over, free := margin{}, farAway
 	for i := range n {
@@ -64,9 +64,8 @@ var farAway = margin{gap: math.Inf(1)}
 // margins measures the margins between two bodies whose poses are uncertain.
 type margins struct{ uncertain.RelativeError }
 
-// reach returns how far the point p is from the segment ab, in the direction in
-// which it would come there most easily: the one of the smallest distance counted
-// in standard deviations.
+// reach returns the distance of the point p from the segment ab in the direction in which
+// it is the fewest standard deviations away.
 func (d *margins) reach(p, a, b geom.Point) margin {
 	c, secondOrder := d.At(p)
 	det := c.XX*c.YY - c.XY*c.XY
@@ -95,8 +94,8 @@ func (d *margins) reach(p, a, b geom.Point) margin {
 	return margin{gap, d.K*math.Sqrt(gap/l) + secondOrder}
 }
 
-// apart returns the margin of two outlines that do not overlap: the pair of a point
-// and an edge that would meet most easily.
+// apart returns the margin of two outlines that do not overlap: that of the pair of a point
+// and an edge with the least certainty.
 func (d *margins) apart(a, g geom.Polygon) margin {
 	best := farAway
 	for range 2 {
@@ -110,8 +109,8 @@ func (d *margins) apart(a, g geom.Polygon) margin {
 	return best
 }
 
-// overlapped returns the margin of two rectangles that overlap: they come apart
-// when all corners of the one get past one side of the other.
+// overlapped returns the margin of two rectangles that overlap: they would be apart if all
+// corners of one were past one side of the other.
 func (d *margins) overlapped(q, r *quad) margin {
 	best := margin{math.Inf(-1), 0}
 	for range 2 {
@@ -158,7 +157,7 @@ func (d *margins) footprints(f, g *footprint) margin {
 	return free
 }
 
-// depth returns how firmly a point that is inside a convex polygon stays inside it.
+// depth returns the margin of a point inside a convex polygon.
 func (d *margins) depth(a geom.Polygon, p geom.Point) margin {
 	best := margin{math.Inf(-1), 0}
 	for i, q := range a {
@@ -170,8 +169,8 @@ func (d *margins) depth(a geom.Polygon, p geom.Point) margin {
 	return best
 }
 
-// swallowed returns how firmly a point stays inside a simple polygon; a margin that
-// decides nothing when it is outside.
+// swallowed returns the margin of a point inside a simple polygon; for a point outside, a
+// margin that decides nothing.
 func (d *margins) swallowed(g geom.Polygon, p geom.Point) margin {
 	if !g.Contains(p) {
 		return margin{0, math.Inf(1)}
@@ -286,8 +285,7 @@ func (d *margins) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
 	return best
 }
 
-// sweptDepth returns how firmly a point of the table that is inside a bent
-// template's area stays inside it.
+// sweptDepth returns the margin of a point of the table inside a bent template's area.
 func (d *margins) sweptDepth(a *sweptArea, p geom.Point) margin {
 	q := a.local(p)
 	c := geom.Point{X: a.line.radius}
@@ -302,9 +300,8 @@ func (d *margins) sweptDepth(a *sweptArea, p geom.Point) margin {
 	return lessCertain(best, margin{-a.rear.Sub(q).Dot(a.ahead), d.Along(dir(a.ahead), p)})
 }
 
-// edges returns how far points reach beyond the edges of the mat, each with its
-// slack: for "beyond" the point that does so most surely, for "not beyond" the one
-// that most likely does.
+// edges returns the margins by which points reach beyond the mat's edges, negative beyond:
+// of the point that is most surely beyond or, if it is not, of the one that most likely is.
 func (d *margins) edges(points []geom.Point, w, h float64) (out [4]margin) {
 	for e, n := range [4]geom.Point{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}} {
 		limit := [4]float64{0, w, 0, h}[e]
@@ -321,13 +318,13 @@ func (d *margins) edges(points []geom.Point, w, h float64) (out [4]margin) {
 		if out[e] = maybe; sure.gap > 0 {
 			out[e] = sure
 		}
-		out[e].gap = -out[e].gap // as an overlap is counted: negative beyond the edge
+		out[e].gap = -out[e].gap // negative beyond the edge, like an overlap
 	}
 	return out
 }
 
-// judged refines a question when a bound of its slack in any direction is known:
-// what even that bound decides needs no more.
+// judged returns a margin with a bound of its slack if that bound decides, and calls refine
+// only if it does not.
 func judged(gap, bound float64, refine func() margin) margin {
 	if bound == 0 || math.Abs(gap) > bound {
 		return margin{gap, bound}
@@ -335,8 +332,8 @@ func judged(gap, bound float64, refine func() margin) margin {
 	return refine()
 }
 
-// own returns the error of a base that a template placed: that of the base to which the
-// template was laid.
+// own returns the error of a base that was placed by a template: that of the base to which
+// the template was laid.
 func (m *mover) own() uncertain.Body {
 	return uncertain.Body{At: m.ship.Pose.Point, Cov: m.ship.Covariance}
 }
@@ -349,8 +346,8 @@ func (m *mover) errorAgainst(own, that uncertain.Body, free float64) margins {
 	}}
 }
 
-// ofGuides asks about rectangular guides. Where these overlap for sure and not
-// everything is exact, the slack reaches as far as slender ones leave it open.
+// ofGuides returns the margin with rectangular guides. If these surely overlap and not
+// everything is exact, its slack covers what slender guides leave open.
 func ofGuides(ask func(slender bool) margin) margin {
 	v := ask(false)
 	if v.slack > 0 && v.outcome() == engine.Yes {
@@ -414,9 +411,9 @@ type settled struct {
 	secondOrder float64 // beyond first order
 }
 
-// settle works out the error of the place s on the way, where the base meets another ship;
-// near and far are the ends of where it may be. It is not ok where first order fails: where
-// several ships, or several corners, may stop it.
+// settle computes the error of the place s on the way at which the base meets another ship;
+// near and far are the ends of where it may be. The result is not ok if first order fails
+// because several ships, or several corners, may stop the base.
 func (m *mover) settle(c *path, s, near, far float64) settled {
 	const h = 1e-4 // mm along the way, for slopes
 	base := newFootprint(&m.profile, m.ship.Base, c.pose(s), true)
@@ -448,7 +445,7 @@ func (m *mover) settle(c *path, s, near, far float64) settled {
 	if math.Abs(far-s-reach) > 0.25*reach+1e-3 || math.Abs(s-near-reach) > 0.25*reach+1e-3 {
 		return settled{}
 	}
-	// The motion along the way, as of a body that turns about the ship's start.
+	// The motion along the way, as that of a body that turns about the ship's start.
 	p0, p1 := c.pose(s-h), c.pose(s+h)
 	turn := float64((p1.Heading - p0.Heading).Signed()) / (2 * h)
 	v := p1.Sub(p0.Point).Mul(1 / (2 * h))

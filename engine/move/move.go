@@ -1,10 +1,10 @@
 // Package move executes maneuvers, actions and drops of a [engine.Scene]: where a ship
 // ends, what stops it there, and what it meets on the way.
 //
-// The way of a move through the package: a [Maneuver], an [Action] or a [Drop] lays a
-// [Template]; a path carries the base along its line, and back to the first place that is
-// free of other ships; margins say what the base and the template meet, and how sure that
-// is; [Result] says it all. [Execute], [Reposition] and [LayDrop] begin.
+// [Execute] executes a [Maneuver], [Reposition] an [Action] and [LayDrop] a [Drop]. Each
+// lays a [Template]. A path moves the base along the template's line, and back to the first
+// place that is free of other ships. Margins decide what base and template meet, and a
+// [Result] holds the answers.
 package move
 
 import (
@@ -29,8 +29,9 @@ var ErrHuge = errors.New("huge ships move by templates of their own, whose dimen
 // ErrQuarters is the error for moving a ship of which only the base's edges were seen.
 var ErrQuarters = errors.New("which way its nose points was not seen")
 
-// Execute executes a maneuver with a ship of the scene and says where it ends and
-// what it meets there and on the way.
+// Execute executes a maneuver of a ship of the scene. The result says where the ship ends
+// and what it meets there and on the way. Its errors include [ErrHuge], [ErrQuarters]
+// and [engine.ErrNoShip].
 func Execute(s *engine.Scene, ship string, a Maneuver, o engine.Options) (Result, error) {
 	if err := a.Validate(); err != nil {
 		return Result{}, fmt.Errorf("engine: %w", err)
@@ -100,8 +101,8 @@ func (m *mover) overlapsAt(p geom.Pose, note bool) engine.Outcome {
 	return all
 }
 
-// finish decides where a move ends, whether or not its full pose overlaps other ships
-// (G103 to G111), and says what lies there.
+// finish decides where a move ends, whether or not its full pose overlaps other ships (G103
+// to G111), and examines that place.
 func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
 	m.result.FullyExecuted, m.result.InFull = len(m.result.FirstOverlapped) == 0, hit.Not()
 	var stops []stop
@@ -133,9 +134,9 @@ func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
 // G105): by their nominal poses (sure 0), surely (1) or possibly (-1). It returns the place of
 // the following mark; -l is where the base started, behind which it does not go (G111).
 //
-// It steps over no free place: a step is never longer than the base's fastest point needs
-// to leave the deepest overlap. Only where that is below a tenth of a micrometre is a step
-// longer, so that sliding along an edge ends.
+// It skips no free place: a step is never longer than the base's fastest point needs to
+// leave the deepest overlap. Only below a tenth of a micrometre are steps longer, so that
+// sliding along an edge ends.
 func (m *mover) retreat(c *path, sure float64) float64 {
 	speed, turn := c.line.rates(c.l)
 	reach := math.Hypot(m.w, m.l)/2 + float64(engine.GuideReach(m.ship.Base))
@@ -165,7 +166,7 @@ func (m *mover) retreat(c *path, sure float64) float64 {
 	if prev == s {
 		return s
 	}
-	// Exactly where it becomes free: a hair further back it surely is, unless it
+	// The place where it becomes free: a little further back it surely is, unless it
 	// slides along an edge.
 	if free(s) < 0 {
 		if s-1e-7 < -c.l || free(s-1e-7) < 0 {
@@ -306,7 +307,7 @@ func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
 	return anyOf(len(t.outlines), func(i int) margin { return ask(t.outlines[i]) })
 }
 
-// ask is each for a thing of which only the reach may be known.
+// ask is each for a thing of which possibly only the reach is known.
 func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) engine.Outcome {
 	if !t.unknown {
 		return m.each(n, what, ask)
@@ -362,9 +363,9 @@ func (m *mover) touch(stops []stop, partial bool, hit engine.Outcome) {
 	}
 }
 
-// friendsOf leaves the enemies out of ships that were overlapped at once where a
-// friendly one is among them, which alone counts (G114). A ship whose player is not
-// known may be either, and stays.
+// friendsOf drops the enemies from ships that were overlapped at the same time if a
+// friendly one is among them: then only friendly ones count (G114). A ship of an unknown
+// player may be either, and stays.
 func (m *mover) friendsOf(ids []string) []string {
 	own := m.ship.Player
 	player := func(id string) int { return m.scene.Ship(id).Player }

@@ -49,7 +49,7 @@ type mover struct {
 	nearest float64 // by how much the question of Margin is decided
 }
 
-// newMover makes a scene ready for moving one ship.
+// newMover prepares a scene for moving one ship.
 func newMover(s *engine.Scene, id string, o engine.Options) (*mover, error) {
 	m := &mover{scene: s, nearest: math.Inf(1)}
 	var err error
@@ -86,7 +86,7 @@ func newMover(s *engine.Scene, id string, o engine.Options) (*mover, error) {
 				parts = append(parts, p)
 			}
 		}
-		if len(parts) > 0 || len(all) == 0 { // else it lies outside the play area, and counts for nothing (G184)
+		if len(parts) > 0 || len(all) == 0 { // else it lies outside the play area and is ignored (G184)
 			m.add(t.ID, pieces.ObstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
 		}
 	}
@@ -103,10 +103,10 @@ func halfOrQuarter(b engine.Base) string {
 	return "quarter"
 }
 
-// guidesOut is more than any guide stands out of its base, in mm (rules/dimensions 1.1).
+// guidesOut is more than any guide protrudes from its base, in mm (rules/dimensions 1.1).
 const guidesOut = 2.0
 
-// neighbour makes another ship ready to be run into.
+// neighbour prepares another ship.
 func (m *mover) neighbour(o *engine.Ship) neighbour {
 	covariance := o.Covariance
 	if o.Quarters && !o.Base.Huge() { // its guides may stand on the other two sides
@@ -146,7 +146,7 @@ func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, p
 
 // slack returns the error, in mm at k standard deviations, of a gap between points of the
 // moving ship and something else. The moving ship has the error of its pose before the move:
-// a template places it as wrongly as the base that the template was laid to.
+// a template carries over the error of the base to which it was laid.
 func (m *mover) slack(other uncertain.PointError, at geom.Point, points ...geom.Point) float64 {
 	own := m.own()
 	l := other.And(own.WorstPoint(m.k, points...))
@@ -190,7 +190,7 @@ func (m *mover) doubt(what string) {
 
 func (m *mover) huge() bool { return m.ship.Base.Huge() }
 
-// done returns the result. Where obstacles were not looked for, meeting none means nothing.
+// done returns the result. If obstacles were not looked for, meeting none means nothing.
 func (m *mover) done() Result {
 	r := m.result
 	if m.scene.ObstaclesUnseen || m.unknownNear(r.Full, r.Final) {
@@ -202,9 +202,9 @@ func (m *mover) done() Result {
 	return r
 }
 
-// unknownNear reports whether something that may or may not be an
-// obstacle lies near the way to one of the places: nearer than the base's half diagonal
-// and what a turn's arc stands out from its chord (26 mm at most). A zero pose is no place.
+// unknownNear reports whether something that may be an obstacle lies near the way to one of
+// the places: nearer than the base's half diagonal plus the distance of a turn's arc from
+// its chord (at most 26 mm). A zero pose is no place.
 func (m *mover) unknownNear(to ...geom.Pose) bool {
 	w, l := m.ship.Base.Size()
 	reach := math.Hypot(float64(w), float64(l))/2 + 30

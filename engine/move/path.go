@@ -6,8 +6,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// path is how a move goes: a template laid to the base and what is done at its
-// end.
+// path is the way of a move: a template laid to the base, and what happens at the
+// template's end.
 type path struct {
 	line    centreLine
 	frame   geom.Pose  // the template's start on the table, along the way travelled

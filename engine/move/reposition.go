@@ -13,7 +13,7 @@ import (
 	"sightline/engine/internal/uncertain"
 )
 
-// This file is about ends that a player chooses: three places in 2.0 and 2.5, a
+// This file computes ends that a player chooses: three places in 2.0 and 2.5, a
 // continuous slide in the first edition.
 
 // slideStep is how far the hashmark of a base moves between the places left,
@@ -21,8 +21,8 @@ import (
 const slideStep = templateHalf
 
 // tallon executes a Tallon roll: a turn, and the base set on the template's end
-// by its side, turned 90° more the same way (G130). Where none of the places that
-// the player may choose is free, the ship does not turn the 90° (G133, G136).
+// by its side, turned a further 90° the same way (G130). If none of the places that
+// the player may choose is free, the ship does not turn these 90° (G133, G136).
 func (m *mover) tallon(a Maneuver) {
 	c := m.newPath(a.template(), false)
 	c.flip = geom.Angle(c.line.side) * math.Pi / 2
@@ -68,8 +68,8 @@ func (m *mover) tallon(a Maneuver) {
 	m.result.FullyExecuted, m.result.InFull = false, engine.No
 }
 
-// settleTallon ends a Tallon roll at the place that was chosen, or, overlapping
-// there, as a turn that was not fully executed.
+// settleTallon ends a Tallon roll at the chosen place or, if the ship overlaps another there,
+// as a turn that was not fully executed.
 func (m *mover) settleTallon(c *path, hit engine.Outcome) {
 	full := stop{c.full(), c.line.length}
 	m.finish(c, full, hit)
@@ -86,9 +86,10 @@ type roll struct {
 	shrink     float64              // by how much everything that forbids an end is made smaller
 }
 
-// Reposition examines every end of a barrel roll, a boost or a decloaking, and says
-// which are legal and what forbids the others. A ship that a tractor beam
-// pulls may end on obstacles, but neither on ships nor off the mat (G160, G161).
+// Reposition examines every end of a barrel roll, a boost, a decloaking or a tractor beam's
+// pull. The options of the result say which ends are legal and what forbids the others. A
+// ship that a tractor beam pulls may end on obstacles, but neither on ships nor off the mat
+// (G160, G161).
 //
 // The mat's edge forbids an end in every edition: the first edition says so (G153,
 // G161); the core rules of 2.0 and 2.5 are silent, and fleeing is for maneuvers.
@@ -205,8 +206,8 @@ func quadArea(p geom.Pose, q quad) sweptArea {
 	return a
 }
 
-// rollMeets says what the middle end pose and its template meet; every option
-// says it for itself.
+// rollMeets lists what the middle end pose and its template meet. Every option has its own
+// list.
 func (m *mover) rollMeets(area *sweptArea, middle geom.Pose) {
 	for i := range m.things {
 		t := &m.things[i]
@@ -234,7 +235,7 @@ func (r *reasons) add(o engine.Outcome, why string) {
 	r.all = r.all.Or(o)
 }
 
-// why says what forbids an end pose, or what may.
+// why returns what forbids an end pose, or what may, in words.
 func (r *reasons) why() string {
 	if len(r.sure) > 0 {
 		return strings.Join(r.sure, ", ")
@@ -299,7 +300,7 @@ func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition boo
 	return v.Legal
 }
 
-// unseenMayForbid replaces "legal" by no view where obstacles that could forbid the end were
+// unseenMayForbid replaces "legal" by no view if obstacles that could forbid the end were
 // not looked for.
 func (m *mover) unseenMayForbid(o *Option) {
 	if (m.scene.ObstaclesUnseen || m.unknownNear(o.Final, o.FinalTo)) && !m.pulled && o.Legal == engine.Yes {
@@ -317,10 +318,10 @@ type blockedRun struct {
 	why string
 }
 
-// slides works out the legal intervals of a continuous slide (G89, G131, G133,
-// G147, G149). The limits are exact: they are where a corner of the one meets an
-// edge of the other, not samples. With uncertain poses everything is made larger
-// by the slack for what surely is legal and smaller for what surely is not.
+// slides computes the legal intervals of a continuous slide (G89, G131, G133,
+// G147, G149). The limits are exact, not sampled: a corner of one thing meets an edge of
+// the other there. With uncertain poses, everything is enlarged by the slack to find what
+// is surely legal, and shrunk by it to find what is surely not.
 func (m *mover) slides(r *roll) engine.Outcome {
 	options, best := m.slide(r)
 	m.result.Options = append(m.result.Options, options...)
@@ -380,8 +381,8 @@ func (m *mover) slide(r *roll) ([]Option, engine.Outcome) {
 	return options, best
 }
 
-// slideMargin states the margin of the answer "there is a place": half of the widest legal
-// interval, or 0 when there is none.
+// slideMargin sets the margin of the answer "there is a place": half of the widest legal
+// interval, or 0 if there is none.
 func (m *mover) slideMargin(best engine.Outcome) {
 	widest := 0.0
 	for _, o := range m.result.Options {
@@ -397,8 +398,8 @@ func (m *mover) slideMargin(best engine.Outcome) {
 	}
 }
 
-// reasonsAt lists what blocks the place x. closed asks of x itself, which does not
-// include the ends of stretches.
+// reasonsAt lists what blocks the place x. With closed, the ends of a stretch do not count as
+// part of it.
 func reasonsAt(bs []blockedRun, x float64, closed bool) string {
 	var whys []string
 	for _, b := range bs {
@@ -414,8 +415,8 @@ func reasonsAt(bs []blockedRun, x float64, closed bool) string {
 	return strings.Join(whys, ", ")
 }
 
-// blocked returns the stretches of a slide that are forbidden: with grow 1 those
-// that may be, with grow -1 those that surely are.
+// blocked returns the stretches of a slide that are forbidden: with grow 1 those that
+// possibly are, with grow -1 those that surely are.
 func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	p0, p1 := r.turnedAt(0), r.turnedAt(1)
 	dir := p1.Sub(p0.Point)
@@ -519,8 +520,8 @@ func (m *mover) noTemplate(r *roll, reach interval, dir geom.Point, grow float64
 		}
 	}
 	slices.SortFunc(runs, func(a, b blockedRun) int { return cmp.Compare(a.lo, b.lo) })
-	// The free places of the template, closed intervals, each widened by what the
-	// ship slides on it; what is left over is blocked.
+	// The free places of the template, closed intervals, each widened by the ship's own
+	// slide on it; the rest is blocked.
 	var whys []string
 	for _, b := range runs {
 		if b.hi > -half && b.lo < half && !slices.Contains(whys, b.why) {

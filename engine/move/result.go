@@ -8,22 +8,22 @@ import (
 // Result says where a maneuver, an action or a drop ends and what it meets.
 type Result struct {
 	Ship     string
-	Maneuver string // as it was asked
+	Maneuver string // as requested
 
 	Full  geom.Pose // executed in full; for a drop, the device's
 	Final geom.Pose // where it ends
-	// Chosen: the player chooses among Options, and Final says nothing; what is met
-	// is then said for the middle place, and by each option for itself.
+	// Chosen means that the player chooses among Options and that Final has no meaning.
+	// What is met is then that of the middle place; each option has its own.
 	Chosen bool
 
-	// Template is the outline of the template as it is laid, on the table, round
-	// edges as chords; nil without one. In the first edition's rolls, whose template
-	// slides, it is the one at the middle of the ship's side.
+	// Template is the outline of the template on the table, its round edges as chords;
+	// nil without one. In the first edition's rolls, whose template slides, it is that at
+	// the middle of the ship's side.
 	Template []geom.Point
 
-	FullyExecuted   bool           // the likelier, where InFull is neither Yes nor No
+	FullyExecuted   bool           // the likelier answer if InFull is neither Yes nor No
 	InFull          engine.Outcome // whether it is executed in full; of an action or a Tallon roll, whether it can be
-	Outcome         engine.Outcome // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
+	Outcome         engine.Outcome // Yes if everything here is decided, else Indeterminate, or NoView of obstacles
 	FirstOverlapped []string       // ships at the full pose (G113); for a drop, ships over the device (G185)
 	Touching        []string       // ships in contact at the final pose (G100, G101, G109)
 	// Ships that the rules treat as overlapped: the touched ones in 1e (G112), the first
@@ -41,11 +41,11 @@ type Result struct {
 	// "no_view" when the mat's size is not known; "" for other moves.
 	Outside string
 
-	// The question nearest to its limit: how far it is from changing (infinitely,
-	// where nothing is there to be met), and the standard deviation of that.
+	// Margin is how far the question nearest to its limit is from changing (infinite if
+	// nothing can be met), and Sigma its standard deviation.
 	Margin, Sigma geom.Length
-	Nearest       string   // that question in words; "" where there is none
-	Undecided     []string // the questions that are too close, in words; or NotLooked
+	Nearest       string   // that question in words; "" if there is none
+	Undecided     []string // the questions that are too close to call, in words; or NotLooked
 
 	Options []Option
 }
@@ -75,6 +75,6 @@ type Option struct {
 	FinalTo  geom.Pose
 }
 
-// NotLooked stands among Result.Undecided where obstacles were not looked for: nothing
-// was too close then, there was no view.
+// NotLooked is in Result.Undecided if obstacles were not looked for: nothing was too
+// close, but there was no view.
 const NotLooked = "obstacles were not looked for"

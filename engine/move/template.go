@@ -49,7 +49,7 @@ func (t Template) line(p *engine.Profile) centreLine {
 	return centreLine{length: float64(straightUnit) * float64(t.Speed), side: side}
 }
 
-// Validate says what is wrong with a template that does not exist.
+// Validate returns an error for a template that does not exist.
 func (t Template) Validate() error {
 	most := 3
 	if t.Kind == TemplateStraight {
@@ -97,8 +97,8 @@ func (p centreLine) at(s float64) (geom.Point, float64) {
 // templateChords is how many chords an edge of a bent template is drawn with.
 const templateChords = 24
 
-// templateOutline returns the outline of a template that lies at a frame, for
-// drawing: its round edges are made of chords, which nothing is decided by.
+// templateOutline returns the outline of a template at a frame, for drawing only: its
+// round edges are chords.
 func templateOutline(p centreLine, frame geom.Pose) []geom.Point {
 	n := 1
 	if p.radius > 0 {
@@ -119,10 +119,10 @@ func templateOutline(p centreLine, frame geom.Pose) []geom.Point {
 	return g
 }
 
-// ahead returns the first place on the line, further on than s, that lies the
-// straight distance l from the place s: where a base's front mark is when its
-// rear mark is at s (G105, G106). The line turns by no more than a quarter, so
-// that the distance from a place only grows along it, and there is one answer.
+// ahead returns the first place on the line beyond s at the straight distance l from the
+// place s: where a base's front mark is when its rear mark is at s (G105, G106). The line
+// turns by at most a quarter, so the distance from a place only grows along it, and the
+// answer is unique.
 func (p centreLine) ahead(s, l float64) float64 {
 	if p.radius == 0 || s >= p.length || s+l <= 0 {
 		return s + l
@@ -228,18 +228,17 @@ func (a *sweptArea) onCut(c geom.Point, r float64) geom.Point {
 	return a.rear.Add(t.Mul(-b + math.Sqrt(math.Max(0, b*b-d.Dot(d)+r*r))))
 }
 
-// local takes a point of the table to the template's frame, mirrored so that the
-// template bends to the right.
+// local maps a point of the table to the template's frame, mirrored so that the template
+// bends to the right.
 func (a *sweptArea) local(p geom.Point) geom.Point {
 	q := a.frame.Inverse(p)
 	q.X *= a.line.side
 	return q
 }
 
-// gap returns the signed distance from the area to a polygon on the table:
-// positive apart; negative, and then a lower bound of the depth, when they
-// overlap. Nothing is infinitely far. The arcs are exact: they are not made of
-// chords.
+// gap returns the signed distance from the area to a polygon on the table: positive if they
+// are apart; negative, and then a lower bound of the depth, if they overlap; infinite for an
+// empty polygon. The arcs are exact, not chords.
 func (a *sweptArea) gap(outline geom.Polygon) float64 {
 	if a.cut <= 0 || len(outline) == 0 {
 		return math.Inf(1)
@@ -292,7 +291,7 @@ func (a *sweptArea) depth(p geom.Point) float64 {
 
 // edgeDepth returns a lower bound, of the right sign, of how deep a segment
 // reaches into the area: the parts of the segment between the two lines and
-// between the two circles are worked out exactly.
+// between the two circles are computed exactly.
 func (a *sweptArea) edgeDepth(p, q geom.Point) float64 {
 	best := math.Inf(-1)
 	for _, t := range a.inside(p, q) {
@@ -305,7 +304,7 @@ func (a *sweptArea) edgeDepth(p, q geom.Point) float64 {
 
 // inside returns the parts of a segment of the mirrored frame, in fractions of it,
 // that lie in the area of a bent template. A part whose end is not behind its start
-// is none.
+// is empty.
 func (a *sweptArea) inside(p, q geom.Point) [2][2]float64 {
 	none := [2][2]float64{{1, 0}, {1, 0}}
 	t0, t1 := 0.0, 1.0
@@ -447,7 +446,7 @@ func chordDepth(a geom.Polygon, p, q geom.Point) float64 {
 	return best
 }
 
-// table takes a point of the mirrored frame to the table.
+// table maps a point of the mirrored frame to the table.
 func (a *sweptArea) table(p geom.Point) geom.Point {
 	p.X *= a.line.side
 	return a.frame.Transform(p)
@@ -476,7 +475,7 @@ func (a *sweptArea) chords(n int) geom.Polygon {
 	return g
 }
 
-// corners returns points of the table that hold the area between them.
+// corners returns the corners of the area on the table.
 func (a *sweptArea) corners() []geom.Point {
 	local := a.ends
 	if a.line.radius == 0 {

@@ -50,8 +50,8 @@ const directoryFPS = 2
 //	gst:PIPELINE                a GStreamer pipeline
 //	csi:[CAMERA][,mjpeg]        a Raspberry Pi CSI camera, by a child process (also rpicam:)
 //
-// "sim:" is not opened here: package tablesim does that. What can be checked without
-// OpenCV (a missing file, no one at the address) is, so that the error says it.
+// "sim:" is not opened here: package tablesim does that. Open checks without OpenCV what it can
+// (a missing file, an address that does not answer), so that the error names it.
 func Open(ctx context.Context, spec string, o OpenOptions) (vision.Source, error) {
 	if o.OpenTimeout <= 0 {
 		o.OpenTimeout = 5 * time.Second

@@ -16,7 +16,7 @@ type Propagator struct {
 	turned float64                                 // result of turn; 0 before its first call
 	width  struct{ lever0, lever1, bound float64 } // result of IntervalBound, with its levers
 
-	gaps  []edgeGap // room for measuring
+	gaps  []edgeGap // scratch
 	near  []candidate
 	some  []geom.Point
 	lines []geom.Line
