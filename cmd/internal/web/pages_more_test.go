@@ -39,9 +39,9 @@ func morePages() []pageCase {
 		{name: "replay", path: "/replay?game=1", ready: "#table .base", open: gameServer(true), do: []chromedp.Action{
 			browsertest.Poll(`document.getElementById("answer").textContent !== ""`, nil)}},
 		{name: "replay-choose", path: "/replay", ready: "#games a", open: gameServer(true), brief: true},
-		{name: "outline", path: "/outline", ready: "#take-live", open: outlineServer, brief: true},
-		{name: "outline-corners", path: "/outline?from=held", ready: "#mat", open: outlineServer, brief: true},
-		{name: "outline-marking", path: "/outline?from=live", ready: "#marking", open: outlineServer, do: []chromedp.Action{
+		{name: "outline", path: "/outline", ready: "#take-live", open: outlineServer(true), brief: true},
+		{name: "outline-corners", path: "/outline?from=held", ready: "#mat", open: outlineServer(true), brief: true},
+		{name: "outline-marking", path: "/outline?from=live", ready: "#marking", open: outlineServer(false), do: []chromedp.Action{
 			chromedp.Evaluate(`(() => { // the frame is dragged onto the first ship
 				const o = window.sightlineOutline, { picture } = o.state(), stage = document.getElementById("stage");
 				const s = picture.ships[0], p = o.pixelOf(picture.camera, s.x_mm, s.y_mm, 4);
@@ -114,9 +114,13 @@ func gameServer(begun bool) func(t *testing.T) *httptest.Server {
 	}
 }
 
-// outlineServer serves the page for marking by hand: the live picture is calibrated, what is
-// held is not.
-func outlineServer(t *testing.T) *httptest.Server {
+// outlineServer serves the page for marking by hand: the live picture is calibrated, a held one is
+// not.
+func outlineServer(held bool) func(t *testing.T) *httptest.Server {
+	return func(t *testing.T) *httptest.Server { return serveOutline(t, held) }
+}
+
+func serveOutline(t *testing.T, held bool) *httptest.Server {
 	f := newFakeTable(t)
 	table := calibration.Table{Camera: straightDown(), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 		PoseCovariance: make([]float64, 36), RMS: 0.05, Used: []int{0, 1, 2, 3, 4, 5, 6, 7}}
@@ -126,8 +130,9 @@ func outlineServer(t *testing.T) *httptest.Server {
 	raw, _, err := table.Sealed()
 	require.NoError(t, err)
 	f.change(func(s *live.State) {
-		s.Hold = &live.Held{Number: 1, Source: s.Source, Frame: s.Frame, Located: s.Located}
-		s.Register.File = raw
+		if s.Register.File = raw; held {
+			s.Hold = &live.Held{Number: 1, Source: s.Source, Frame: s.Frame, Located: s.Located}
+		}
 	})
 	desk := outline.New(outline.Options{Hub: f.hub, Layout: table.Layout,
 		Rules: func() outline.Rules { return outline.Rules{Edition: engine.Rules25, Sigmas: 3} },
