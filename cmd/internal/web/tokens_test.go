@@ -30,10 +30,9 @@ func tokens(t *testing.T, selector string) map[string]string {
 	return out
 }
 
-func TestTheTwoLightThemesAreOne(t *testing.T) {
-	byWish, byName := tokens(t, `:root:not([data-theme="dark"])`), tokens(t, `:root[data-theme="light"]`)
-	assert.Equal(t, byWish, byName)
-	assert.Subset(t, slices.Collect(maps.Keys(tokens(t, "\n:root"))), slices.Collect(maps.Keys(byName)), "every light token has a dark one")
+func TestEveryLightColourHasADarkOne(t *testing.T) {
+	light, dark := tokens(t, `:root[data-theme="light"]`), tokens(t, "\n:root")
+	assert.Subset(t, slices.Collect(maps.Keys(dark)), slices.Collect(maps.Keys(light)))
 }
 
 // luminance is WCAG 2.2's relative luminance of #rrggbb.

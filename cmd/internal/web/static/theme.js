@@ -1,10 +1,11 @@
-// The theme that somebody chose on this device: set before anything is drawn, hence no
-// module. A button with data-theme-button goes round: as the system, light, dark.
+// The theme that somebody chose on this device, or else the system's. It is set before anything
+// is drawn, so this is no module. A button with data-theme-button cycles through the choices.
 
 (() => {
   const key = "sightline-theme";
   const names = { "": "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
   const order = ["", "light", "dark"];
+  const system = matchMedia("(prefers-color-scheme: light)");
   let theme = "";
   try {
     theme = localStorage.getItem(key) ?? "";
@@ -14,8 +15,7 @@
   if (!order.includes(theme)) theme = "";
 
   const apply = () => {
-    if (theme) document.documentElement.dataset.theme = theme;
-    else delete document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = theme || (system.matches ? "light" : "dark");
     for (const button of document.querySelectorAll("[data-theme-button]")) {
       button.setAttribute("aria-label", names[theme]);
       button.title = names[theme];
@@ -23,6 +23,7 @@
     }
   };
   apply();
+  system.addEventListener("change", apply);
   document.addEventListener("DOMContentLoaded", () => {
     apply();
     for (const button of document.querySelectorAll("[data-theme-button]")) {
