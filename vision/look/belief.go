@@ -48,20 +48,28 @@ func (g *grid) correlation(sums []blockSums, b int) (float64, bool) {
 	return both / math.Sqrt((look+blockNoise)*(picture+blockNoise)), true
 }
 
+// evidenceSum is the evidence for each of hiddenShares.
+type evidenceSum [len(hiddenShares)]float64
+
+// add adds a block's correlation.
+func (s *evidenceSum) add(weight, ncc float64) {
+	ratio := blockRatio(ncc)
+	for i, h := range hiddenShares {
+		s[i] += weight * math.Log(h+(1-h)*ratio)
+	}
+}
+
 // agree returns the agreement of a picture with the look from the sums of the blocks.
 func (g *grid) agree(sums []blockSums) (a agreement) {
 	var all float64
-	var by [len(hiddenShares)]float64
+	var by evidenceSum
 	for b := range sums {
 		ncc, ok := g.correlation(sums, b)
 		if !ok {
 			continue
 		}
 		weight := min(float64(g.tell[b])/tellFull, 1)
-		ratio := blockRatio(ncc)
-		for i, h := range hiddenShares {
-			by[i] += weight * math.Log(h+(1-h)*ratio)
-		}
+		by.add(weight, ncc)
 		all += weight
 		if ncc > shown {
 			a.seen += weight

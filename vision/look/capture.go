@@ -142,24 +142,45 @@ func (m *matcher) score(f *flat, t *turnedGrid, at int) float32 {
 	from := 0
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		offsets, look := t.at[from:b.end], m.t[channels*from:channels*b.end]
+		sum += b.weight * min(max((b.correlation(f, at, t.at[from:b.end], m.t[channels*from:])-0.2)/0.55, 0), 1)
 		from = b.end
-		var s0, s1, s2, squares, both float32
-		for _, o := range offsets {
-			v, l := (*[channels]float32)(f.v[at+int(o):]), (*[channels]float32)(look)
-			look = look[channels:]
-			s0, s1, s2 = s0+v[0], s1+v[1], s2+v[2]
-			squares += v[0]*v[0] + v[1]*v[1] + v[2]*v[2]
-			both += v[0]*l[0] + v[1]*l[1] + v[2]*l[2]
-		}
-		if both > 0 {
-			picture := max(squares-(s0*s0+s1*s1+s2*s2)/b.n, 0)
-			noise := blockNoise * channels * b.n
-			ncc := both / float32(math.Sqrt(float64((b.look+noise)*(picture+noise))))
-			sum += b.weight * min(max((ncc-0.2)/0.55, 0), 1)
-		}
 	}
 	return sum / max(m.weight, 1e-6)
+}
+
+// evidence returns the evidence for the look at a pose; false: the look extends beyond the part.
+func (m *matcher) evidence(f *flat, pose geom.Pose) (float64, bool) {
+	at, ok := m.sampleAt(f, pose.Point)
+	if !ok {
+		return 0, false
+	}
+	t := m.turn(pose.Heading, f)
+	var sum evidenceSum
+	from := 0
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		sum.add(float64(b.weight), float64(b.correlation(f, at, t.at[from:b.end], m.t[channels*from:])))
+		from = b.end
+	}
+	return slices.Max(sum[:]), true
+}
+
+// correlation returns a block's correlation with the samples at some offsets from one; 0 if it is negative.
+func (b *matchedBlock) correlation(f *flat, at int, offsets []int32, look []float32) float32 {
+	var s0, s1, s2, squares, both float32
+	look = look[:channels*len(offsets)]
+	for _, o := range offsets {
+		v, l := (*[channels]float32)(f.v[at+int(o):]), (*[channels]float32)(look)
+		look = look[channels:]
+		s0, s1, s2 = s0+v[0], s1+v[1], s2+v[2]
+		squares += v[0]*v[0] + v[1]*v[1] + v[2]*v[2]
+		both += v[0]*l[0] + v[1]*l[1] + v[2]*l[2]
+	}
+	if both <= 0 {
+		return 0
+	}
+	noise := blockNoise * channels * b.n
+	return both / float32(math.Sqrt(float64((b.look+noise)*(max(squares-(s0*s0+s1*s1+s2*s2)/b.n, 0)+noise))))
 }
 
 // guess is a pose that the search found, with its score.

@@ -276,7 +276,8 @@ func (s *scan) fitFrom(l *Look, pose geom.Pose, least float64) (c candidate, ok 
 		levels = []*grid{&g.half, &g.finest}
 	}
 	first := newFitting(s, l, &g.middle, pose)
-	first.hasty = true
+	defer first.release()
+	first.least = &blurredHopeless
 	switch {
 	case first.agree().evidence >= least && first.light() && first.run() && first.agree().evidence >= startLeast:
 		pose = first.pose
@@ -286,6 +287,8 @@ func (s *scan) fitFrom(l *Look, pose geom.Pose, least float64) (c candidate, ok 
 	var last *fitting
 	for _, level := range levels {
 		last = newFitting(s, l, level, pose)
+		defer last.release()
+		last.least = &sharpHopeless
 		if !last.light() || !last.run() {
 			return c, false
 		}
@@ -323,6 +326,7 @@ func (s *scan) refine(c *candidate) {
 // fitted fits a candidate once more on a grid. It reports false if the fit fails or ends at another pose.
 func (s *scan) fitted(c *candidate, g *grid) (candidate, bool) {
 	f, r := newFitting(s, c.look, g, c.pose), *c
+	defer f.release()
 	if !f.light() || !f.run() {
 		return r, false
 	}

@@ -201,7 +201,10 @@ func (l *lattice) sample(j int, out []signWord) {
 		s := l.signs
 		p := l.point(0, j).Sub(s.origin)
 		x, y, dx, dy := p.X/s.step+0.5, p.Y/s.step+0.5, l.cos*signStep/s.step, -l.sin*signStep/s.step
-		for i := range l.row {
+		first, end := clip(0, l.side, x, dx, float64(s.n))
+		first, end = clip(first, end, y, dy, float64(s.n))
+		x, y = x+float64(first)*dx, y+float64(first)*dy
+		for i := first; i < end; i++ {
 			if a, b := int(x), int(y); x >= 0 && y >= 0 && a < s.n && b < s.n {
 				l.row[i] = s.v[b*s.n+a]
 			}
