@@ -30,10 +30,9 @@ var openAPIFiles embed.FS
 var openAPI = openapi.Document(append(web.PairAPI(), openapi.Part{Files: openAPIFiles, Glob: "openapi/*.json"})...)
 
 const (
-	writeWithin  = 10 * time.Second // an event, a page or a picture
-	shutdownTime = 2 * time.Second
-	bodyMost     = 64 << 10 // bytes of a request that is passed to a table
-	askMost      = 4 << 10  // bytes of a small request
+	writeWithin = 10 * time.Second // an event, a page or a picture
+	bodyMost    = 64 << 10         // bytes of a request that is passed to a table
+	askMost     = 4 << 10          // bytes of a small request
 )
 
 // listen listens at the pages' address.
@@ -68,22 +67,10 @@ func ownAddress(a net.Addr) string {
 
 // serve serves the listener until ctx is cancelled.
 func (h *Hall) serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{
-		Handler: h.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: writeWithin + tunnelWithin,
-		IdleTimeout: 60 * time.Second, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: access.WithConn, ErrorLog: slog.NewLogLogger(h.o.Log.Handler(), slog.LevelDebug),
-	}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(h.guard.Listener(l)) }()
-	select {
-	case err := <-done:
-		return fmt.Errorf("hall: serve %s: %w", l.Addr(), err)
-	case <-ctx.Done():
-	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-	defer cancel()
-	if server.Shutdown(stop) != nil {
-		_ = server.Close() // closes connections that do not end
+	err := web.ServeUntil(ctx, h.guard.Listener(l), &http.Server{Handler: h.handler(), ReadTimeout: 20 * time.Second,
+		WriteTimeout: writeWithin + tunnelWithin, ErrorLog: slog.NewLogLogger(h.o.Log.Handler(), slog.LevelDebug)})
+	if err != nil {
+		return fmt.Errorf("hall: %w", err)
 	}
 	return nil
 }

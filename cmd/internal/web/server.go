@@ -291,35 +291,36 @@ func Compressed(next http.Handler) http.HandlerFunc {
 // Serve serves the listener until ctx is cancelled, then closes all connections. It returns nil
 // after a clean stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		IdleTimeout:       60 * time.Second,
-		MaxHeaderBytes:    16 << 10,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ConnContext:       access.WithConn,
-		TLSConfig:         s.o.TLS,
-		ErrorLog:          slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug), // clients' errors
+	err := ServeUntil(ctx, s.guard.Listener(l), &http.Server{Handler: s, ReadTimeout: 10 * time.Second, TLSConfig: s.o.TLS,
+		ErrorLog: slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug)}) // clients' errors
+	if err != nil {
+		return fmt.Errorf("web: %w", err)
 	}
-	few := s.guard.Listener(l)
+	return nil
+}
+
+// ServeUntil serves a listener until ctx is cancelled, then closes all connections. It returns nil
+// after a clean stop. It sets the limits that all servers share. With a TLSConfig it serves TLS.
+func ServeUntil(ctx context.Context, l net.Listener, server *http.Server) error {
+	server.ReadHeaderTimeout, server.IdleTimeout, server.MaxHeaderBytes = 5*time.Second, 60*time.Second, 16<<10
+	server.BaseContext, server.ConnContext = func(net.Listener) context.Context { return ctx }, access.WithConn
 	done := make(chan error, 1)
 	go func() {
-		if s.o.TLS != nil {
-			done <- server.ServeTLS(few, "", "")
+		if server.TLSConfig != nil {
+			done <- server.ServeTLS(l, "", "")
 			return
 		}
-		done <- server.Serve(few)
+		done <- server.Serve(l)
 	}()
 	select {
 	case err := <-done:
-		return fmt.Errorf("web: serve %s: %w", l.Addr(), err)
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cancel()
-	if err := server.Shutdown(stop); err != nil {
-		return errors.Join(server.Close(), nil)
+	if server.Shutdown(stop) != nil {
+		return server.Close() // closes connections that do not end
 	}
 	return nil
 }
