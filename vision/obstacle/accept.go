@@ -23,10 +23,13 @@ const (
 	acceptSlope   = 0.75 // of the margin asked for, above a misfit of acceptClear
 	acceptClear   = 0.25
 
-	// Those pictures had 1 px/mm and more. In one of 0.7 px/mm (1280×720) the wrong face
-	// of a rock fitted as well as 0.36, 2 mm off: there only what fits well is believed.
+	// With fewer pixels a search does not end with a fit that is worse than coarseMisfit, and the next best must be worse by
+	// coarseMargin: in one picture of 1280×720 the wrong face of a rock fitted as well as 0.36, 2 mm off. That was before the
+	// other face was always fitted too. In 14 pictures of 0.65 to 0.9 px/mm (2026-11-28) whatever was wrong had a misfit of 0.47
+	// or more, also with a catalogue that lacked all obstacles on the table.
 	coarseScale  = 0.9 // px/mm
 	coarseMisfit = 0.25
+	coarseMargin = 0.10
 
 	// Obstacles that were not recognised, in glare, had misfits of 0.48 to 0.61: what fits
 	// better than suspectMisfit may be one. So near a ship that it may be a miniature or
@@ -208,10 +211,14 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 	if !v.Known && f.endsInShadow(v) {
 		return false
 	}
-	if v.Misfit > f.believed || near && v.Misfit > nearShipMisfit {
+	if v.Misfit > acceptMisfit || near && v.Misfit > nearShipMisfit {
 		return false
 	}
-	return v.Second == "" || v.Margin >= marginOf(v.Misfit, acceptMargin)
+	least := acceptMargin
+	if f.coarse {
+		least = coarseMargin
+	}
+	return v.Second == "" || v.Margin >= marginOf(v.Misfit, least)
 }
 
 // fitsInPart reports whether a match of which less than nearShipVisible is in view is beyond doubt near a ship all the same: the less of

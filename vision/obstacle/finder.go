@@ -30,7 +30,7 @@ type Finder struct {
 	fit        outlineFit
 	shapes     []shape
 	good       float64     // misfit of what is not searched for any further
-	believed   float64     // misfit of what may be believed
+	coarse     bool        // the picture has fewer than coarseScale px/mm
 	narrowest  float64     // radius of the largest circle in the catalogue's narrowest outline, mm
 	smallest   float64     // area of the catalogue's smallest outline, mm²
 	widest     float64     // distance of a point of an outline from its token's middle, at most, mm
@@ -81,9 +81,9 @@ func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u c
 	cam := t.Camera
 	cam.Intrinsics = gray.Reduced(cam.Intrinsics, reduce)
 	f.diff = newSubtraction(&cam, mat)
-	f.good, f.believed = goodMisfit, acceptMisfit
-	if scale < coarseScale {
-		f.good, f.believed = coarseMisfit, coarseMisfit
+	f.good, f.coarse = goodMisfit, scale < coarseScale
+	if f.coarse {
+		f.good = coarseMisfit
 	}
 	f.fit = outlineFit{cam: &f.table.Camera, diff: f.diff, mat: mat, eye: t.Center(), scale: scale, reduced: float64(reduce)}
 	for i := range c.Entries {

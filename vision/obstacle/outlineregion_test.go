@@ -251,7 +251,7 @@ func TestASureMatchGoesBeforeOneThatFitsBetterByItsEdges(t *testing.T) {
 }
 
 func TestAMatchIsSureOnlyBeyondItsRivalsAndWithPrintThatIsNoShadow(t *testing.T) {
-	f := &Finder{believed: acceptMisfit}
+	f := &Finder{}
 	sure := vision.ObstacleView{Misfit: 0.5, Region: 0.02, Lit: 0.8, Visible: 1, Second: "other", Margin: 0.3}
 	assert.True(t, f.sureOf(&sure))
 	for name, spoil := range map[string]func(v *vision.ObstacleView){
@@ -268,6 +268,26 @@ func TestAMatchIsSureOnlyBeyondItsRivalsAndWithPrintThatIsNoShadow(t *testing.T)
 	clear := sure
 	clear.Misfit, clear.Margin = 0.3, 0.1
 	assert.True(t, f.sureOf(&clear), "the better the fit, the nearer a rival may come")
+}
+
+func TestFewerPixelsAskForAClearerChoice(t *testing.T) {
+	for _, c := range []struct {
+		coarse         bool
+		misfit, margin float64
+		want           bool
+	}{
+		{false, 0.20, 0.06, true},
+		{true, 0.20, 0.06, false},
+		{true, 0.20, 0.11, true},
+		{true, 0.36, 0.19, true},
+		{true, 0.41, 0.08, false},
+		{false, 0.44, 0.30, true},
+		{true, 0.46, 0.30, false},
+	} {
+		f := &Finder{coarse: c.coarse}
+		v := vision.ObstacleView{Entry: &catalogue.Entry{}, Visible: 1, Lit: 1, Misfit: c.misfit, Second: "other", Margin: c.margin}
+		assert.Equal(t, c.want, f.accepted(&v), "%+v", c)
+	}
 }
 
 func TestTokensThatAreAlikeAreThoseThatTheSearchMayConfuse(t *testing.T) {

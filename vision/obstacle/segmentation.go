@@ -31,6 +31,7 @@ const (
 	regionMat regionState = iota
 	regionBright
 	regionDark
+	regionShade // dark, and the mat shows, dimmed evenly
 	regionUnknown
 )
 
@@ -39,8 +40,8 @@ const (
 	regionLeast = 60  // mm²: what is smaller is no token
 )
 
-// find tells the cells of the picture that was weighed last.
-func (m *segmentation) find(t *matTest) {
+// find tells the cells of the picture that was weighed last. uneven is the energy above which a dark cell is no evenly dimmed mat.
+func (m *segmentation) find(t *matTest, uneven float32) {
 	if m.state == nil {
 		m.w, m.h = t.w, t.h
 		m.state = make([]regionState, len(t.z))
@@ -51,7 +52,7 @@ func (m *segmentation) find(t *matTest) {
 			m.state[k] = regionUnknown
 		}
 	}
-	m.mark(t)
+	m.mark(t, uneven)
 }
 
 func medianOf(v []float32, state []regionState) float32 {
@@ -67,7 +68,7 @@ func medianOf(v []float32, state []regionState) float32 {
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
 // cells, is many times what is usual. Next to something of much contrast the blur of the
 // lens is no part of it.
-func (m *segmentation) mark(t *matTest) {
+func (m *segmentation) mark(t *matTest, uneven float32) {
 	w, h := m.w, m.h
 	a, energy := t.a, t.wide // work
 	for k, z := range t.z {
@@ -121,6 +122,8 @@ func (m *segmentation) mark(t *matTest) {
 		case m.state[k] == regionUnknown || !set:
 		case a[k] > 1:
 			m.state[k] = regionBright
+		case t.shade[k] == plainShade && t.energy[k] <= uneven:
+			m.state[k] = regionShade
 		default:
 			m.state[k] = regionDark
 		}
@@ -190,11 +193,12 @@ func (r *regionShape) distance(x, y float64) float32 {
 
 // regionHypothesis is a pose judged by the map.
 type regionHypothesis struct {
-	shape  *regionShape
-	pose   geom.Pose
-	cost   float64    // wrong area over the length of the border that tells, mm
-	use    float64    // share of the border that tells
-	shadow geom.Point // mm
+	shape   *regionShape
+	pose    geom.Pose
+	cost    float64    // wrong area over the length of the border that tells, mm
+	use     float64    // share of the border that tells
+	shadow  geom.Point // mm
+	inShade bool       // it may lie in another thing's shadow: where the mat shows around it, dimmed evenly, counts for nothing
 }
 
 // shadows are the vectors along which a token's upper edge may cast its shadow, mm.
@@ -239,6 +243,7 @@ type borderCount struct {
 	missing, lit float64 // inside: mat, and bright within 3 mm of the border
 	bright, dark float64 // outside
 	shade        float64 // the dark that the token's shadow does not explain
+	even         float64 // of that, what shows the mat, dimmed evenly
 	unknown      float64 // on either side, within 2 mm of the border
 }
 
@@ -264,20 +269,23 @@ func (c *borderCount) inward(v *regionView, p *edgePoint) {
 func (c *borderCount) outward(v *regionView, p *edgePoint, s *regionShape, shadow geom.Point, dark *[]geom.Point) {
 	for t := 1.5; t < regionOut; t++ {
 		x, y := p.at.X+t*p.normal.X, p.at.Y+t*p.normal.Y
-		switch v.at(x, y) {
+		switch state := v.at(x, y); state {
 		case regionBright:
 			c.bright++
 		case regionUnknown:
 			if t < 2 {
 				c.unknown++
 			}
-		case regionDark:
+		case regionDark, regionShade:
 			c.dark++
 			if dark != nil {
 				*dark = append(*dark, geom.Point{X: x, Y: y})
 			}
 			if !s.shaded(x, y, shadow) {
 				c.shade++
+				if state == regionShade {
+					c.even++
+				}
 			}
 		}
 	}
@@ -291,7 +299,7 @@ func (v *regionView) holes(inner []geom.Point) float64 {
 		case regionMat:
 			holes++
 			seen++
-		case regionBright, regionDark:
+		case regionBright, regionDark, regionShade:
 			seen++
 		}
 	}
@@ -319,6 +327,8 @@ func (m *segmentation) judge(g *regionHypothesis, eye calibration.Vec3, dark *[]
 		c.outward(&v, &s.border[k], s, shadow, dark)
 		if c.dark >= 6 && c.lit >= 2 && c.missing == 0 { // it lies in the shadow of another thing
 			c.shade = 0
+		} else if g.inShade {
+			c.shade -= c.even
 		}
 		if c.unknown > 0 || c.bright >= 6 && c.missing == 0 {
 			if c.unknown == 0 {
@@ -411,7 +421,7 @@ func (m *segmentation) roughly(s *regionShape, pose geom.Pose, limit float64) fl
 		switch v.at(p.at.X+3*p.normal.X, p.at.Y+3*p.normal.Y) {
 		case regionBright:
 			sum += 0.7
-		case regionDark:
+		case regionDark, regionShade:
 			sum += 0.35
 		}
 		if sum > limit {
@@ -427,7 +437,7 @@ func (m *segmentation) search(shapes []*regionShape, b gray.Blob, eye calibratio
 	var places []geom.Point
 	for y := b.Box.Min.Y; y < b.Box.Max.Y; y += seekStep {
 		for x := b.Box.Min.X; x < b.Box.Max.X; x += seekStep {
-			if s := m.state[y*m.w+x]; s == regionBright || s == regionDark {
+			if s := m.state[y*m.w+x]; s == regionBright || s == regionDark || s == regionShade {
 				places = append(places, geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5})
 			}
 		}
@@ -467,13 +477,17 @@ func (m *segmentation) search(shapes []*regionShape, b gray.Blob, eye calibratio
 // A pose stands by its area alone where little of it is wrong, and every other entry, face
 // and pose has more. On 46 rendered pictures (2026-11-21) 3 to 9 % of the area was wrong for the
 // poses that edges could not decide and this does, 12 % and more for what fits other things best. Of simulated clutter one thing had
-// 0.78 mm, and the next best 0.20 more (2026-11-24); 26 right ones had 0.07 to 0.61 mm.
+// 0.78 mm, and the next best 0.20 more (2026-11-24); 26 right ones had 0.07 to 0.61 mm. Where the edges fit no better than
+// areaDoubt, the margin of nine right ones was 0.51 or more, of two obstacles that the catalogue lacked 0.19 or less (1601 to 1632,
+// 2026-11-28).
 const (
 	areaMost   = 0.80 // mm
 	areaShare  = 0.10 // of the token's area
 	areaBox    = 120  // mm: a hand's blob is too large to be searched
 	areaMargin = 0.13 // mm
 	areaClear  = 0.45 // mm: above it the next best must be worse by acceptSlope of what is wrong beyond it
+	areaDoubt  = 0.52 // misfit of the edges from which the next best must be worse by areaSure
+	areaSure   = 0.25 // mm
 	areaUse    = 0.7  // share of the border
 	areaMisfit = 0.62 // of the edges
 	areaMoved  = 3.0  // mm from where the edges would have it
@@ -499,7 +513,7 @@ type areaMatcher struct {
 // the area and of the edges, and as uncertain as they differ.
 func (f *areaMatcher) match(g *image.Gray, b gray.Blob, _ bool) (vision.ObstacleView, bool) {
 	f.byShip = nil
-	if f.believed < acceptMisfit || b.Box.Dx() > areaBox || b.Box.Dy() > areaBox { // too coarse a picture, or a hand
+	if f.coarse || b.Box.Dx() > areaBox || b.Box.Dy() > areaBox { // too coarse a picture, or a hand
 		return vision.ObstacleView{}, false
 	}
 	f.prepare()
@@ -515,11 +529,12 @@ func (f *areaMatcher) match(g *image.Gray, b gray.Blob, _ bool) (vision.Obstacle
 			break
 		}
 	}
-	if second != "" && margin < max(areaMargin, acceptSlope*(best.cost-areaClear)) {
+	if second != "" && !areaDecides(best.cost, margin, 0) {
 		return vision.ObstacleView{}, false
 	}
 	v, ok := f.refine(g, hypothesis{shape: best.shape.shape, pose: best.pose})
-	if !ok || v.Visible < acceptVisible || v.Misfit > areaMisfit || v.Pose.Distance(best.pose.Point) > areaMoved {
+	if !ok || v.Visible < acceptVisible || v.Misfit > areaMisfit || v.Pose.Distance(best.pose.Point) > areaMoved ||
+		second != "" && !areaDecides(best.cost, margin, v.Misfit) {
 		return vision.ObstacleView{}, false
 	}
 	seen := v
@@ -532,6 +547,15 @@ func (f *areaMatcher) match(g *image.Gray, b gray.Blob, _ bool) (vision.Obstacle
 	v.Area, v.Second, v.Margin = best.cost, second, margin
 	moveBetween(&v, best.pose)
 	return v, true
+}
+
+// areaDecides reports whether the next best is enough worse than what has least wrong area, by margin; cost and margin in mm.
+func areaDecides(cost, margin, misfit float64) bool {
+	least := max(areaMargin, acceptSlope*(cost-areaClear))
+	if misfit > areaDoubt {
+		least = max(least, areaSure)
+	}
+	return margin >= least
 }
 
 // byMiniature reports whether what the area decides on may be a ship's miniature, which differs from the mat all over, as print does.
@@ -547,7 +571,7 @@ func (f *areaMatcher) prepare() {
 		}
 	}
 	if !f.found {
-		f.regions.find(&f.test)
+		f.regions.find(&f.test, f.uneven)
 		f.found = true
 	}
 }
@@ -566,7 +590,7 @@ func (f *Finder) deniedByArea(v *vision.ObstacleView) bool {
 	f.areas.prepare()
 	for _, s := range f.areas.shapes {
 		if s.shape.entry == v.Entry && s.shape.flipped == v.Flipped {
-			h, dark := regionHypothesis{shape: s, pose: v.Pose}, []geom.Point{}
+			h, dark := regionHypothesis{shape: s, pose: v.Pose, inShade: v.Sure}, []geom.Point{}
 			f.areas.regions.castShadow(&h, f.fit.eye, &dark)
 			return h.cost > areaDenies
 		}

@@ -160,6 +160,52 @@ func TestAThingThatReachesBeyondAnOutlineIsNotThatEntry(t *testing.T) {
 	assert.False(t, f.deniedByArea(&v), "edges that fit well decide: glare may hide what lies inside")
 }
 
+// A rock that lay in a lamp's hard shadow was denied, because all around it was dark (1616 and 1631).
+func TestARockInAShadowIsDeniedOnlyIfWhatSurroundsItIsUneven(t *testing.T) {
+	f := &Finder{fit: outlineFit{eye: high}}
+	f.areas = areaMatcher{Finder: f, shapes: regionShapes(t), found: true}
+	s := face(t, f.areas.shapes, "hook", false)
+	v := vision.ObstacleView{Entry: s.shape.entry, Pose: geom.Pose{Point: geom.Point{X: 60, Y: 60}, Heading: 0.4}, Misfit: 0.4, Sure: true}
+	for _, c := range []struct {
+		around regionState
+		sure   bool
+		denied bool
+	}{
+		{regionMat, true, false},
+		{regionShade, true, false},
+		{regionShade, false, true},
+		{regionDark, true, true},
+	} {
+		f.areas.regions = *paintedMap(s, v.Pose, geom.Point{})
+		for k, state := range f.areas.regions.state {
+			switch state {
+			case regionMat:
+				f.areas.regions.state[k] = c.around
+			case regionBright: // printed dark
+				f.areas.regions.state[k] = regionDark
+			}
+		}
+		v.Sure = c.sure
+		assert.Equal(t, c.denied, f.deniedByArea(&v), "%+v", c)
+	}
+}
+
+func TestTheAreaDecidesAloneOnlyFarBeforeItsRivals(t *testing.T) {
+	for _, c := range []struct {
+		cost, margin, misfit float64
+		want                 bool
+	}{
+		{0.20, 0.14, 0.40, true},
+		{0.20, 0.12, 0.40, false},
+		{0.20, 0.19, 0.56, false}, // rocks that the catalogue lacked
+		{0.20, 0.26, 0.56, true},
+		{0.75, 0.20, 0.40, false},
+		{0.75, 0.24, 0.40, true},
+	} {
+		assert.Equal(t, c.want, areaDecides(c.cost, c.margin, c.misfit), "%+v", c)
+	}
+}
+
 // dial paints a round thing with a rim 4 mm wide, within which it looks like the mat for 3 mm.
 func (m *segmentation) dial(x, y, radius float64) {
 	for k := range m.state {
@@ -253,7 +299,7 @@ func TestWhatTheMatSurroundsIsNoMiniatureUnlessAPegEndsInIt(t *testing.T) {
 // A miniature that hangs over its base's edge, half of whose outline could be a rock under the base.
 func TestARockHalfUnderAShipIsBelievedOnlyIfItLayThereBefore(t *testing.T) {
 	base := square(100, 100, 20)
-	f := &Finder{believed: acceptMisfit, bases: []geom.Polygon{base}, exits: [][]geom.Point{{{X: 100, Y: 124}, {X: 100, Y: 128}}}}
+	f := &Finder{bases: []geom.Polygon{base}, exits: [][]geom.Point{{{X: 100, Y: 124}, {X: 100, Y: 128}}}}
 	for _, c := range []struct {
 		name    string
 		at      geom.Point

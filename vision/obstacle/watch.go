@@ -146,7 +146,7 @@ func (w *Watch) stillLies(f vision.Frame) bool {
 		return true
 	}
 	again, ok := w.finder.refit(f.Gray, v, geom.Point{})
-	if !ok || again.Misfit > max(w.finder.believed, v.Misfit+stillMisfit) {
+	if !ok || again.Misfit > max(acceptMisfit, v.Misfit+stillMisfit) {
 		return false
 	}
 	// Noise moves a fit by much less than its whole sigma.

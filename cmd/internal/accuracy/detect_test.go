@@ -126,7 +126,7 @@ func inGoodView(lines []geom.Line, got *vision.Located) bool {
 			}
 		}
 	}
-	return float64(bare) >= bandBare*float64(all)
+	return all > 0 && float64(bare) >= bandBare*float64(all) // between bases that nearly touch no mat is seen
 }
 
 // lines compares the obstruction of every pair of ships that were found, put into their true
@@ -373,4 +373,49 @@ func TestObstaclesReexposed(t *testing.T) {
 	assert.Zero(t, answers.wrong, "decided answers that the truth contradicts")
 	assert.Zero(t, total.falseNever, "lines that were called clear and are not")
 	assert.GreaterOrEqual(t, float64(total.kept), 0.95*float64(total.clear), "lines in good view that are answered")
+}
+
+// TestForeignObstaclesReexposed searches the same pictures with a catalogue that lacks every obstacle on the table: whatever is
+// recognised is wrong, and what lies there must be unknown or blind.
+func TestForeignObstaclesReexposed(t *testing.T) {
+	roots, mats := os.Getenv("SIGHTLINE_REEXPOSED"), os.Getenv("SIGHTLINE_EMPTY_MATS")
+	if roots == "" || mats == "" {
+		t.Skip("SIGHTLINE_REEXPOSED and SIGHTLINE_EMPTY_MATS name no folders of rendered pictures: see docs/accuracy.md")
+	}
+	whole, d := publishedCatalogue(t), markerDetector(t)
+	sum, total := &obstacleTally{name: "foreign"}, &lineTally{}
+	for _, truth := range renderedTruths(t, roots) {
+		dir := filepath.Dir(truth)
+		seed, camera := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)
+		if only := os.Getenv("SIGHTLINE_ONLY"); only != "" && !strings.Contains(","+only+",", ","+seed+"/"+camera+",") {
+			continue
+		}
+		empty := picturesOf(t, filepath.Join(mats, "e"+seed, camera), true)
+		if len(empty) == 0 {
+			continue
+		}
+		r, _ := readRendered(t, dir)
+		lacking := *whole
+		lacking.Entries = slices.DeleteFunc(slices.Clone(whole.Entries), func(e catalogue.Entry) bool {
+			return slices.ContainsFunc(r.obstacles(), func(o trueObstacle) bool { return o.name == e.Name })
+		})
+		r, got := locateReexposed(t, d, &lacking, dir, empty)
+		one := &obstacleTally{name: seed + "/" + camera}
+		one.add(r.obstacles(), got)
+		for _, lost := range one.lost {
+			if !strings.Contains(lost, "said to be unknown") {
+				t.Logf("%s: %s", one.name, lost)
+			}
+		}
+		sum.join(one)
+		total.join(lines(t, one.name, dir, r, got))
+	}
+	t.Log(sum)
+	t.Log("all", total)
+	for _, w := range total.wrong {
+		t.Log("    ", w)
+	}
+	assert.Zero(t, sum.silent, "obstacles that nothing was said of")
+	assert.Zero(t, sum.wrong+sum.invented, "wrong or invented obstacles")
+	assert.Zero(t, total.falseNever, "lines that were called clear and are not")
 }
