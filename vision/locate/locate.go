@@ -66,6 +66,14 @@ func New(t calibration.Table, o Options) (*Locator, error) {
 	return l, nil
 }
 
+// Recall says which obstacles lay on the mat before the locator saw pictures of it, or before pictures that showed nothing of it. A
+// ship may stand on them by now.
+func (l *Locator) Recall(lying []vision.ObstacleView) {
+	if l.obstacles != nil {
+		l.obstacles.Recall(lying)
+	}
+}
+
 // Locate finds the ships and the obstacles in a frame. The scene's poses carry their
 // covariance, systematic part included. It fails when the frame is not of the size that the
 // lens was calibrated for.

@@ -125,6 +125,17 @@ func newShape(e *catalogue.Entry, flipped bool) shape {
 	return s
 }
 
+// entryLike returns the catalogue's entry that is the same as one of an earlier catalogue; nil: there is none.
+func (f *Finder) entryLike(e *catalogue.Entry) *catalogue.Entry {
+	for i := range f.catalogue.Entries {
+		k := &f.catalogue.Entries[i]
+		if e != nil && k.Name == e.Name && k.Kind == e.Kind && k.Top == e.Top && slices.Equal(k.Outline, e.Outline) {
+			return k
+		}
+	}
+	return nil
+}
+
 // hypothesis is a place where an outline may lie.
 type hypothesis struct {
 	shape *shape

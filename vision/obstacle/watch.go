@@ -17,8 +17,10 @@ type Watch struct {
 	finder   *Finder // belongs to the background search while one runs
 	rest     rest.Detector
 	sight    vision.ObstacleSight
-	searched bool // sight is of the picture that rest keeps
-	next     int  // index of the obstacle that is checked next
+	lying    []vision.ObstacleView // what was recognised last; a search of a picture that shows nothing of the mat does not change it
+	recalled bool                  // since the background search began
+	searched bool                  // sight is of the picture that rest keeps
+	next     int                   // index of the obstacle that is checked next
 
 	// changed is set once a picture since the search differs. The last picture may look as before though a hand
 	// laid down a token meanwhile whose mean is as light as the mat.
@@ -50,7 +52,11 @@ func (w *Watch) update(f vision.Frame, bases []geom.Polygon) vision.ObstacleSigh
 	w.changed = w.changed || changed
 	if w.running != nil {
 		select {
-		case w.sight = <-w.running:
+		case sight := <-w.running:
+			lying := w.lying
+			if w.set(sight); w.recalled {
+				w.lying = lying
+			}
 			w.refined = w.refining || !w.sight.Noisy()
 			if !w.refining { // a mean has less noise than the pictures to come
 				w.rest.SetNoise(w.finder.diff.noise)
@@ -85,11 +91,30 @@ func (w *Watch) update(f vision.Frame, bases []geom.Polygon) vision.ObstacleSigh
 		return vision.ObstacleSight{Unseen: vision.UnseenLooking}
 	}
 	w.finder.rims = w.rims
-	w.sight = w.finder.search(f, bases, w.sight.Views)
+	w.set(w.finder.search(f, bases, w.lying))
 	w.sight.Captured = f.Captured
 	w.rest.SetNoise(w.finder.diff.noise)
 	w.searched = true
 	return w.sight
+}
+
+// set makes the result of a search the present one.
+func (w *Watch) set(sight vision.ObstacleSight) {
+	if w.sight = sight; sight.Unseen == "" || sight.Unseen == vision.UnseenHidden {
+		w.lying = sight.Views
+	}
+}
+
+// Recall says which obstacles lay there before the pictures that another calibration, or nothing that can be believed, was seen in: a
+// search of its own might not recognise those on which a ship stands now. The next picture is searched.
+func (w *Watch) Recall(lying []vision.ObstacleView) {
+	w.lying = nil
+	for _, v := range lying {
+		if v.Entry = w.finder.entryLike(v.Entry); v.Entry != nil {
+			w.lying = append(w.lying, v)
+		}
+	}
+	w.changed, w.recalled = true, true
 }
 
 // accumulate adds a picture to the mean, or starts a new mean when the table does not rest.
@@ -121,8 +146,8 @@ func (w *Watch) current(f vision.Frame) vision.ObstacleSight {
 // else uses the finder until the search ends.
 func (w *Watch) startSearch(f vision.Frame, bases []geom.Polygon) {
 	found := make(chan vision.ObstacleSight, 1) // buffered, so that the search ends even if no one reads its result
-	w.running = found
-	finder, known := w.finder, w.sight.Views
+	w.running, w.recalled = found, false
+	finder, known := w.finder, w.lying
 	finder.rims = w.rims
 	f.Color = nil // unused: the search must not keep its memory
 	go func() {

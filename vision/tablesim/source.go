@@ -282,7 +282,8 @@ type Source struct {
 	change atomic.Pointer[func(*Table)] // of Disturb, to be applied
 	shown  *Table                       // the table once it was disturbed; nil: table
 	nudged bool
-	bared  uint64 // pictures taken by Bare
+	stage  func(*Table) // of Arrange; nil: none
+	bared  uint64       // pictures taken by Bare
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -350,6 +351,9 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	s.layPaper(t, s.seq)
 	s.layJig(t, s.seq)
 	t.Projector = s.projected()
+	if s.stage != nil {
+		s.stage(t)
+	}
 	if err := s.holdBoard(t, s.seq); err != nil {
 		return vision.Frame{}, err
 	}
@@ -420,6 +424,10 @@ func (s *Source) Hold(b *HeldBoard) {
 // Light multiplies the light of the room, as a camera model records it, from the next frame on. It
 // belongs to the goroutine of Next.
 func (s *Source) Light(factor float64) { s.light = factor }
+
+// Arrange calls change with the table before each frame, after the script has set its ships and hands:
+// change may set other ones. It belongs to the goroutine of Next. TruthAt knows nothing of it.
+func (s *Source) Arrange(change func(*Table)) { s.stage = change }
 
 // Seek makes the next frame the one after the given number. It belongs to the goroutine of Next.
 func (s *Source) Seek(seq uint64) { s.seq = seq }

@@ -35,12 +35,20 @@ type lookLocator interface {
 	ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.Ship, vision.ShipView, bool, error)
 }
 
+// obstacleLocator is a locator that watches the obstacles: locate.Locator.
+type obstacleLocator interface {
+	Recall(lying []vision.ObstacleView)
+}
+
 // Locate is the stage that finds ships and obstacles in one picture.
 type Locate struct {
 	newLocator func(calibration.Table) (Locator, error)
 
 	locator Locator // nil: no registration
 	problem string  // why searching the last picture failed; "": it did not
+
+	lying   []vision.ObstacleView // the obstacles, as the last picture showed them that can be believed
+	doubted bool                  // the locator has seen none since, or is another one
 }
 
 // install makes the locator for a table.
@@ -49,16 +57,24 @@ func (l *Locate) install(t calibration.Table) error {
 	if err != nil {
 		return err
 	}
-	l.locator = locator
+	l.locator, l.doubted = locator, true
 	return nil
 }
 
-// Update searches a picture.
-func (l *Locate) Update(f vision.Frame) (vision.Located, error) {
+// Update searches a picture. A doubtful one may not show the table where the registration puts it.
+func (l *Locate) Update(f vision.Frame, doubtful bool) (vision.Located, error) {
+	if watch, ok := l.locator.(obstacleLocator); ok && l.doubted && !doubtful {
+		watch.Recall(l.lying)
+	}
+	l.doubted = doubtful
 	located, err := l.locator.Locate(f)
 	l.problem = ""
 	if err != nil {
 		l.problem = err.Error()
+	}
+	located.Doubtful = doubtful
+	if o := located.Obstacles; o != nil && o.Unseen == "" && !doubtful {
+		l.lying = o.Views
 	}
 	return located, err
 }
@@ -181,8 +197,8 @@ func (e *EdgeSearch) standsThere(ship *engine.Ship) bool {
 const swapTime = 500 * time.Millisecond
 
 // sameShip reports whether the base found where a ship was last seen is that ship, and not another one that was out of sight too, or
-// in someone's hand, and looks the same there: by its card, or because only the edges of both are known. It is surely the same only if it, and the others, stand exactly where
-// they stood.
+// in someone's hand, and looks the same there: by its card, or because only the edges of both are known. It is surely the same only if
+// it, and the others, stand exactly where they stood.
 func (e *EdgeSearch) sameShip(k *vision.Track, found *engine.Ship) bool {
 	if e.swaps == nil {
 		return true

@@ -240,7 +240,7 @@ func (p *Pipeline) drop() {
 
 // search locates, tracks and measures the ships in a picture.
 func (p *Pipeline) search(f vision.Frame, now time.Time) {
-	located, err := p.locate.Update(f)
+	located, err := p.locate.Update(f, p.doubtful())
 	if err != nil {
 		p.publishFrame(f, now)
 		return
@@ -254,7 +254,6 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	widenUnnamed(&located, widen)
 	rules := p.o.Game.Rules()
 	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
-	located.Doubtful = p.doubtful()
 	edges := p.locate.edgeSearch(f, &located, widen)
 	p.place(edges)
 	for _, id := range p.stock.update(edges, p.ownTracks()) {

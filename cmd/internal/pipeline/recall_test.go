@@ -1,0 +1,57 @@
+package pipeline
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/live"
+	"sightline/engine/geom"
+	"sightline/vision/tablesim"
+)
+
+// A ship stands on a rock when the camera is pushed, or the light goes off: a search that knows nothing of the rock takes what stands out
+// of it for the ship's miniature, and calls the lines across it clear.
+func TestARockUnderAShipOutlastsAPushOfTheCamera(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it renders and searches pictures")
+	}
+	w := newFaultyTable(t, 688, 640, 14, true, func(o *tablesim.Options) { o.Still = true })
+	truth, err := w.source.TruthAt(1)
+	require.NoError(t, err)
+	ships, rock := slices.Clone(truth.Scene.Ships), truth.Scene.Obstacles[0]
+	w.source.Arrange(func(t *tablesim.Table) { t.Scene.Ships = slices.Clone(ships) })
+	rocks := func(pictures int) (n int) {
+		for range pictures {
+			w.next()
+		}
+		require.Equal(t, live.OK, w.view.Health.Code, "%+v", w.view.Health)
+		return len(w.view.Located.Scene.Obstacles)
+	}
+	require.Equal(t, 1, rocks(12))
+	ships[0].Pose = geom.Pose{Point: geom.Point{X: rock.Pose.X + 5, Y: rock.Pose.Y - 8}, Heading: 1}
+	require.Equal(t, 1, rocks(10))
+
+	middle := geom.Point{X: float64(w.source.Layout().Width) / 2, Y: float64(w.source.Layout().Height) / 2}
+	for name, by := range map[string]geom.Point{"a little": {X: 1, Y: -2}, "far": {X: -12, Y: 8}} {
+		pushed := movedCamera(w.source.Camera(), by, 0.5*geom.Degree, middle)
+		w.source.Disturb(func(t *tablesim.Table) { t.Camera = pushed })
+		assert.Equal(t, 1, rocks(15), name)
+	}
+	w.source.Disturb(func(t *tablesim.Table) { t.Camera, t.Look.Light = w.source.Camera(), 0.002 })
+	for range 8 {
+		w.next()
+	}
+	require.Equal(t, live.Dark, w.view.Health.Code)
+	w.source.Disturb(func(*tablesim.Table) {})
+	assert.Equal(t, 1, rocks(15), "after the dark")
+
+	ships[0].Pose = truth.Scene.Ships[0].Pose
+	require.Equal(t, 1, rocks(12))
+	w.source.Arrange(func(t *tablesim.Table) { t.Scene.Obstacles = nil })
+	pushed := movedCamera(w.source.Camera(), geom.Point{X: 2}, 0, middle)
+	w.source.Disturb(func(t *tablesim.Table) { t.Camera = pushed })
+	assert.Zero(t, rocks(15), "what is gone is not remembered")
+}
