@@ -2,7 +2,7 @@
 // the program's clock and the options, and of nothing else. Plain ES2018, as all of the overlay: OBS brings an old
 // browser.
 
-export const staleAfter = 3000; // ms; the box says something at least every second
+const staleAfter = 3000; // ms; the box says something at least every second
 const atOnce = 1000; // ms after the director's press in which the state to freeze must come
 const ahead = 2000; // ms that a state may seem to come from the future: two clocks
 
