@@ -100,7 +100,7 @@ const (
 	MarkerSize   = 40 * geom.Millimeter
 	MarkerMargin = 8 * geom.Millimeter // white border: the black square starts here
 	MarkerCard   = MarkerSize + 2*MarkerMargin
-	MarkerZ      = 0.2 * geom.Millimeter
+	markerZ      = 0.2 * geom.Millimeter
 )
 
 // MatSide is the standard play area, 3 ft square (rules/dimensions: 914.4 mm).
@@ -120,7 +120,7 @@ func DefaultLayout(width, height geom.Length) Layout {
 	l := Layout{Width: width, Height: height}
 	for i, p := range at {
 		l.Markers = append(l.Markers, Marker{
-			ID: i, Center: geom.Point{X: float64(p[0]), Y: float64(p[1])}, Size: MarkerSize, Z: MarkerZ,
+			ID: i, Center: geom.Point{X: float64(p[0]), Y: float64(p[1])}, Size: MarkerSize, Z: markerZ,
 		})
 	}
 	return l

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// FirstCorner is the id of the mat's near left corner in the layout of a mat without markers; the others follow
+	// firstCorner is the id of the mat's near left corner in the layout of a mat without markers; the others follow
 	// counter-clockwise. No printed marker of family 36h11 has it: they end at 586.
-	FirstCorner = 1000
+	firstCorner = 1000
 
 	// MatSigma, in mm, is the sigma of a mat's corner from its stated size: mats are cut to a millimetre or two, and their
 	// corners are rounded.
 	MatSigma = 1.5
 
-	// MatScaleSigma is the relative error of a mat's size: 1.5 mm of 914.
-	MatScaleSigma = 0.0016
+	// matScaleSigma is the relative error of a mat's size: 1.5 mm of 914.
+	matScaleSigma = 0.0016
 
 	// ClickSigma, in px, is the sigma of a person pointing at a corner of the mat.
 	ClickSigma = 1.0
@@ -33,14 +33,14 @@ func CornerLayout(width, height geom.Length) calibration.Layout {
 		XY: MatSigma, Turn: calibration.DefaultPlacement.Turn, Z: calibration.DefaultPlacement.Z, Size: calibration.DefaultPlacement.Size,
 	}}
 	for i, c := range l.Corners() {
-		l.Markers = append(l.Markers, calibration.Marker{ID: FirstCorner + i, Center: c, Size: cornerSize})
+		l.Markers = append(l.Markers, calibration.Marker{ID: firstCorner + i, Center: c, Size: cornerSize})
 	}
 	return l
 }
 
 // IsCorners reports whether a layout is that of a mat without markers.
 func IsCorners(l calibration.Layout) bool {
-	return len(l.Markers) > 0 && l.Markers[0].ID >= FirstCorner
+	return len(l.Markers) > 0 && l.Markers[0].ID >= firstCorner
 }
 
 // Corners returns the input for the mat's four corners as a person pointed at them in a picture of the given size: near
@@ -57,7 +57,7 @@ func Corners(matWidth, matHeight geom.Length, at []geom.Pixel, sigma float64, wi
 		sigma = ClickSigma
 	}
 	// Four readings of one point with twice the sigma are together as exact as one.
-	in := Input{Layout: CornerLayout(matWidth, matHeight), Width: width, Height: height, CornerSigma: 2 * sigma, ScaleSigma: MatScaleSigma,
+	in := Input{Layout: CornerLayout(matWidth, matHeight), Width: width, Height: height, CornerSigma: 2 * sigma, ScaleSigma: matScaleSigma,
 		loose: map[int][2]float64{}}
 	corners := in.Layout.Corners()
 	plane, ok := calibration.FitHomography(corners[:], at[:4])
@@ -69,7 +69,7 @@ func Corners(matWidth, matHeight geom.Length, at []geom.Pixel, sigma float64, wi
 	}
 	v := View{Name: "the mat's corners"}
 	for i, px := range at {
-		v.Seen = append(v.Seen, calibration.MarkerSighting{ID: FirstCorner + i, Corners: [4]geom.Pixel{px, px, px, px}})
+		v.Seen = append(v.Seen, calibration.MarkerSighting{ID: firstCorner + i, Corners: [4]geom.Pixel{px, px, px, px}})
 	}
 	in.Views = []View{v}
 	return in, nil
@@ -100,7 +100,7 @@ func (in *Input) edgePoint(plane *calibration.Homography, px geom.Pixel) {
 			}
 		}
 	}
-	id := FirstCorner + len(in.Layout.Markers)
+	id := firstCorner + len(in.Layout.Markers)
 	in.Layout.Markers = append(in.Layout.Markers, calibration.Marker{ID: id, Center: best, Size: cornerSize})
 	in.loose[id] = sigma
 }

@@ -31,7 +31,7 @@ type Strip struct {
 // marker of 30 mm has cells of 3.75 mm, more than three pixels when a 1280×720 camera
 // sees a whole mat.
 const (
-	TagSize       = 30 * geom.Millimeter
+	tagSize       = 30 * geom.Millimeter
 	Length        = 200 * geom.Millimeter // from marker A to marker B
 	Bar           = 220 * geom.Millimeter // from end to end
 	checkHeight   = 240 * geom.Millimeter
@@ -54,7 +54,7 @@ func DefaultCard() (card Card) {
 		s.Name, s.Width, s.Height = name, checkWidth, checkHeight
 		s.Bar = [2]geom.Point{{X: float64(checkBarX), Y: end}, {X: float64(checkBarX), Y: end + float64(Bar)}}
 		for k, p := range at {
-			s.Tags[k] = calibration.Marker{ID: calibration.CheckCardIDs + 3*i + k, Center: p, Size: TagSize}
+			s.Tags[k] = calibration.Marker{ID: calibration.CheckCardIDs + 3*i + k, Center: p, Size: tagSize}
 		}
 	}
 	return card

@@ -33,6 +33,9 @@ type Slop struct {
 	Turn  geom.Angle
 }
 
+// UsualSlop is how precisely people usually lay templates and set ships down.
+var UsualSlop = Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
+
 // The least slop: the rounding of a scene's numbers.
 const (
 	leastPlace = 1e-3 * geom.Millimeter

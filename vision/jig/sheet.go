@@ -32,13 +32,13 @@ const (
 	Paper = 0.15 * geom.Millimeter
 )
 
-// Notches are where the arms are cut back, from and to along an arm in mm, so that the guides of bases of all three sizes
+// notches are where the arms are cut back, from and to along an arm in mm, so that the guides of bases of all three sizes
 // have room: those of a small base lie 6.4 to 9.9 and 30.1 to 33.6 mm from its corner, of a medium 16.4 to 19.9 and 40.1 to
-// 43.6, of a large 26.4 to 29.9 and 50.1 to 53.6. NotchDeep is how far: guides stand 1.8 mm out.
-var Notches = [...][2]float64{{6, 20.3}, {26, 34}, {39.7, 54}}
+// 43.6, of a large 26.4 to 29.9 and 50.1 to 53.6. notchDeep is how far: guides stand 1.8 mm out.
+var notches = [...][2]float64{{6, 20.3}, {26, 34}, {39.7, 54}}
 
-// NotchDeep is how deep the notches are, in mm.
-const NotchDeep = 3.0
+// notchDeep is how deep the notches are, in mm.
+const notchDeep = 3.0
 
 // The uncertainty of a base's pose against the stop. A base is pushed against a card's edge to 0.15 mm. An error that all four
 // turns share, such as where the arms are glued, moves the four views in four directions and cancels in their mean. For the
@@ -72,8 +72,8 @@ func Arms() (out [2][]geom.Point) {
 // arm returns an arm along x that begins at a place.
 func arm(from float64) []geom.Point {
 	out := []geom.Point{{X: from, Y: -ArmWidth}, {X: from}}
-	for _, n := range Notches {
-		out = append(out, geom.Point{X: n[0]}, geom.Point{X: n[0], Y: -NotchDeep}, geom.Point{X: n[1], Y: -NotchDeep}, geom.Point{X: n[1]})
+	for _, n := range notches {
+		out = append(out, geom.Point{X: n[0]}, geom.Point{X: n[0], Y: -notchDeep}, geom.Point{X: n[1], Y: -notchDeep}, geom.Point{X: n[1]})
 	}
 	return append(out, geom.Point{X: ArmLength}, geom.Point{X: ArmLength, Y: -ArmWidth})
 }

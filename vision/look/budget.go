@@ -10,9 +10,9 @@ import (
 
 // The terms of a budget that a card has instead of a token's.
 const (
-	TermFit      = "fit"
+	termFit      = "fit"
 	TermJig      = "jig"
-	TermSlip     = "card slip"
+	termSlip     = "card slip"
 	TermBorrowed = "another copy's look"
 	TermCard     = "card height"
 )
@@ -63,7 +63,7 @@ func (b *Budget) At(p geom.Point) (calibration.Terms, bool) {
 	term := func(name string, nature calibration.Nature, sigma geom.Length, source string) calibration.Term {
 		return calibration.Term{Name: name, Nature: nature, Input: fmt.Sprintf("%.2g mm", float64(sigma)), Source: source, Cov: round(sigma)}
 	}
-	out := calibration.Terms{term(TermFit, calibration.Random, fitFloor, "the least; a fit states its own")}
+	out := calibration.Terms{term(termFit, calibration.Random, fitFloor, "the least; a fit states its own")}
 	for _, t := range all {
 		switch t.Name {
 		case calibration.TermPixel, calibration.TermPrint, calibration.TermInsert:
@@ -78,6 +78,6 @@ func (b *Budget) At(p geom.Point) (calibration.Terms, bool) {
 	jig, jigSource := b.jig()
 	borrowed, borrowedSource := b.borrowed()
 	return append(out, term(TermJig, calibration.Own, jig, jigSource),
-		term(TermSlip, calibration.Own, SlipSigma, "in its frame since then"),
+		term(termSlip, calibration.Own, slipSigma, "in its frame since then"),
 		term(TermBorrowed, calibration.Own, borrowed, borrowedSource)), true
 }

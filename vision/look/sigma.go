@@ -14,10 +14,10 @@ const (
 	fitFloor     = 0.08 * geom.Millimeter
 	fitFloorTurn = 0.10 * geom.Degree
 
-	// SlipSigma is the slip of a card in its frame since its look was learnt: uniform within a play of 0.25 mm and
+	// slipSigma is the slip of a card in its frame since its look was learnt: uniform within a play of 0.25 mm and
 	// 0.35°.
-	SlipSigma = 0.14 * geom.Millimeter
-	SlipTurn  = 0.20 * geom.Degree
+	slipSigma = 0.14 * geom.Millimeter
+	slipTurn  = 0.20 * geom.Degree
 
 	// BorrowedSigma is the difference between the positions of two copies' cards in their frames.
 	BorrowedSigma = 0.22 * geom.Millimeter
@@ -61,7 +61,7 @@ func (f *Finder) covariance(s *Sight, borrowed bool) geom.Cov3 {
 		out[i] += v
 	}
 	add(&out, s.Look.Known.Place, s.Look.Known.Turn)
-	add(&out, SlipSigma, SlipTurn)
+	add(&out, slipSigma, slipTurn)
 	if borrowed {
 		add(&out, BorrowedSigma, BorrowedTurn)
 	}

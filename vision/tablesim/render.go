@@ -66,7 +66,7 @@ func newRenderer(t *Table) (*renderer, error) {
 	r.sums = make([]uint64, r.tw*r.th)
 	n := t.Look.Samples
 	if n == 0 {
-		n = DefaultSamples
+		n = defaultSamples
 	}
 	// A rotated grid: n×n rays that all differ in x and in y, so that an edge along a pixel row is
 	// measured to 1/n² of a pixel instead of 1/n.

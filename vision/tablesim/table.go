@@ -171,11 +171,11 @@ type Look struct {
 	FullWell  float64 // electrons at full scale (shot noise); 0: none
 	ReadNoise float64 // sigma as a share of full scale; 0: none
 
-	Samples int // n: up to n×n rays for one pixel; 0: DefaultSamples
+	Samples int // n: up to n×n rays for one pixel; 0: defaultSamples
 }
 
-// DefaultSamples is the default of Look.Samples.
-const DefaultSamples = 5
+// defaultSamples is the default of Look.Samples.
+const defaultSamples = 5
 
 // DefaultLook returns a usual look: a dark mat in even light, a sharp lens.
 func DefaultLook() Look {

@@ -31,8 +31,8 @@ import (
 	"sightline/vision/capture"
 )
 
-// DefaultConfigPath is the configuration file if none is named. It may be absent.
-const DefaultConfigPath = "sightline.toml"
+// defaultConfigPath is the configuration file if none is named. It may be absent.
+const defaultConfigPath = "sightline.toml"
 
 // Config is the typed configuration. docs/configuration.md describes every key of sightline.toml.
 type Config struct {
@@ -211,7 +211,7 @@ func DefaultConfig() Config {
 func LoadConfig(path string) (Config, error) {
 	name := path
 	if name == "" {
-		name = DefaultConfigPath
+		name = defaultConfigPath
 	}
 	f, err := regularfile.Open(name)
 	if err != nil {

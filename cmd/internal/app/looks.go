@@ -19,7 +19,7 @@ import (
 
 // The folder of the ships' looks if the configuration names none. The simulated table has its own.
 const (
-	DefaultLooksPath   = "calibration/looks"
+	defaultLooksPath   = "calibration/looks"
 	SimulatedLooksPath = "calibration/simulated-looks"
 )
 
@@ -31,7 +31,7 @@ func looksDir(c Config) string {
 	case strings.HasPrefix(c.Camera.Source, "sim:"):
 		return filepath.FromSlash(SimulatedLooksPath)
 	}
-	return filepath.FromSlash(DefaultLooksPath)
+	return filepath.FromSlash(defaultLooksPath)
 }
 
 // knownLooks holds the looks in a folder. If the folder becomes unreadable, the looks last read

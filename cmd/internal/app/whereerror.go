@@ -25,7 +25,7 @@ func (o Overrides) InFile(path string, err error) error {
 		return err
 	}
 	if path == "" {
-		path = DefaultConfigPath
+		path = defaultConfigPath
 	}
 	text, readErr := regularfile.Read(path, maxConfig)
 	if readErr != nil {

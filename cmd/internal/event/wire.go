@@ -252,10 +252,10 @@ func (h *Health) Clean() error {
 		}
 	}
 	for _, t := range texts {
-		*t = Line(*t)
+		*t = lineOf(*t)
 	}
 	return nil
 }
 
-// Line cleans a table's text to fit in a line of a page.
-func Line(text string) string { return cut(sentence.Printable(text, '\uFFFD')) }
+// lineOf cleans a table's text to fit in a line of a page.
+func lineOf(text string) string { return cut(sentence.Printable(text, '\uFFFD')) }

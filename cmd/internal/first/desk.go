@@ -23,8 +23,8 @@ import (
 //go:embed static
 var static embed.FS
 
-// SimulatedSource is the source of the simulated table, which every machine has.
-const SimulatedSource = "sim:"
+// simulatedSource is the source of the simulated table, which every machine has.
+const simulatedSource = "sim:"
 
 // Options are the dependencies of the page.
 type Options struct {
@@ -155,7 +155,7 @@ func (d *Desk) state(w http.ResponseWriter, r *http.Request) {
 		j.Found = append(j.Found, d.found(s, &f))
 	}
 	j.Found = append(j.Found, foundJSON{
-		Source: SimulatedSource, Name: "Simulated table", Modes: "no camera: a scripted game to try everything with", InUse: f.Simulated,
+		Source: simulatedSource, Name: "Simulated table", Modes: "no camera: a scripted game to try everything with", InUse: f.Simulated,
 	})
 	web.WriteJSON(w, http.StatusOK, j)
 }
@@ -251,7 +251,7 @@ func (d *Desk) do(in intentJSON) (says string, err error) {
 // useCamera restarts with a camera of the list.
 func (d *Desk) useCamera(source string) (string, error) {
 	chosen := Camera{Source: source, Name: "Simulated table"}
-	if source != SimulatedSource {
+	if source != simulatedSource {
 		all, _ := d.cameras.known()
 		known := false
 		for _, s := range all {
@@ -288,7 +288,7 @@ func (d *Desk) useCamera(source string) (string, error) {
 
 // simulated reports whether a source is no camera. It is then never calibrated.
 func simulated(source string) bool {
-	return source == "" || strings.HasPrefix(source, SimulatedSource)
+	return source == "" || strings.HasPrefix(source, simulatedSource)
 }
 
 // sheetsAddress returns the address of the document to print, which changes with the scale.

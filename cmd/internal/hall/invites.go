@@ -54,8 +54,8 @@ type Invite struct {
 const (
 	invitesFile = "tables.json"
 	invitesMost = 1 << 20 // bytes
-	// InviteLongest is the longest validity of an invitation.
-	InviteLongest = 366 * 24 * time.Hour
+	// inviteLongest is the longest validity of an invitation.
+	inviteLongest = 366 * 24 * time.Hour
 )
 
 // OpenInvites opens the invites of a state folder, and makes the folder if needed.
@@ -177,7 +177,7 @@ func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitati
 	if err := event.CheckName("table", table); err != nil {
 		return event.Invitation{}, err
 	}
-	if holds < time.Minute || holds > InviteLongest {
+	if holds < time.Minute || holds > inviteLongest {
 		return event.Invitation{}, fmt.Errorf("for: expected a minute to a year, got %v", holds)
 	}
 	key, err := nkeys.CreateUser()

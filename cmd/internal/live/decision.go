@@ -48,7 +48,7 @@ func OpenQuestions(s *State, r Ruled) []OpenQuestion {
 			"Measured by hand with the range ruler inside the arc."})
 	}
 	if ok && (a.InArc == engine.Indeterminate || a.InArc == engine.NoView) {
-		out = append(out, OpenQuestion{"in_arc", "the " + ArcName(a.Arc) + " arc", arcText(s), []string{"yes", "no"},
+		out = append(out, OpenQuestion{"in_arc", "the " + arcName(a.Arc) + " arc", arcText(s), []string{"yes", "no"},
 			"Sighted along the printed line of the arc."})
 	}
 	if !mayAttackThrough(s, r) {

@@ -106,7 +106,7 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 	switch {
 	case out.moves():
 		out.Target = ""
-		out.Move, err = CanonicalMove(out.Doing, out.Move)
+		out.Move, err = canonicalMove(out.Doing, out.Move)
 	case out.Doing == DoLock && r == engine.Rules1e:
 		out.Move = ""
 		if out.Target == "" || out.Target == out.Ship {
@@ -130,7 +130,7 @@ func (s *State) CheckDeclaration(d Declaration) (Declaration, error) {
 		return out, &Refusal{ErrInvalid, sentence.Of(err)}
 	}
 	for _, id := range []string{out.Ship, out.Target} {
-		group, _ := ObjectOf(&s.Located.Scene, id)
+		group, _ := objectOf(&s.Located.Scene, id)
 		if id != "" && s.Located.Scene.Ship(id) == nil && (out.Doing != DoBlast || group != GroupDevice) {
 			return out, &Refusal{ErrOvertaken, sentence.Upper(sentence.Shorten(id)) + " is not on the table."}
 		}
@@ -157,8 +157,8 @@ func (s *State) checkAbility(d *Declaration) error {
 	return nil
 }
 
-// CanonicalMove returns a move as the engine writes it.
-func CanonicalMove(doing Doing, asked string) (string, error) {
+// canonicalMove returns a move as the engine writes it.
+func canonicalMove(doing Doing, asked string) (string, error) {
 	switch doing {
 	case DoManeuver:
 		m, err := move.ParseManeuver(asked)

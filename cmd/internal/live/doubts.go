@@ -40,7 +40,7 @@ func (s *State) Doubts() (out []Doubt) {
 	if !ok {
 		return out
 	}
-	arc := ArcName(a.Arc)
+	arc := arcName(a.Arc)
 	if a.InArc == engine.Indeterminate {
 		add("The "+arc+" arc", "the edge of the arc", a.Margin, a.Sigma)
 	}

@@ -58,7 +58,7 @@ func (s *State) Headline() Headline {
 	if s.rangeOnly() {
 		return rangeHeadline(&s.Pair.Range, "")
 	}
-	arc := ArcName(s.Choice.Arc)
+	arc := arcName(s.Choice.Arc)
 	a, ok := s.ArcOf()
 	switch {
 	case !ok:

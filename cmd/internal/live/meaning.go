@@ -88,7 +88,7 @@ func (s *State) lockMeaning() Meaning {
 // MeaningOf returns what a pair's verdict means for an attack with a weapon in an arc. The
 // caller must have checked that the agreement permits the answer.
 func (s *State) MeaningOf(p *engine.PairVerdict, arc engine.Arc, w Weapon) Meaning {
-	m := shot{s: s, p: p, w: w, rules: s.Located.Scene.Rules, arc: ArcName(arc)}
+	m := shot{s: s, p: p, w: w, rules: s.Located.Scene.Rules, arc: arcName(arc)}
 	for _, id := range []string{p.From, p.To} {
 		if why := s.Play.OutOfPlay(id); why != "" {
 			return m.noShot("%s", why)
@@ -146,7 +146,7 @@ func (m *shot) bullseye(own *PlayShip) Meaning {
 		return Meaning{engine.NoView, fmt.Sprintf("Not known: the camera does not see enough of %s and %s.", m.p.From, m.p.To)}
 	}
 	out := m.s.MeaningOf(m.p, front, m.w)
-	out.Text = fmt.Sprintf("%s is %s the bullseye arc. In the %s arc: %s", m.p.To, where, ArcName(front), out.Text)
+	out.Text = fmt.Sprintf("%s is %s the bullseye arc. In the %s arc: %s", m.p.To, where, arcName(front), out.Text)
 	return out
 }
 

@@ -25,8 +25,8 @@ func partOf(object, token string) bool {
 	return object == token || strings.HasPrefix(object, token+".")
 }
 
-// ObjectOf returns the group and the kind of an object; "" if there is none with that id.
-func ObjectOf(s *engine.Scene, id string) (group, kind string) {
+// objectOf returns the group and the kind of an object; "" if there is none with that id.
+func objectOf(s *engine.Scene, id string) (group, kind string) {
 	for i := range s.Obstacles {
 		if s.Obstacles[i].ID == id {
 			return groupObstacle, s.Obstacles[i].Kind
@@ -75,7 +75,7 @@ func (s *State) objects() (out []Object) {
 func (s *State) object(o *engine.ObjectVerdict) Object {
 	scene := &s.Located.Scene
 	out := Object{ID: o.To, Range: o.Range}
-	out.Group, out.Kind = ObjectOf(scene, o.To)
+	out.Group, out.Kind = objectOf(scene, o.To)
 	most := 1 // G228, G232
 	switch {
 	case scene.Rules != engine.Rules25:
@@ -97,7 +97,7 @@ func (s *State) object(o *engine.ObjectVerdict) Object {
 	case engine.Indeterminate:
 		out.Text = "too close to call whether it is near enough to " + out.Act
 	}
-	out.NoLock = NewRestriction(s.Result.Restrictions("lock", o.From, o.To))
+	out.NoLock = newRestriction(s.Result.Restrictions("lock", o.From, o.To))
 	if no := out.NoLock; no != nil && out.May != engine.No && out.Act == "lock" {
 		out.May, out.Text = no.Outcome, no.Text
 		if no.certain() {

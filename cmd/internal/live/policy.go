@@ -155,7 +155,7 @@ func (p *Policy) Object(s *engine.Scene, ship, object string) bool {
 
 // permitsObject reports whether a declaration lets players measure from a ship to an object.
 func (w *Declaration) permitsObject(s *engine.Scene, ship, object string) bool {
-	group, kind := ObjectOf(s, object)
+	group, kind := objectOf(s, object)
 	switch w.Doing {
 	case DoLock: // scenario features are no objects (G79, G218, G219)
 		return s.Rules == engine.Rules25 && w.Ship == ship && group != GroupMarker

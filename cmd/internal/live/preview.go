@@ -91,7 +91,7 @@ func (t *MoveRequest) check() (err error) {
 	if err := checkShip(t.Ship); err != nil {
 		return err
 	}
-	t.Move, err = CanonicalMove(t.Doing, t.Move)
+	t.Move, err = canonicalMove(t.Doing, t.Move)
 	return err
 }
 

@@ -144,7 +144,7 @@ func (t *MovePreview) restricted(act string) *Restriction {
 	if t.After == nil {
 		return nil
 	}
-	return NewRestriction(t.After.Result.Restrictions(act, t.Ship, ""))
+	return newRestriction(t.After.Result.Restrictions(act, t.Ship, ""))
 }
 
 func isUnder(u string) bool { return strings.HasPrefix(u, "the device under ") }

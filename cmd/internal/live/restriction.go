@@ -18,9 +18,9 @@ type Restriction struct {
 // certain reports whether the rules surely forbid the act.
 func (r *Restriction) certain() bool { return r.Outcome == engine.Yes }
 
-// NewRestriction joins the restrictions on an act; nil: there are none. Where one is certain,
+// newRestriction joins the restrictions on an act; nil: there are none. Where one is certain,
 // those that are not are left out.
-func NewRestriction(all []engine.ShipRestriction) *Restriction {
+func newRestriction(all []engine.ShipRestriction) *Restriction {
 	if len(all) == 0 {
 		return nil
 	}
@@ -49,5 +49,5 @@ func (s *State) Restricted(act string) *Restriction {
 
 // RestrictedFrom is like Restricted, for any pair of ships.
 func (s *State) RestrictedFrom(act, from, to string) *Restriction {
-	return NewRestriction(s.Policy.Restrictions(&s.Located.Scene, &s.Result, act, from, to))
+	return newRestriction(s.Policy.Restrictions(&s.Located.Scene, &s.Result, act, from, to))
 }

@@ -41,7 +41,7 @@ func MeasuredTitle(s *State) string {
 
 // RuledText words the ruled answer to a question.
 func RuledText(s *State, key, value string) string {
-	arc := ArcName(s.Choice.Arc)
+	arc := arcName(s.Choice.Arc)
 	switch key + " " + value {
 	case "range 0":
 		return "Contact (range 0)"

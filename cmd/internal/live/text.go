@@ -56,7 +56,7 @@ func (s *State) Text() AnswerText {
 	if s.Pair.Contact == engine.Yes {
 		w.Explain = sentence.Upper(engine.ContactWords(s.Pair.Range.Distance)) + ". " + w.Explain
 		if a, ok := s.ArcOf(); ok {
-			w.Explain += ContactElsewhere(s, &a)
+			w.Explain += contactElsewhere(s, &a)
 		}
 	}
 	for _, act := range []string{"attack", "lock"} {
@@ -209,8 +209,8 @@ func explainArc(s *State) string {
 	return ""
 }
 
-// ArcName returns an arc's name for people: "full front".
-func ArcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
+// arcName returns an arc's name for people: "full front".
+func arcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
 
 // arcText says whether the target is in the chosen arc.
 func arcText(s *State) string {
@@ -218,7 +218,7 @@ func arcText(s *State) string {
 		return "arcs are not measured now"
 	}
 	a, ok := s.ArcOf()
-	arc := ArcName(s.Choice.Arc)
+	arc := arcName(s.Choice.Arc)
 	if !ok {
 		return fmt.Sprintf("%s has no %s arc", s.Choice.From, arc)
 	}
@@ -274,12 +274,12 @@ func ObstructionText(o *engine.ObstructionVerdict) string {
 	return "no view of what lies on the line"
 }
 
-// ContactElsewhere explains why the attack range of ships in contact is not 0; "" otherwise.
-func ContactElsewhere(s *State, a *engine.ArcVerdict) string {
+// contactElsewhere explains why the attack range of ships in contact is not 0; "" otherwise.
+func contactElsewhere(s *State, a *engine.ArcVerdict) string {
 	if a.Attack == nil || s.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(s.Pair) {
 		return ""
 	}
-	return " The ships are in contact outside the " + ArcName(a.Arc) + " arc: the attack range is measured to what of the target is in " +
+	return " The ships are in contact outside the " + arcName(a.Arc) + " arc: the attack range is measured to what of the target is in " +
 		"the arc."
 }
 

@@ -109,7 +109,7 @@ func (s *State) arcVerdicts(a *engine.ArcVerdict) (out []Verdict) {
 		return out
 	}
 	key, rules := a.Arc.String(), s.Located.Scene.Rules
-	attack := s.rangeVerdict(key+"_attack", "Attack range in the "+ArcName(a.Arc)+" arc", key, &a.Attack.RangeVerdict, s.attackText(a),
+	attack := s.rangeVerdict(key+"_attack", "Attack range in the "+arcName(a.Arc)+" arc", key, &a.Attack.RangeVerdict, s.attackText(a),
 		engine.AttackRule(rules, a.Arc))
 	return append(out, attack, s.obstructionVerdict(a))
 }
@@ -119,7 +119,7 @@ func (s *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
 	alone := *a
 	alone.Attack = nil // has its own verdict
 	out := Verdict{
-		Key: a.Arc.String(), Name: "In the " + ArcName(a.Arc) + " arc", Arc: a.Arc.String(), Outcome: a.InArc.String(),
+		Key: a.Arc.String(), Name: "In the " + arcName(a.Arc) + " arc", Arc: a.Arc.String(), Outcome: a.InArc.String(),
 		Text: alone.Explain(rules, s.Pair), Sigma: &a.Sigma, Need: &need, Margin: a.Margin, Rules: []string{a.Arc.Rule(rules)},
 	}
 	switch a.InArc {
@@ -141,7 +141,7 @@ func (s *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
 // attackText words the attack range like a pair's range.
 func (s *State) attackText(a *engine.ArcVerdict) string {
 	at := a.Attack
-	where := fmt.Sprintf("%s to %s in the %s arc", s.Pair.From, s.Pair.To, ArcName(a.Arc))
+	where := fmt.Sprintf("%s to %s in the %s arc", s.Pair.From, s.Pair.To, arcName(a.Arc))
 	if at.Band == 0 && at.Outcome == engine.Yes {
 		return fmt.Sprintf("%s: range 0, %s.", where, engine.ContactWords(at.Distance))
 	}
@@ -152,14 +152,14 @@ func (s *State) attackText(a *engine.ArcVerdict) string {
 		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %s.",
 			float64(at.DistanceArcStart), hardware.BandText(at.BandArcStart))
 	}
-	return text + ContactElsewhere(s, a)
+	return text + contactElsewhere(s, a)
 }
 
 func (s *State) obstructionVerdict(a *engine.ArcVerdict) Verdict {
 	const look = "Look along the line drawn for obstacles."
 	key, scene, o := a.Arc.String(), &s.Located.Scene, &a.Attack.Obstruction
 	out := Verdict{
-		Key: key + "_obstruction", Name: "Obstruction in the " + ArcName(a.Arc) + " arc", Arc: key, Margin: o.Margin,
+		Key: key + "_obstruction", Name: "Obstruction in the " + arcName(a.Arc) + " arc", Arc: key, Margin: o.Margin,
 		By: o.By, Ships: o.Ships, Lines: a.Attack.Lines, Rules: []string{engine.ObstructionRule(scene.Rules)}, Text: o.Explain(scene.Rules),
 	}
 	if !s.ObstaclesWatched || scene.ObstaclesUnseen && o.Verdict == engine.NoView.String() {

@@ -66,9 +66,9 @@ func temperature(w io.Writer, root fs.FS) {
 	}
 }
 
-// Throttles names the bits of a Raspberry Pi's get_throttled: the state now and, sixteen bits
+// throttles names the bits of a Raspberry Pi's get_throttled: the state now and, sixteen bits
 // higher, whether it occurred since the start.
-var Throttles = [...]string{"undervoltage", "capped", "throttled", "near_temperature_limit"}
+var throttles = [...]string{"undervoltage", "capped", "throttled", "near_temperature_limit"}
 
 var throttledHex = regexp.MustCompile(`^(?:throttled=)?(?:0x)?([0-9a-fA-F]{1,8})$`)
 
@@ -92,7 +92,7 @@ func throttling(w io.Writer, root fs.FS) {
 	}
 	say := func(name, help string, bits uint64) {
 		Head(w, name, "gauge", help)
-		for bit, what := range Throttles {
+		for bit, what := range throttles {
 			Labelled(w, name, "reason", what, float64(bits>>bit&1))
 		}
 	}

@@ -16,9 +16,6 @@ import (
 	"sightline/vision/token"
 )
 
-// Slop is the error of people who lay templates and set ships down.
-var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
-
 // Names remembers where the ships stood that were found by their cards. The zero value is empty. It is not safe for concurrent use.
 type Names struct {
 	// Dial returns the maneuvers of a ship's dial. If it is nil or returns none, the ship may fly every maneuver.
@@ -261,7 +258,7 @@ func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tra
 	}
 	missing = append(missing, held...)
 	q := alike.Question{Before: &engine.Scene{MatWidth: scene.MatWidth, MatHeight: scene.MatHeight, Rules: scene.Rules, Profile: scene.Profile,
-		ScaleSigma: scene.ScaleSigma}, Missing: missing, Mixed: held, Found: bases, Moves: n.moves, Slop: Slop}
+		ScaleSigma: scene.ScaleSigma}, Missing: missing, Mixed: held, Found: bases, Moves: n.moves, Slop: flown.UsualSlop}
 	for i := range tracks {
 		if k := &tracks[i]; k.State.Stands() && !slices.Contains(missing, k.Ship.ID) {
 			q.Others = append(q.Others, k.Ship)

@@ -90,7 +90,7 @@ const (
 const (
 	standsOn    = 2 * geom.Millimeter // by how much located bases may appear to overlap
 	PlacedReach = 12 * geom.Millimeter
-	PlacedTurn  = 20 * geom.Degree
+	placedTurn  = 20 * geom.Degree
 )
 
 // An EdgeSearch finds bases whose codes were not read, by their edges or cards, in one picture.
@@ -154,7 +154,7 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 	if found, err := e.placeByLook(p, others); found || err != nil {
 		return vision.EdgeSight{Base: p.Base, Ours: true}, err
 	}
-	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: PlacedTurn}
+	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: placedTurn}
 	if !p.Headed {
 		hint.Turn = token.AnyTurn(p.Base)
 	}
@@ -264,7 +264,7 @@ func (e *EdgeSearch) byLook(like engine.Ship, h look.Hint) (engine.Ship, vision.
 func (e *EdgeSearch) placeByLook(p live.PlacedShip, others []vision.Track) (bool, error) {
 	hint := look.Hint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: math.Pi, Ship: p.ID}
 	if p.Headed {
-		hint.Turn = PlacedTurn
+		hint.Turn = placedTurn
 	}
 	ship, view, ok, err := e.byLook(engine.Ship{ID: p.ID, Player: p.Player, Base: p.Base}, hint)
 	if err != nil || !ok {

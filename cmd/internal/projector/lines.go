@@ -11,15 +11,15 @@ import (
 
 // Line is a thin line on the screen.
 type Line struct {
-	Kind   string       `json:"kind"` // KindMeasure, KindShip
+	Kind   string       `json:"kind"` // kindMeasure, kindShip
 	Width  float64      `json:"width_px"`
 	Points [][2]float64 `json:"points_px"`
 }
 
 // What is drawn. Legal areas of obstacles and ships are not drawn: the state does not have them.
 const (
-	KindMeasure = "measure" // the measuring line of the chosen pair
-	KindShip    = "ship"    // around a ship whose turn it is, or the attacker
+	kindMeasure = "measure" // the measuring line of the chosen pair
+	kindShip    = "ship"    // around a ship whose turn it is, or the attacker
 )
 
 const (
@@ -81,7 +81,7 @@ func linesOf(s *live.State, m *Map, worst float64) (out []Line) {
 	}
 	if s.Pair != nil {
 		for _, l := range s.Pair.Range.Lines {
-			add(KindMeasure, l[:])
+			add(kindMeasure, l[:])
 		}
 	}
 	scene := &s.Located.Scene
@@ -93,7 +93,7 @@ func linesOf(s *live.State, m *Map, worst float64) (out []Line) {
 		}
 		w, l := profile.Size(scene.Ships[i].Base)
 		own := base{scene.Ships[i].Pose, float64(w), float64(l)}
-		add(KindShip, own.around(keep+0.5))
+		add(kindShip, own.around(keep+0.5))
 	}
 	return out
 }

@@ -66,9 +66,6 @@ func (f *Flown) Short() string {
 	return f.Move
 }
 
-// Slop is the default inaccuracy with which people lay templates and set ships down.
-var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
-
 // nudgedMost and nudgedTurn are the most that a sleeve pushes a ship. The shortest full moves, a
 // boost and straight 1, are 80 mm long for a small base.
 const (

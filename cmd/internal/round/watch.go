@@ -26,7 +26,7 @@ type Sight struct {
 
 // Watch tracks where the ships of a table rest. It is not safe for concurrent use.
 type Watch struct {
-	Slop flown.Slop // zero means [Slop]
+	Slop flown.Slop // zero means [flown.UsualSlop]
 
 	rest  map[string]engine.Ship // each ship's last judged resting place
 	new   map[string]resting     // ships in another place, not yet for long enough
@@ -221,7 +221,7 @@ func (w *Watch) shifted(s *engine.Scene, moved []string) bool {
 func (w *Watch) judge(g *Game, now *engine.Scene, id string, at time.Time) Flown {
 	slop := w.Slop
 	if slop == (flown.Slop{}) {
-		slop = Slop
+		slop = flown.UsualSlop
 	}
 	before, after := w.tables(now, id, nil)
 	last, seen := w.stood[id]

@@ -12,8 +12,8 @@ import (
 // MaxFile is the largest accepted size of a squad file in bytes: a hundred times a large squad.
 const MaxFile = 2 << 20
 
-// MaxPilots is the largest number of pilots: the number of ships that a scene may have.
-const MaxPilots = 200
+// maxPilots is the largest number of pilots: the number of ships that a scene may have.
+const maxPilots = 200
 
 // maxPoints is the largest accepted cost of a ship: five times the largest game's points.
 const maxPoints = 2000
@@ -85,8 +85,8 @@ func Parse(data []byte) (*Squad, error) {
 		return nil, fmt.Errorf("pilots: is missing")
 	case len(entries) == 0:
 		return nil, fmt.Errorf("pilots: expected at least one")
-	case len(entries) > MaxPilots:
-		return nil, fmt.Errorf("pilots: expected at most %d, got %d", MaxPilots, len(entries))
+	case len(entries) > maxPilots:
+		return nil, fmt.Errorf("pilots: expected at most %d, got %d", maxPilots, len(entries))
 	}
 	return s, s.readPilots(entries)
 }

@@ -196,7 +196,7 @@ func (c Catalogue) Page(in []byte, name string) []byte {
 // text translates a text of a page, and keeps the space around it.
 func (c Catalogue) text(raw []byte) []byte {
 	inner := bytes.TrimSpace(raw)
-	translated, ok := c[Key(string(inner))]
+	translated, ok := c[keyOf(string(inner))]
 	if len(inner) == 0 || !ok {
 		return raw
 	}
@@ -211,21 +211,21 @@ func (c Catalogue) attributes(t *html.Token, name string) (changed bool) {
 		if t.Data == "html" && a.Key == "lang" {
 			a.Val, changed = name, true
 		}
-		if translated, ok := c[Key(a.Val)]; ok && slices.Contains(spoken, a.Key) {
+		if translated, ok := c[keyOf(a.Val)]; ok && slices.Contains(spoken, a.Key) {
 			a.Val, changed = translated, true
 		}
 	}
 	return changed
 }
 
-// Key returns a page's text as the key of a catalogue: with entities decoded, and single spaces.
-func Key(text string) string { return strings.Join(strings.Fields(html.UnescapeString(text)), " ") }
+// keyOf returns a page's text as the key of a catalogue: with entities decoded, and single spaces.
+func keyOf(text string) string { return strings.Join(strings.Fields(html.UnescapeString(text)), " ") }
 
 // Of returns the texts of a page that people read, which a catalogue must have.
 func Of(in []byte) (out []string) {
 	silent := ""
 	add := func(text string) {
-		if key := Key(text); strings.ContainsFunc(key, isLetter) && !slices.Contains(out, key) {
+		if key := keyOf(text); strings.ContainsFunc(key, isLetter) && !slices.Contains(out, key) {
 			out = append(out, key)
 		}
 	}
