@@ -110,7 +110,7 @@ func (t *Table) offers(table *live.State) (out []offerJSON) {
 		if gone {
 			with.Markers = append(slices.Clone(scene.Markers), lay)
 		}
-		if o, ok := offer(g, &with, p, id, kind, table.Sigmas); ok {
+		if o, ok := offer(&with, p, id, kind, table.Sigmas); ok {
 			if gone {
 				o.Text += ". It is no longer on the table"
 			}
@@ -121,7 +121,7 @@ func (t *Table) offers(table *live.State) (out []offerJSON) {
 }
 
 // offer proposes one objective. It reports false when the ship is too far away.
-func offer(g *round.Game, s *engine.Scene, p *round.Piece, id string, kind round.Kind, sigmas float64) (o offerJSON, ok bool) {
+func offer(s *engine.Scene, p *round.Piece, id string, kind round.Kind, sigmas float64) (o offerJSON, ok bool) {
 	var m engine.Measurer
 	v, err := m.Object(s, p.ID, id, engine.Options{Sigmas: sigmas})
 	if err != nil {

@@ -245,7 +245,7 @@ func (m *Map) accept(read []reading, e Errors) string {
 	case e.Tags < fewestVerified:
 		return fmt.Sprintf("Only %d tags of the second pattern were read; at least %d are needed. Clear the mat, dim the room's lamps a little, "+
 			"and set it up again.", e.Tags, fewestVerified)
-	case math.Abs(geom.Polygon(geom.Polygon(corners).Hull(nil)).Area()) < verifiedShare*math.Abs(geom.Polygon(m.Region).Area()):
+	case math.Abs(geom.Polygon(corners).Hull(nil).Area()) < verifiedShare*math.Abs(geom.Polygon(m.Region).Area()):
 		return "The second pattern was read on a small part of the mat only. Clear the mat and set it up again."
 	case !(e.RMS <= rmsMost) || !(e.Worst <= worstMost):
 		return fmt.Sprintf("The light misses its places by %.1f mm rms, %.1f mm at worst, near (%.0f, %.0f) mm; %.1f and %.1f mm are allowed. "+

@@ -205,7 +205,7 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	if verdict != "ok" {
 		return fmt.Errorf("%w: %s", ErrCorrupt, verdict)
 	}
-	last, err := newest(ctx, l.write, 1)
+	last, err := newest(ctx, l.write)
 	if err != nil {
 		return broken(err)
 	}
@@ -488,7 +488,7 @@ func (l *Log) verifyHead(ctx context.Context, tx *sql.Tx) (Head, error) {
 	if err != nil || head == l.head {
 		return head, err
 	}
-	last, err := newest(ctx, tx, 1)
+	last, err := newest(ctx, tx)
 	if err != nil {
 		return head, err
 	}

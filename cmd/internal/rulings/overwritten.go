@@ -136,7 +136,7 @@ func (l *Log) settle(ctx context.Context) error {
 
 // readNewest reads the newest entry back.
 func (l *Log) readNewest(ctx context.Context, q queryer) error {
-	last, err := newest(ctx, q, 1)
+	last, err := newest(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (l *Log) checkOverwritten(ctx context.Context) error {
 	if err != nil {
 		return broken(err)
 	}
-	last, err := newest(ctx, l.write, 1)
+	last, err := newest(ctx, l.write)
 	if err != nil {
 		return broken(err)
 	}

@@ -52,7 +52,7 @@ func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
 	if fault != nil {
 		return 0, fault
 	}
-	last, err := newest(ctx, l.write, 1)
+	last, err := newest(ctx, l.write)
 	if err == nil && len(last) > 0 && now.Before(last[0].At.Add(-leapMost)) {
 		err = fmt.Errorf("%w: it is %s now, and the last entry is of %s", ErrClock, stamp(now), stamp(last[0].At))
 	}

@@ -24,8 +24,9 @@ func headOf(ctx context.Context, q queryer) (Head, error) {
 	return h, err
 }
 
-func newest(ctx context.Context, q queryer, count int) ([]Entry, error) {
-	return query(ctx, q, "ORDER BY number DESC LIMIT ?", count)
+// newest returns the last entry; none if there is none.
+func newest(ctx context.Context, q queryer) ([]Entry, error) {
+	return query(ctx, q, "ORDER BY number DESC LIMIT 1")
 }
 
 // Selects entries with their signatures, or from a database of version 1.

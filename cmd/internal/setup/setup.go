@@ -307,7 +307,8 @@ func (m *Machine) Do(in Intent) (Work, error) {
 	case Save:
 		return m.save()
 	case Again:
-		return nil, m.again()
+		m.again()
+		return nil, nil
 	}
 	return nil, wrong("There is no action %q.", in.Do)
 }
@@ -409,7 +410,7 @@ func (m *Machine) Saved(w Work, err error) {
 }
 
 // again restarts the present step.
-func (m *Machine) again() error {
+func (m *Machine) again() {
 	switch m.state.Step {
 	case Print:
 		m.resetPrint()
@@ -424,7 +425,6 @@ func (m *Machine) again() error {
 	case Verify:
 		m.resetVerify()
 	}
-	return nil
 }
 
 // Offer shows the machine the result of searching a picture.

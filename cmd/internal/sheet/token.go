@@ -87,7 +87,7 @@ func letters(t token.Token, panel geom.Point) []Shape {
 	height := min(most, ((low-2*pad)*tan-pad-line)/(bold().width(id, 1)/2+tan))
 	width := bold().width(id, height)
 
-	ink := color.RGBA(token.InkWhite)
+	ink := token.InkWhite
 	var out Page
 	if t.Code.Player() == 2 {
 		ink = token.InkDark

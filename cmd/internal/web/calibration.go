@@ -44,7 +44,7 @@ func (s *Server) calibration(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) calibrationEvents(w http.ResponseWriter, r *http.Request) {
 	event := func(v live.CalibrationState) (string, error) { return stateEvent(v.Seq, calibrationStateOf(&v)) }
 	again := func() (string, error) { return event(s.o.Calibration.Newest()) }
-	stream(s, w, r, s.o.Calibration.Listen, event, calibrationEvery, again)
+	stream(w, r, s.o.Calibration.Listen, event, calibrationEvery, again)
 }
 
 // calibrate accepts an intent: {"do":"capture","board":"chessboard:9x6:25mm"}. It refuses with 409

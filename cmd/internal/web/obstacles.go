@@ -65,7 +65,7 @@ func (s *Server) obstacleEvents(w http.ResponseWriter, r *http.Request) {
 		j := s.learnState()
 		return stateEvent(j.Seq, j)
 	}
-	stream(s, w, r, never, func(struct{}) (string, error) { return again() }, learnEvery, again)
+	stream(w, r, never, func(struct{}) (string, error) { return again() }, learnEvery, again)
 }
 
 func (s *Server) tracedPicture(w http.ResponseWriter, _ *http.Request) {

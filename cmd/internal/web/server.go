@@ -371,7 +371,7 @@ func (s *Server) stateJSON(state *live.State) stateJSON {
 
 // stream sends a client an event for each value of listen, and for again at regular intervals,
 // until the client disconnects or is too slow.
-func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen func() (<-chan T, func()), event func(T) (string, error),
+func stream[T any](w http.ResponseWriter, r *http.Request, listen func() (<-chan T, func()), event func(T) (string, error),
 	every time.Duration, again func() (string, error)) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
