@@ -38,7 +38,7 @@ type CommandKind int8
 const (
 	CommandChoose  CommandKind = iota + 1 // From, To and Arc are chosen
 	CommandFreeze                         // hold the answer
-	CommandGoOn                           // let it go
+	CommandRelease                        // release it
 	CommandJudge                          // call a judge: keep the evidence
 	CommandEdition                        // change to Edition
 )
@@ -48,7 +48,7 @@ type Command struct {
 	Kind          CommandKind
 	From, To, Arc string
 	Edition       string
-	Held          uint64 // of CommandGoOn: the answer to release
+	Held          uint64 // of CommandRelease: the answer to release
 }
 
 // menuPage is a page of the menu.
@@ -63,7 +63,7 @@ const (
 	pageEdition                   // the editions
 	pageAddress                   // address and code of the page
 	pageJudgeSent                 // a judge was called
-	pageLetGo                     // confirms the release of an answer that waits for a judge
+	pageRelease                   // confirms the release of an answer that waits for a judge
 )
 
 // Menu is the state of the controls' menu. It is a plain value and Handle is a pure function: the
@@ -82,17 +82,17 @@ const MenuIdle = 20 * time.Second
 
 // The menu's entries.
 const (
-	entryAttacker = "attacker"
-	entryTarget   = "target"
-	entryArc      = "arc"
-	entryFreeze   = "freeze"
-	entryGoOn     = "release"
-	entryJudge    = "call a judge"
-	entryEdition  = "edition"
-	entryAddress  = "page address"
-	entryBack     = "back"
-	entryStay     = "stay held"
-	entryLetGo    = "release it"
+	entryAttacker  = "attacker"
+	entryTarget    = "target"
+	entryArc       = "arc"
+	entryFreeze    = "freeze"
+	entryRelease   = "release"
+	entryJudge     = "call a judge"
+	entryEdition   = "edition"
+	entryAddress   = "page address"
+	entryBack      = "back"
+	entryStay      = "stay held"
+	entryReleaseIt = "release it"
 )
 
 // Handle processes an input and returns the new menu and the commands for the program.
@@ -154,9 +154,9 @@ func (m Menu) atAnswer(in Input, w World) (Menu, []Command) {
 func (m Menu) freeze(w World) (Menu, []Command) {
 	switch {
 	case w.Frozen && w.Guarded:
-		return m.open(pageLetGo, entryStay, w), nil
+		return m.open(pageRelease, entryStay, w), nil
 	case w.Frozen:
-		return m, []Command{{Kind: CommandGoOn, Held: w.Held}}
+		return m, []Command{{Kind: CommandRelease, Held: w.Held}}
 	case w.CanFreeze:
 		return m, []Command{{Kind: CommandFreeze}}
 	}
@@ -206,9 +206,9 @@ func (m Menu) entries(w World) []string {
 		return w.Arcs
 	case pageEdition:
 		return w.Editions
-	case pageLetGo:
+	case pageRelease:
 		if w.Frozen {
-			return []string{entryStay, entryLetGo}
+			return []string{entryStay, entryReleaseIt}
 		}
 	}
 	return nil
@@ -217,7 +217,7 @@ func (m Menu) entries(w World) []string {
 func menuEntries(w World) []string {
 	out := []string{entryAttacker, entryTarget, entryArc}
 	if w.Frozen {
-		out = append(out, entryGoOn)
+		out = append(out, entryRelease)
 	} else if w.CanFreeze {
 		out = append(out, entryFreeze)
 	}
@@ -292,9 +292,9 @@ func (m Menu) take(w World) (Menu, []Command) {
 		return done, []Command{{Kind: CommandChoose, From: w.From, To: w.To, Arc: m.selected}}
 	case pageEdition:
 		return done, []Command{{Kind: CommandEdition, Edition: m.selected}}
-	case pageLetGo:
-		if m.selected == entryLetGo {
-			return done, []Command{{Kind: CommandGoOn, Held: w.Held}}
+	case pageRelease:
+		if m.selected == entryReleaseIt {
+			return done, []Command{{Kind: CommandRelease, Held: w.Held}}
 		}
 		return done, nil
 	}
@@ -309,7 +309,7 @@ func (m Menu) take(w World) (Menu, []Command) {
 		return m.open(pageTarget, w.To, w), nil
 	case entryArc:
 		return m.open(pageArc, w.Arc, w), nil
-	case entryFreeze, entryGoOn:
+	case entryFreeze, entryRelease:
 		return done.freeze(w)
 	case entryJudge:
 		done.page = pageJudgeSent
@@ -326,7 +326,7 @@ func (m Menu) take(w World) (Menu, []Command) {
 func (m Menu) Screen(w World, now time.Time) Screen {
 	m = m.at(now)
 	titles := map[menuPage]string{pageMenu: "Menu", pageAttacker: "Attacker?", pageTarget: "Target of " + m.attacker + "?",
-		pageArc: "Which arc?", pageEdition: "Edition?", pageLetGo: "Judge called"}
+		pageArc: "Which arc?", pageEdition: "Edition?", pageRelease: "Judge called"}
 	switch m.page {
 	case pageAnswer:
 		return Screen{Page: m.answer}
@@ -351,7 +351,7 @@ func (m Menu) nothing() string {
 	switch m.page {
 	case pageArc:
 		return "Choose a pair first."
-	case pageLetGo:
+	case pageRelease:
 		return "Nothing is held any more."
 	}
 	return "No ship is seen."

@@ -77,12 +77,12 @@ func TestMenu(t *testing.T) {
 		"freeze goes back a step":            {"ccf", nil, "Attacker? A1", nil},
 		"and out":                            {"ccff", nil, "answer 1", nil},
 		"freeze holds the answer":            {"f", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandFreeze}}},
-		"freeze lets it go":                  {"f", frozen, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn}}},
+		"freeze lets it go":                  {"f", frozen, "answer 1", []hardware.Command{{Kind: hardware.CommandRelease}}},
 		"what waits for a judge: a question": {"f", guarded, "Judge called stay held", nil},
 		"and freeze again keeps it":          {"ff", guarded, "answer 1", nil},
 		"a push keeps it":                    {"fp", guarded, "answer 1", nil},
-		"only a second word lets it go":      {"frp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
-		"from the menu too":                  {"prrrprp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
+		"only a second word lets it go":      {"frp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandRelease, Held: 7}}},
+		"from the menu too":                  {"prrrprp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandRelease, Held: 7}}},
 		"nothing to freeze":                  {"f", func(w *hardware.World) { w.CanFreeze = false }, "answer 1", nil},
 		"holding freeze calls a judge":       {"F", nil, "Judge called", []hardware.Command{{Kind: hardware.CommandJudge}}},
 		"from within a list too":             {"ccF", nil, "Judge called", []hardware.Command{{Kind: hardware.CommandJudge}}},
@@ -177,7 +177,7 @@ func TestAnySequenceOfInputsIsAccepted(t *testing.T) {
 				}
 			case hardware.CommandFreeze:
 				require.True(t, w.CanFreeze && !w.Frozen)
-			case hardware.CommandGoOn:
+			case hardware.CommandRelease:
 				require.True(t, w.Frozen)
 			case hardware.CommandJudge:
 				require.True(t, w.CanJudge)

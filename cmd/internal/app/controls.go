@@ -108,7 +108,7 @@ func (t *controlsTask) obey(c hardware.Command) {
 		t.game.Choose(choice)
 	case hardware.CommandFreeze:
 		t.hold(live.HoldRequest{Hold: true})
-	case hardware.CommandGoOn:
+	case hardware.CommandRelease:
 		t.hold(live.HoldRequest{Held: c.Held})
 	case hardware.CommandJudge:
 		t.game.AskJudge()

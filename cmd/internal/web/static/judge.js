@@ -62,7 +62,7 @@ async function pair(event) {
     if (!answer.ok) throw new Error((await answer.text()).trim());
     field.value = "";
     await start();
-    byId("hold-h").focus(); // and on no button: one key more must not let go what is held
+    byId("hold-h").focus(); // and on no button: one key more must not release what is held
   } catch (error) {
     set(field, { "aria-invalid": "true" });
     setText(byId("secret-problem"), error.message);
@@ -86,7 +86,7 @@ async function refresh() {
     showJudgement(renewed, other);
   } catch (error) {
     wanted = "";
-    if (error.status === 404) judgement = null; // it was let go just now; the next state says so
+    if (error.status === 404) judgement = null; // it was released just now; the next state says so
     else if (error.status !== 403) banner("This cannot be judged", error.message);
   }
 }
@@ -167,7 +167,7 @@ function showHold() {
 
 const clock = (ms) => new Date(ms).toLocaleTimeString();
 
-// showReleased lists what was let go and can be held again.
+// showReleased lists what was released and can be held again.
 function showReleased() {
   const list = byId("released");
   byId("released-box").hidden = state.released.length === 0;

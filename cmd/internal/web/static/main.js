@@ -119,7 +119,7 @@ function show() {
   showNote();
 }
 
-// goOn returns to the live picture. What waits for a judge is named first, and let go on a second word.
+// goOn returns to the live picture. What waits for a judge is named first, and released on a second press.
 function goOn() {
   const held = state.held;
   if (!held?.guarded) return post("/api/freeze", { hold: false });
