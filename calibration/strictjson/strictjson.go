@@ -112,8 +112,8 @@ func Twice(key string) error {
 	return fmt.Errorf("the key %q appears twice in one object: expected once", key)
 }
 
-// KeyTwice returns a key that is repeated in one object of a JSON text, in any case, of which the
-// decoder would silently keep the last. It returns "" for a text that is not JSON.
+// KeyTwice returns a key that is repeated in one object of a JSON text, in upper or lower case. (The
+// decoder would silently keep the last value.) It returns "" if there is none or the text is not JSON.
 func KeyTwice(raw []byte) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	type level struct {

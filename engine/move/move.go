@@ -307,7 +307,7 @@ func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
 	return anyOf(len(t.outlines), func(i int) margin { return ask(t.outlines[i]) })
 }
 
-// ask is each for a thing of which possibly only the reach is known.
+// ask is each, also for a thing whose size is unknown: then only its reach counts.
 func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) engine.Outcome {
 	if !t.unknown {
 		return m.each(n, what, ask)

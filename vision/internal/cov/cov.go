@@ -14,8 +14,8 @@ func Finite(p geom.Pose) bool {
 	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 
-// Resolution adds to a covariance what no fit is better than: a hundredth of a
-// millimetre and of a degree, so that a pose that is said to be exact can be compared.
+// Resolution adds to a covariance the least error of any fit, a hundredth of a millimetre and of a
+// degree, so that poses that are stated as exact can be compared.
 func Resolution(c geom.Cov3) geom.Cov3 {
 	const xy, turn = 0.01 * geom.Millimeter, 0.01 * geom.Degree
 	c[0] += float64(xy * xy)
@@ -38,8 +38,8 @@ func Inverse(m geom.Cov3) (geom.Cov3, bool) {
 	return geom.Cov3{k * c00, k * c01, k * c02, k * c01, k * c11, k * c12, k * c02, k * c12, k * c22}, true
 }
 
-// SigmasOfThree returns the square that three normal numbers' squares together exceed
-// as rarely as one number exceeds n sigmas: 14.16 for 3. A pose is three numbers.
+// SigmasOfThree returns the value that the sum of the squares of three normal numbers exceeds as
+// rarely as one number exceeds n sigmas: 14.16 for 3. A pose is three numbers.
 func SigmasOfThree(n float64) float64 {
 	tail := math.Erfc(n / math.Sqrt2)
 	lo, hi := 0.0, 4*n*n+40

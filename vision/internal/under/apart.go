@@ -9,16 +9,17 @@ import (
 const (
 	// An obstacle may be taken for a miniature if apartShare of it or more is where miniatures are seen next to their bases.
 	apartShare = 0.5
-	// apartOdds is the expected number of obstacles, of tableObstacles that lie anywhere on the mat, above which what passes for one
-	// miniature may hold one. On 17 miniatures of small ships seen from above (1601 to 1603, 2026-11-28) it was at most 0.00008, on those
-	// seen 33 degrees aslant at most 0.00015; with an asteroid next to a large ship, of which 0.6 was in view and nothing was said, 0.001.
+	// apartOdds limits the expected number of obstacles, of tableObstacles laid anywhere on the mat, within what passes for one miniature.
+	// Above it an obstacle may lie there. For 17 miniatures of small ships seen from above (1601 to 1603, 2026-11-28) the number was at
+	// most 0.00008, for those seen at 33 degrees at most 0.00015. It was 0.001 for an asteroid next to a large ship that was not reported
+	// although 0.6 of it was in view.
 	apartOdds      = 1e-4
 	tableObstacles = 6
 )
 
 // placeApart adds the places where an obstacle would pass for a miniature: it hides no bare mat, apartShare or more of it is where a
-// miniature is seen next to its base, and there are so many such places that it is no freak. miniatures are the cells of what passes
-// for miniatures, without shadows.
+// miniature is seen next to its base, and there are more such places than apartOdds allows. miniatures are the cells of what passes for
+// miniatures, without shadows.
 func (m *Mat) placeApart(miniatures []bool, outlines []*Outline, cells []bool) {
 	w, h := m.Width, m.Height
 	next := make([]bool, len(cells))

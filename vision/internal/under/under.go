@@ -310,7 +310,7 @@ func (s *Outline) contains(p geom.Point) bool {
 	return i >= 0 && j >= 0 && i < side && j < side && s.inside[j*side+i]
 }
 
-// placements returns the cells where an obstacle may lie of which a clue is the visible part, and which clues fit one.
+// placements returns the cells of all obstacles of which a clue may be the visible part, and which clues fit an obstacle.
 func (m *Mat) placements(clues []clue, outlines []*Outline) (cells, fits []bool) {
 	w, h := m.Width, m.Height
 	cells, fits = make([]bool, w*h), make([]bool, len(clues))
@@ -453,7 +453,7 @@ const (
 	cornerReach    = 8.0 // mm from a corner of a base to what may continue round it
 )
 
-// beyond returns the side of a base's convex outline that a point lies beyond most, and by how much; negative inside.
+// beyond returns the side of a base's convex outline beyond which a point lies furthest, and how far, negative inside.
 func beyond(base geom.Polygon, p geom.Point) (side int, by float64) {
 	by = math.Inf(-1)
 	for n, a := range base {
