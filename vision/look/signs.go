@@ -17,7 +17,7 @@ const (
 	signSmall  = 2   // small bases use every second of them
 	signWindow = 3   // mm from the centre to the sides of the square that gives mean and deviation
 	signLeast  = 0.5 // standard deviations from the mean, beyond which a sample has a sign
-	signHalf   = 1.0 // score of half of the rows, from which the other half is compared
+	signHalf   = 1.0 // score of half of the rows, from which the other half is compared; of a quarter, 0 is enough
 	signFits   = 8   // poses that are fitted near a hint
 	signNoise  = 36  // added to the number of signs, so that cards with few signs do not rank first by chance
 )
@@ -197,11 +197,13 @@ func (l *lattice) hold(first, n int) {
 // sample writes the words of a row.
 func (l *lattice) sample(j int, out []signWord) {
 	clear(l.row)
+	clear(out)
+	first, end := 0, 0 // samples that may have signs
 	if j >= 0 && j < l.side {
 		s := l.signs
 		p := l.point(0, j).Sub(s.origin)
 		x, y, dx, dy := p.X/s.step+0.5, p.Y/s.step+0.5, l.cos*signStep/s.step, -l.sin*signStep/s.step
-		first, end := clip(0, l.side, x, dx, float64(s.n))
+		first, end = clip(0, l.side, x, dx, float64(s.n))
 		first, end = clip(first, end, y, dy, float64(s.n))
 		x, y = x+float64(first)*dx, y+float64(first)*dy
 		for i := first; i < end; i++ {
@@ -213,23 +215,44 @@ func (l *lattice) sample(j int, out []signWord) {
 		}
 	}
 	var w signWord
-	clear(out[latticeMargin+l.side:])
-	const first = 1<<(channels*(wordSamples-1)) - 1 // makes room for one more sample
-	for i := len(out) - 1 - latticeMargin; i >= 0; i-- {
+	const room = 1<<(channels*(wordSamples-1)) - 1 // for one more sample
+	for i := end - 1; i >= max(first-wordSamples, -latticeMargin); i-- {
 		var v uint64
-		if i >= latticeMargin {
-			v = uint64(l.row[i-latticeMargin])
+		if i >= 0 {
+			v = uint64(l.row[i])
 		}
-		w.any = w.any&first<<channels | (v|v>>channels)&brighter
-		w.brighter = w.brighter&first<<channels | v&brighter
-		out[i] = w
+		w.any = w.any&room<<channels | (v|v>>channels)&brighter
+		w.brighter = w.brighter&room<<channels | v&brighter
+		out[i+latticeMargin] = w
 	}
 }
 
 // signLook holds the signs of a look, a square of side by side cells.
 type signLook struct {
-	side, words int           // cells of a row, and words
-	rows        [2][]signWord // every other row, from the first and from the second on
+	side, words int // cells of a row, and words
+	rows        [len(signRows)][]signWord
+}
+
+// signRows are the rows of a look in the order in which they are compared: from which row on, and every how many. Most places do not fit, and
+// the first rows show it.
+var signRows = [...]struct{ first, every int }{{0, 4}, {2, 4}, {1, 2}}
+
+// newSignRows returns the rows of a look, without signs.
+func newSignRows(side, words int) (rows [len(signRows)][]signWord) {
+	for r, of := range signRows {
+		rows[r] = make([]signWord, words*((side-of.first+of.every-1)/of.every))
+	}
+	return rows
+}
+
+// row returns the words of a row.
+func (s *signLook) row(j int) []signWord {
+	for r, of := range signRows {
+		if j%of.every == of.first {
+			return s.rows[r][j/of.every*s.words:][:s.words]
+		}
+	}
+	return nil
 }
 
 // signs returns the look's signs.
@@ -239,9 +262,7 @@ func (l *Look) signs() signLook {
 	first := (l.side - 1) / 2 % every
 	s := signLook{side: (l.side-1-first)/every + 1}
 	s.words = (s.side + wordSamples - 1) / wordSamples
-	for r := range s.rows {
-		s.rows[r] = make([]signWord, s.words*((s.side+1-r)/2))
-	}
+	s.rows = newSignRows(s.side, s.words)
 	locals(cells, l.weight, l.side, signWindow/cellMM, func(k int, at *local) {
 		i, j := k%l.side-first, k/l.side-first
 		if i < 0 || j < 0 || i%every != 0 || j%every != 0 || l.weight[k] < 0.5 {
@@ -252,7 +273,7 @@ func (l *Look) signs() signLook {
 		for c := range channels {
 			v |= uint64(signOf(c, cells[channels*k+c]-at.mean[c], at.deviation))
 		}
-		w, bit := &s.rows[j%2][j/2*s.words+i/wordSamples], channels*(i%wordSamples)
+		w, bit := &s.row(j)[i/wordSamples], channels*(i%wordSamples)
 		w.any |= (v | v>>channels) & brighter << bit
 		w.brighter |= v & brighter << bit
 	})
@@ -262,20 +283,16 @@ func (l *Look) signs() signLook {
 // window holds the mat's signs around a sample of a lattice, in the layout of a signLook.
 type window struct {
 	side, words int
-	rows        [2][]signWord
+	rows        [len(signRows)][]signWord
 	lattice     *lattice
 	heading     geom.Angle // of the lattice
 	i, j        int
-	taken       [2]bool // the rows are up to date
+	taken       [len(signRows)]bool // the rows are up to date
 }
 
 // newWindow returns a window for looks of a size.
 func newWindow(s *signLook) *window {
-	w := &window{side: s.side, words: s.words}
-	for r := range w.rows {
-		w.rows[r] = make([]signWord, len(s.rows[r]))
-	}
-	return w
+	return &window{side: s.side, words: s.words, rows: newSignRows(s.side, s.words)}
 }
 
 // move centres the window on a sample.
@@ -284,19 +301,19 @@ func (w *window) move(l *lattice, i, j int) {
 		w.lattice, w.j, w.heading = l, j, l.heading
 		l.hold(j-w.side/2, w.side)
 	}
-	w.i, w.taken = i, [2]bool{}
+	w.i, w.taken = i, [len(signRows)]bool{}
 }
 
-// take returns every other row, beginning with the first or the second.
-func (w *window) take(first int) []signWord {
-	out := w.rows[first]
-	if w.taken[first] {
+// take returns the rows of an entry of signRows.
+func (w *window) take(r int) []signWord {
+	out := w.rows[r]
+	if w.taken[r] {
 		return out
 	}
-	w.taken[first] = true
+	w.taken[r] = true
 	l := w.lattice
-	words, step := l.words, 2*l.stride
-	at := (w.j-w.side/2+first)&(latticeRows-1)*l.stride + w.i - w.side/2 + latticeMargin
+	words, step := l.words, signRows[r].every*l.stride
+	at := (w.j-w.side/2+signRows[r].first)&(latticeRows-1)*l.stride + w.i - w.side/2 + latticeMargin
 	if w.words == 1 {
 		for k := range out {
 			out[k] = words[at]
@@ -317,14 +334,19 @@ func (w *window) take(first int) []signWord {
 	return out
 }
 
-// score returns how many more signs of the look agree with a window than disagree, in standard deviations of chance. It is 0 if half of
-// the rows score less than signHalf.
+// score returns how many more signs of the look agree with a window than disagree, in standard deviations of chance. It is 0 if a quarter of
+// the rows disagrees more, or half of them scores less than signHalf.
 func (s *signLook) score(w *window) float64 {
 	all, against := compareSigns(s.rows[0], w.take(0))
-	if more := all - 2*against; more < 0 || float64(more*more) < signHalf*signHalf*float64(all+signNoise) {
+	if all < 2*against {
 		return 0
 	}
 	a, b := compareSigns(s.rows[1], w.take(1))
+	all, against = all+a, against+b
+	if more := all - 2*against; more < 0 || float64(more*more) < signHalf*signHalf*float64(all+signNoise) {
+		return 0
+	}
+	a, b = compareSigns(s.rows[2], w.take(2))
 	all, against = all+a, against+b
 	return float64(all-2*against) / math.Sqrt(float64(all+signNoise))
 }

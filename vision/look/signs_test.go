@@ -93,21 +93,22 @@ func TestAWindowHoldsTheSignsAround(t *testing.T) {
 	l := newLattice(mat)
 	for _, side := range []int{17, 37} {
 		s := signLook{side: side, words: (side + wordSamples - 1) / wordSamples}
-		for r := range s.rows {
-			s.rows[r] = make([]signWord, s.words*((side+1-r)/2))
-		}
 		w := newWindow(&s)
 		for range 40 {
 			l.turn(geom.Angle(2 * math.Pi * rng.Float64()))
 			i, j := l.side/2+rng.IntN(80)-40, l.side/2+rng.IntN(80)-40
 			w.move(l, i, j)
+			held := signLook{side: side, words: s.words}
+			for r := range held.rows {
+				held.rows[r] = w.take(r)
+			}
 			wrong := 0
 			for y := range side {
-				rows := w.take(y % 2)[y/2*s.words:]
+				row := held.row(y)
 				for x := range side {
 					p := l.point(i+x-side/2, j+y-side/2).Sub(mat.origin)
 					v := uint64(mat.v[int(p.Y+0.5)*mat.n+int(p.X+0.5)])
-					got, bit := rows[x/wordSamples], channels*(x%wordSamples)
+					got, bit := row[x/wordSamples], channels*(x%wordSamples)
 					if got.any>>bit&brighter != (v|v>>channels)&brighter || got.brighter>>bit&brighter != v&brighter {
 						wrong++
 					}
