@@ -19,7 +19,7 @@ import (
 const (
 	evidenceLeast = 8.0  // near a hint
 	marginLeast   = 4.0  // by which the best pose exceeds every other
-	alikeWithin   = 12.0 // of evidence below the best look, within which another look is possible too
+	alikeWithin   = 12.0 // of evidence below the best look of a small base, within which another look is possible too
 
 	// A card that was never shown has much in common with one that was: frame, arc, numbers, the same ship drawn for another
 	// pilot. 20 of 439 such cards have this evidence, and 176 of 216 that were shown (TestCardsThatWereNotShown).
@@ -388,6 +388,13 @@ func onePose(a, b *candidate) bool {
 	return a.pose.Distance(b.pose.Point) < 2.5 && a.pose.Heading.Distance(b.pose.Heading) < 6*math.Pi/180
 }
 
+// passesFor reports whether a candidate with less evidence at the same pose may be the right one. Evidence is summed over blocks, so that its
+// spread grows with the base's side: of two looks of one large card, seen by a camera 30° aslant, one had 45 and the other 28 (table 1202, A6).
+func (c *candidate) passesFor(o *candidate) bool {
+	w, _ := c.look.Base.Size()
+	return o.evidence > max(c.evidence-alikeWithin*float64(w)/40, alikeLeast*c.evidence)
+}
+
 // decide returns the best of the candidates for one base. It reports false if it is not accepted.
 func decide(all []candidate, least float64) (Sight, bool) {
 	if len(all) == 0 {
@@ -402,7 +409,7 @@ func decide(all []candidate, least float64) (Sight, bool) {
 			s.Margin = min(s.Margin, best.evidence-max(c.evidence, 0))
 			continue
 		}
-		if c.look != best.look && !slices.Contains(s.Alike, c.look) && c.evidence > max(best.evidence-alikeWithin, alikeLeast*best.evidence) {
+		if c.look != best.look && !slices.Contains(s.Alike, c.look) && best.passesFor(c) {
 			s.Alike = append(s.Alike, c.look)
 		}
 	}
