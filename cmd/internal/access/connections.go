@@ -3,10 +3,13 @@ package access
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // fewListener limits the number of connections, in total and per peer, and counts those of this
@@ -38,10 +41,37 @@ func newFewListener(l net.Listener, here func(netip.Addr) bool, refuse func()) *
 	return &fewListener{Listener: l, here: here, refuse: refuse, machine: map[*fewConn]struct{}{}, net: map[*fewConn]struct{}{}}
 }
 
-// Listener returns a listener that limits the number of connections.
-func (g *Guard) Listener(l net.Listener) net.Listener {
-	return newFewListener(l, g.o.Here, func() { g.counts.connectionsRefused.Add(1) })
+// Serve serves a listener until ctx is cancelled, then closes all connections. It returns nil after
+// a clean stop. It limits the connections, what a client may send before its request is checked,
+// and how long it may do nothing. With a TLSConfig it serves TLS.
+func (g *Guard) Serve(ctx context.Context, l net.Listener, server *http.Server) error {
+	server.ReadHeaderTimeout, server.IdleTimeout, server.MaxHeaderBytes = 5*time.Second, 60*time.Second, 16<<10
+	server.BaseContext, server.ConnContext = func(net.Listener) context.Context { return ctx }, withConn
+	server.ErrorLog = slog.NewLogLogger(g.o.Log.Handler(), slog.LevelDebug) // clients' errors
+	few := newFewListener(l, g.o.Here, func() { g.counts.connectionsRefused.Add(1) })
+	done := make(chan error, 1)
+	go func() {
+		if server.TLSConfig != nil {
+			done <- server.ServeTLS(few, "", "")
+			return
+		}
+		done <- server.Serve(few)
+	}()
+	select {
+	case err := <-done:
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+	defer cancel()
+	if server.Shutdown(stop) != nil {
+		return server.Close() // closes connections that do not end
+	}
+	return nil
 }
+
+// shutdownTime is how long connections may take to end when a server stops.
+const shutdownTime = 2 * time.Second
 
 // Accept implements net.Listener.
 func (l *fewListener) Accept() (net.Conn, error) {
@@ -164,8 +194,8 @@ func KeepsConnection(next http.HandlerFunc) http.HandlerFunc {
 
 type connKey struct{}
 
-// WithConn puts a connection of a fewListener into its requests' context.
-func WithConn(ctx context.Context, c net.Conn) context.Context {
+// withConn puts a connection of a fewListener into its requests' context.
+func withConn(ctx context.Context, c net.Conn) context.Context {
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()
 	}

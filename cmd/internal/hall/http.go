@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"path"
@@ -67,8 +66,7 @@ func ownAddress(a net.Addr) string {
 
 // serve serves the listener until ctx is cancelled.
 func (h *Hall) serve(ctx context.Context, l net.Listener) error {
-	err := web.ServeUntil(ctx, h.guard.Listener(l), &http.Server{Handler: h.handler(), ReadTimeout: 20 * time.Second,
-		WriteTimeout: writeWithin + tunnelWithin, ErrorLog: slog.NewLogLogger(h.o.Log.Handler(), slog.LevelDebug)})
+	err := h.guard.Serve(ctx, l, &http.Server{Handler: h.handler(), ReadTimeout: 20 * time.Second, WriteTimeout: writeWithin + tunnelWithin})
 	if err != nil {
 		return fmt.Errorf("hall: %w", err)
 	}

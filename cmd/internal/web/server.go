@@ -77,10 +77,9 @@ type Options struct {
 
 // Times and sizes that keep one client from harming the others.
 const (
-	pingEvery    = 15 * time.Second
-	writeWithin  = 10 * time.Second // for each write of a response
-	bodyMost     = 4 << 10          // of a request: a choice of three short words
-	shutdownTime = 2 * time.Second
+	pingEvery   = 15 * time.Second
+	writeWithin = 10 * time.Second // for each write of a response
+	bodyMost    = 4 << 10          // of a request: a choice of three short words
 )
 
 // Server serves the page and its data. It is an http.Handler.
@@ -291,36 +290,8 @@ func Compressed(next http.Handler) http.HandlerFunc {
 // Serve serves the listener until ctx is cancelled, then closes all connections. It returns nil
 // after a clean stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	err := ServeUntil(ctx, s.guard.Listener(l), &http.Server{Handler: s, ReadTimeout: 10 * time.Second, TLSConfig: s.o.TLS,
-		ErrorLog: slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug)}) // clients' errors
-	if err != nil {
+	if err := s.guard.Serve(ctx, l, &http.Server{Handler: s, ReadTimeout: 10 * time.Second, TLSConfig: s.o.TLS}); err != nil {
 		return fmt.Errorf("web: %w", err)
-	}
-	return nil
-}
-
-// ServeUntil serves a listener until ctx is cancelled, then closes all connections. It returns nil
-// after a clean stop. It sets the limits that all servers share. With a TLSConfig it serves TLS.
-func ServeUntil(ctx context.Context, l net.Listener, server *http.Server) error {
-	server.ReadHeaderTimeout, server.IdleTimeout, server.MaxHeaderBytes = 5*time.Second, 60*time.Second, 16<<10
-	server.BaseContext, server.ConnContext = func(net.Listener) context.Context { return ctx }, access.WithConn
-	done := make(chan error, 1)
-	go func() {
-		if server.TLSConfig != nil {
-			done <- server.ServeTLS(l, "", "")
-			return
-		}
-		done <- server.Serve(l)
-	}()
-	select {
-	case err := <-done:
-		return fmt.Errorf("serve %s: %w", l.Addr(), err)
-	case <-ctx.Done():
-	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-	defer cancel()
-	if server.Shutdown(stop) != nil {
-		return server.Close() // closes connections that do not end
 	}
 	return nil
 }
