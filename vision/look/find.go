@@ -125,8 +125,8 @@ func (s *Sight) Named() bool {
 	return s.Dots.Ship != "" || len(s.Ships()) == 1 && (!s.Elsewhere || s.Number != nil) && s.Shown()
 }
 
-// Near searches for a base near a hint. It reports false if it accepts none. It fails for an invalid hint or picture, and with a *TurnedError
-// if the card lies a quarter turn off in its base.
+// Near searches for a base near a hint. It reports false if it accepts none. It fails for an invalid hint or picture, and with a
+// *TurnedError if the card lies a quarter turn off in its base.
 func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	if w, ht := frame.Size(); w != f.table.Intrinsics.Width || ht != f.table.Intrinsics.Height {
 		return Sight{}, false, fmt.Errorf("look: the picture is %d×%d, the calibration is for %d×%d", w, ht, f.table.Intrinsics.Width,
@@ -388,8 +388,9 @@ func onePose(a, b *candidate) bool {
 	return a.pose.Distance(b.pose.Point) < 2.5 && a.pose.Heading.Distance(b.pose.Heading) < 6*math.Pi/180
 }
 
-// passesFor reports whether a candidate with less evidence at the same pose may be the right one. Evidence is summed over blocks, so that its
-// spread grows with the base's side: of two looks of one large card, seen by a camera 30° aslant, one had 45 and the other 28 (table 1202, A6).
+// passesFor reports whether a candidate with less evidence at the same pose may be the right one. Evidence is summed over blocks, so that
+// its spread grows with the base's side: of two looks of one large card, seen by a camera 30° aslant, one had 45 and the other 28 (table
+// 1202, A6).
 func (c *candidate) passesFor(o *candidate) bool {
 	w, _ := c.look.Base.Size()
 	return o.evidence > max(c.evidence-alikeWithin*float64(w)/40, alikeLeast*c.evidence)

@@ -31,8 +31,8 @@ const (
 	guideDepth = 5.0
 )
 
-// guideSides samples the picture 0.4 to 1.2 mm outside the front, right, rear and left of a base, in the middle 35 mm: grey levels, the means
-// across. nil stands for a side that is not in the picture.
+// guideSides samples the picture 0.4 to 1.2 mm outside the front, right, rear and left of a base, in the middle 35 mm: grey levels, the
+// means across. nil stands for a side that is not in the picture.
 func (f *Finder) guideSides(frame vision.Frame, b engine.Base, at geom.Pose) (sides [4][]float64) {
 	w, _ := b.Size()
 	half := float64(w) / 2

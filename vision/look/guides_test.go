@@ -61,7 +61,10 @@ func TestGuidesOn(t *testing.T) {
 	for _, c := range []struct {
 		left, right, noise float64
 		seen               bool
-	}{{20, 20, 2, true}, {-20, -15, 2, true}, {20, 0, 2, false}, {20, -20, 2, false}, {3, 3, 0, false}, {0, 0, 10, false}, {20, 20, 40, false}} {
+	}{
+		{20, 20, 2, true}, {-20, -15, 2, true},
+		{20, 0, 2, false}, {20, -20, 2, false}, {3, 3, 0, false}, {0, 0, 10, false}, {20, 20, 40, false},
+	} {
 		correlation, depth := guidesOn(side(c.left, c.right, c.noise))
 		assert.Equal(t, c.seen, correlation >= guidesSeen && depth >= guideDepth, "%+v: %.2f, %.1f", c, correlation, depth)
 	}
@@ -69,9 +72,10 @@ func TestGuidesOn(t *testing.T) {
 
 // A base whose front is not in the picture is not refused.
 func TestGuidesOutsideThePicture(t *testing.T) {
-	d := drawing{table: tableAt(1.02), noise: 1, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: pose(140, 120, 54), guides: 1}}}
+	at := pose(140, 120, 54)
+	d := drawing{table: tableAt(1.02), noise: 1, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at, guides: 1}}}
 	f := NewFinder(d.table, &Library{}, calibration.Uncertainty{})
 	frame := d.draw(1)
-	assert.True(t, f.turned(frame, engine.Small, pose(140, 120, 54)))
+	assert.True(t, f.turned(frame, engine.Small, at))
 	assert.False(t, f.turned(vision.Frame{Gray: frame.Gray}, engine.Small, geom.Pose{Point: geom.Point{X: -500, Y: 120}}))
 }

@@ -27,9 +27,10 @@ const (
 	searchScore    = 0.2 // score by blocks that is fitted
 	searchEvidence = 11.0
 
-	// The evidence that a place on the rectified mat needs for a fit, and one from finer samples to start again. On 21 tables (1 to 3, 1201 to
-	// 1208, ten tables of our own ships), none of 222 first fits that ended with an evidence of 5 began with less than 3.0, and none of
-	// 66 repeated ones with less than 3.9; of 8336 others a quarter began with less than 2.0, and of the repeated ones a third with less than 3.0.
+	// The evidence that a place on the rectified mat needs for a fit, and one from finer samples to start again. On 21 tables (1 to 3,
+	// 1201 to 1208, ten tables of our own ships), none of 222 first fits that ended with an evidence of 5 began with less than 3.0, and
+	// none of 66 repeated ones with less than 3.9; of 8336 others a quarter began with less than 2.0, and of the repeated ones a third
+	// with less than 3.0.
 	flatLeast  = 2.0
 	finerLeast = 3.0
 

@@ -233,8 +233,8 @@ type signLook struct {
 	rows        [len(signRows)][]signWord
 }
 
-// signRows are the rows of a look in the order in which they are compared: from which row on, and every how many. Most places do not fit, and
-// the first rows show it.
+// signRows are the rows of a look in the order in which they are compared: from which row on, and every how many. Most places do not fit,
+// and the first rows show it.
 var signRows = [...]struct{ first, every int }{{0, 4}, {2, 4}, {1, 2}}
 
 // newSignRows returns the rows of a look, without signs.
@@ -334,8 +334,8 @@ func (w *window) take(r int) []signWord {
 	return out
 }
 
-// score returns how many more signs of the look agree with a window than disagree, in standard deviations of chance. It is 0 if a quarter of
-// the rows disagrees more, or half of them scores less than signHalf.
+// score returns how many more signs of the look agree with a window than disagree, in standard deviations of chance. It is 0 if a quarter
+// of the rows disagrees more, or half of them scores less than signHalf.
 func (s *signLook) score(w *window) float64 {
 	all, against := compareSigns(s.rows[0], w.take(0))
 	if all < 2*against {

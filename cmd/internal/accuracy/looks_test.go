@@ -494,8 +494,8 @@ func TestCardsThatWereNotShown(t *testing.T) {
 	assert.LessOrEqual(t, float64(named), 0.02*float64(tried), "named: the same name stands on both")
 }
 
-// Many bases whose guides are at their cards' sides are refused; none is whose card lies the right way round, or upside down. A look that is
-// turned by a quarter makes the card of each base lie a quarter turn off.
+// Many bases whose guides are at their cards' sides are refused; none is whose card lies the right way round, or upside down. A look that
+// is turned by a quarter makes the card of each base lie a quarter turn off.
 func TestCardsTurnedInTheirBases(t *testing.T) {
 	notShort(t)
 	type tally struct{ bases, refused, turned, turnedRefused int }
