@@ -90,6 +90,9 @@ type ObstacleSight struct {
 	Unknown  []UnknownObject    // what lies on the mat, could hide or be an obstacle, and is none that is known
 	Blind    []engine.BlindArea // where an obstacle would not have been noticed: rectangles along the mat's edges
 
+	// Missed are obstacles of earlier pictures that may still lie there, but are not recognised. Unknown has them too.
+	Missed []ObstacleView
+
 	// Adjoins holds points, in mm on the mat, of each thing that lies on the mat and certainly continues under the base next to it.
 	Adjoins [][]geom.Point
 
@@ -103,6 +106,9 @@ type ObstacleSight struct {
 
 	Coverage *Coverage // where nothing lies; nil: not known
 }
+
+// Lying returns the obstacles that a later search should look for where they lay.
+func (s *ObstacleSight) Lying() []ObstacleView { return slices.Concat(s.Views, s.Missed) }
 
 // Reasons why obstacles are not watched.
 const (

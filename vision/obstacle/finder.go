@@ -38,9 +38,10 @@ type Finder struct {
 	bases      []geom.Polygon
 	covered    []bool // cells that ships hide
 	rims       []under.Rim
-	exits      [][]geom.Point   // what adjoins rims that are seen
-	uneven     float32          // energyLimit of the picture that was compared last
-	underneath []*under.Outline // of shapes; nil: not made yet
+	exits      [][]geom.Point        // what adjoins rims that are seen
+	missed     []vision.ObstacleView // known ones that may lie in the picture that was searched last, but are not recognised
+	uneven     float32               // energyLimit of the picture that was compared last
+	underneath []*under.Outline      // of shapes; nil: not made yet
 	focus      focus
 	lanes      lanes
 	guide      guideStrip
@@ -180,12 +181,15 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 	f.refined = map[place]*vision.ObstacleView{}
 	defer func() { f.refined = nil }()
 	var all, under []vision.ObstacleView
+	f.missed = nil
 	for i := range known {
 		switch v, lies := f.stillThere(frame.Gray, &known[i]); {
 		case lies:
 			all = append(all, v)
 		case f.coveredWhole(known[i].Outline):
 			under = append(under, known[i])
+		case f.mayLie(known[i].Outline):
+			f.missed = append(f.missed, known[i])
 		}
 	}
 	for _, bright := range [2]bool{true, false} {
@@ -201,11 +205,20 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 		}
 	}
 	for i := range under {
-		if v := &under[i]; !f.moved(frame.Gray, v, out) {
+		switch v := &under[i]; {
+		case f.foundElsewhere(v, out):
+		case f.fitsElsewhere(frame.Gray, v):
+			f.missed = append(f.missed, *v)
+		default:
 			v.Known = true
 			out = append(out, *v)
 		}
 	}
+	f.missed = slices.DeleteFunc(f.missed, func(v vision.ObstacleView) bool {
+		return slices.ContainsFunc(out, func(o vision.ObstacleView) bool {
+			return f.accepted(&o) && (vision.OnePlace(&o, &v) || o.Entry == v.Entry && !o.Known)
+		})
+	})
 	return out
 }
 
@@ -278,20 +291,26 @@ func (f *Finder) stillFits(v, known *vision.ObstacleView) bool {
 	return v.Misfit < max(f.good, known.Misfit+stillMisfit) && v.Visible >= acceptVisible
 }
 
-// moved reports whether an obstacle, whose old place is covered, lies elsewhere now: something was found
-// there, or its own outline fits within movedMost of it. What a ship or a hand covers has not moved as far as the picture
-// shows, and obstacles do not move during a game.
-func (f *Finder) moved(g *image.Gray, known *vision.ObstacleView, found []vision.ObstacleView) bool {
-	for i := range found {
-		if v := &found[i]; vision.OnePlace(v, known) && (f.accepted(v) || v.Entry == known.Entry && v.Misfit < suspectNearShip) {
-			return true
-		}
-	}
+// foundElsewhere reports whether an obstacle, whose old place is covered, was found elsewhere.
+func (f *Finder) foundElsewhere(known *vision.ObstacleView, found []vision.ObstacleView) bool {
+	return slices.ContainsFunc(found, func(v vision.ObstacleView) bool {
+		return vision.OnePlace(&v, known) && (f.accepted(&v) || v.Entry == known.Entry && v.Misfit < suspectNearShip)
+	})
+}
+
+// fitsElsewhere reports whether an obstacle, whose old place is covered, may have been pushed: its outline fits within movedMost of it.
+// What a ship or a hand covers has not moved as far as the picture shows, and obstacles do not move during a game. Edges that were too
+// faint to decide fit in many places: they must fit better there than where it lay.
+func (f *Finder) fitsElsewhere(g *image.Gray, known *vision.ObstacleView) bool {
+	here, seen := f.refit(g, known, geom.Point{})
 	for _, far := range [...]float64{movedMost / 2, movedMost} {
 		for k := range 8 {
 			sin, cos := math.Sincos(math.Pi / 4 * float64(k))
 			v, ok := f.refit(g, known, geom.Point{X: far * cos, Y: far * sin})
-			if ok && f.stillFits(&v, known) && v.Pose.Distance(known.Pose.Point) >= movedLeast {
+			if !ok || !f.stillFits(&v, known) || v.Pose.Distance(known.Pose.Point) < movedLeast {
+				continue
+			}
+			if known.Area == 0 || !seen || v.Misfit+stillMisfit < here.Misfit {
 				return true
 			}
 		}
@@ -305,10 +324,22 @@ const movedMost = 5.0
 // coveredWhole reports whether something, be it a ship, lies on all of an outline's
 // inside.
 func (f *Finder) coveredWhole(outline geom.Polygon) bool {
+	n, bare, _ := f.inside(outline)
+	return n > 0 && 10*bare < n
+}
+
+// mayLie reports whether an obstacle may still lie where it lay, though it is not recognised there: of what no ship hides of its inside,
+// a fifth or more differs from the mat. In bad light the rest may do so too little.
+func (f *Finder) mayLie(outline geom.Polygon) bool {
+	n, bare, hidden := f.inside(outline)
+	return 5*bare < 4*(n-hidden)
+}
+
+// inside counts some places inside an outline, and of these those that look like the mat and those that a ship hides.
+func (f *Finder) inside(outline geom.Polygon) (n, bare, hidden int) {
 	w, h := f.diff.view.Width, f.diff.view.Height
 	f.diff.threshold(0, nil)
 	_, c := catalogue.Centroid(outline)
-	bare, n := 0, 0
 	for _, share := range [...]float64{0.2, 0.4, 0.6, 0.8} {
 		for i := 0; i < len(outline); i += max(len(outline)/40, 1) {
 			p := c.Lerp(outline[i], share)
@@ -317,12 +348,15 @@ func (f *Finder) coveredWhole(outline geom.Polygon) bool {
 				continue
 			}
 			n++
-			if k := y*w + x; !f.diff.mask[k] && !f.covered[k] {
+			switch k := y*w + x; {
+			case f.covered[k]:
+				hidden++
+			case !f.diff.mask[k]:
 				bare++
 			}
 		}
 	}
-	return n > 0 && 10*bare < n
+	return n, bare, hidden
 }
 
 // refit fits an obstacle that was found before, from so far off its old place.

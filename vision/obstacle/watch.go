@@ -100,8 +100,8 @@ func (w *Watch) update(f vision.Frame, bases []geom.Polygon) vision.ObstacleSigh
 
 // set makes the result of a search the present one.
 func (w *Watch) set(sight vision.ObstacleSight) {
-	if w.sight = sight; sight.Unseen == "" || sight.Unseen == vision.UnseenHidden {
-		w.lying = sight.Views
+	if w.sight = sight; sight.Unseen == "" {
+		w.lying = sight.Lying()
 	}
 }
 

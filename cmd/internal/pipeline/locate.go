@@ -74,7 +74,7 @@ func (l *Locate) Update(f vision.Frame, doubtful bool) (vision.Located, error) {
 	}
 	located.Doubtful = doubtful
 	if o := located.Obstacles; o != nil && o.Unseen == "" && !doubtful {
-		l.lying = o.Views
+		l.lying = o.Lying()
 	}
 	return located, err
 }

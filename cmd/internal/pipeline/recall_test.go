@@ -47,11 +47,42 @@ func TestARockUnderAShipOutlastsAPushOfTheCamera(t *testing.T) {
 	require.Equal(t, live.Dark, w.view.Health.Code)
 	w.source.Disturb(func(*tablesim.Table) {})
 	assert.Equal(t, 1, rocks(15), "after the dark")
-
-	ships[0].Pose = truth.Scene.Ships[0].Pose
+	copy(ships, truth.Scene.Ships)
 	require.Equal(t, 1, rocks(12))
 	w.source.Arrange(func(t *tablesim.Table) { t.Scene.Obstacles = nil })
 	pushed := movedCamera(w.source.Camera(), geom.Point{X: 2}, 0, middle)
 	w.source.Disturb(func(t *tablesim.Table) { t.Camera = pushed })
 	assert.Zero(t, rocks(15), "what is gone is not remembered")
+}
+
+// Most of a rock that is half under a ship looks like the mat in dim light: it may lie there still, and is unknown at least.
+func TestARockUnderAShipIsNotAbsentInDimLight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it renders and searches pictures")
+	}
+	w := newFaultyTable(t, 688, 640, 13, true, func(o *tablesim.Options) { o.Still = true })
+	truth, err := w.source.TruthAt(1)
+	require.NoError(t, err)
+	ships := slices.Clone(truth.Scene.Ships)
+	w.source.Arrange(func(t *tablesim.Table) { t.Scene.Ships = slices.Clone(ships) })
+	seen := func(pictures int) {
+		t.Helper()
+		for range pictures {
+			w.next()
+			sight := w.view.Located.Obstacles
+			require.True(t, sight.Unseen != "" || len(sight.Views)+len(sight.Unknown) > 0, "picture %d: it is called absent", w.view.Frame.Seq)
+		}
+	}
+	seen(14)
+	ships[1].Pose = geom.Pose{Point: geom.Point{X: 217.98, Y: 169.19}, Heading: 300.22 * geom.Degree}
+	seen(10)
+	for _, light := range []float64{0.3, 0.2, 0.15} {
+		w.source.Disturb(func(t *tablesim.Table) { t.Look.Light *= light })
+		seen(8)
+		w.source.Disturb(func(*tablesim.Table) {})
+		seen(10)
+	}
+	copy(ships, truth.Scene.Ships)
+	seen(14)
+	assert.Len(t, w.view.Located.Scene.Obstacles, 1)
 }
