@@ -38,6 +38,7 @@ const (
 const (
 	regionHole  = 200 // mm²: mat that is enclosed is a print that looks like it, up to here
 	regionLeast = 60  // mm²: what is smaller is no token
+	blurShare   = 0.3 // of the contrast next to it: what has less is the lens's blur of that
 )
 
 // find tells the cells of the picture that was weighed last. uneven is the energy above which a dark cell is no evenly dimmed mat.
@@ -92,7 +93,6 @@ func (m *segmentation) mark(t *matTest, uneven float32) {
 	light := energy // which is used up
 	copy(light, t.rest)
 	gray.Binomial(light, w)
-	const share = 0.3
 	for j := 1; j+1 < h; j++ {
 		for i := 1; i+1 < w; i++ {
 			k := j*w + i
@@ -106,7 +106,7 @@ func (m *segmentation) mark(t *matTest, uneven float32) {
 					most = max(most, n, -n)
 				}
 			}
-			if max(v, -v) < share*most {
+			if max(v, -v) < blurShare*most {
 				mask[k] = false
 			}
 		}
