@@ -109,6 +109,7 @@ func (r *Recorder) line(v any) error {
 	return nil
 }
 
+// writePicture writes a new file, whole or not at all.
 func writePicture(path string, picture image.Image) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -118,7 +119,10 @@ func writePicture(path string, picture image.Image) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(path) // a part of a picture is none
+	}
+	return err
 }
 
 // ReadRecording reads a directory's recording. It ignores a last line that was cut off by a kill.

@@ -64,6 +64,15 @@ func TestARecordingIsReadAsItWasWritten(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+func TestAPictureThatCannotBeRecordedLeavesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	r, err := capture.NewRecorder(dir, capture.RecordingHeader{})
+	require.NoError(t, err)
+	defer r.Close()
+	require.Error(t, r.Add(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1<<16, 1)), Captured: time.Now()}, nil), "too wide for JPEG")
+	assert.NoFileExists(t, filepath.Join(dir, "00001.jpg"))
+}
+
 // A recording comes back at the pace at which it was taken, and other pictures in its
 // directory are not shown.
 func TestARecordingIsPlayedAtItsPace(t *testing.T) {
