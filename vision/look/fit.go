@@ -393,7 +393,7 @@ func (f *fitting) light() bool {
 
 // The evidence after some rounds below which a fit is given up, with blur and without. In searches of 21 tables (1 to 3, 1201 to 1208, ten
 // tables of our own ships), none of 295 fits with blur that ended with an evidence of 5 had less than 3.0 after one round, two of them less
-// than 2.5 after three, and five less than 3.5 after six; of 3340 others 988, 1094 and 1078 had. Without blur, the lowest of those that
+// than 2.5 after three, and four less than 3.5 after six; of 3340 others 988, 1094 and 1078 had. Without blur, the lowest of those that
 // ended with 11 had 1.9 at first, 3.1 after two rounds and 9.1 after six; of 1426 others 874 had less than 2 after two.
 var (
 	blurredHopeless = [fitRounds]float64{1: 2.5, 3: 2.5, 6: 3.5}
