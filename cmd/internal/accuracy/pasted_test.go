@@ -87,7 +87,7 @@ func (p *paster) all() *image.Gray {
 	taken := p.r.obstacles()
 	var sources []trueObstacle
 	for _, o := range taken {
-		if o.visible > 0.97 {
+		if o.visible > 0.97 && p.lit(o.outline) {
 			sources = append(sources, o)
 		}
 	}
@@ -125,6 +125,24 @@ func (p *paster) all() *image.Gray {
 		}
 	}
 	return to
+}
+
+// lit reports whether most of the mat around an obstacle lies in no shadow: a copy of its print would be dimmed twice.
+func (p *paster) lit(outline geom.Polygon) bool {
+	const around, dimmed = 6.0, 0.7 // mm; share of the light
+	middle, _ := circle(outline)
+	dark := 0
+	for _, q := range outline {
+		px, ok := p.camera.PixelOf(q.Add(q.Sub(middle).Mul(around/float64(q.Distance(middle)))), 0)
+		at := image.Pt(int(px.X), int(px.Y))
+		if !ok || !at.In(p.from.Rect.Inset(2)) {
+			continue
+		}
+		if share, _ := p.shade(at.X, at.Y); share < dimmed {
+			dark++
+		}
+	}
+	return 2*dark < len(outline)
 }
 
 // hasRoom reports whether an outline can lie under ship i and nothing else.
