@@ -40,6 +40,7 @@ type ObstacleView struct {
 	Sure   bool    // identified beyond doubt by what lies inside and outside the outline
 	Denied bool    // its edges fit, but what lies inside and outside shows another thing
 	Known  bool    // it lay there in an earlier picture
+	Before bool    // it lay there before the program started, and no picture has shown it since
 }
 
 // misfitSigma times the square of a misfit is a standard deviation of the outline, mm. The edges'

@@ -137,6 +137,20 @@ func (f *Finder) entryLike(e *catalogue.Entry) *catalogue.Entry {
 	return nil
 }
 
+// before completes an obstacle of which only the name of its entry and its place are known; without an entry if there is none of the name.
+func (f *Finder) before(v vision.ObstacleView) vision.ObstacleView {
+	if v.Entry = f.catalogue.Entry(v.Entry.Name); v.Entry == nil {
+		return v
+	}
+	v.Outline = nil
+	for _, p := range v.Entry.Face(v.Flipped) {
+		v.Outline = append(v.Outline, v.Pose.Transform(p))
+		px, _ := f.table.PixelOf(v.Pose.Transform(p), v.Entry.Top)
+		v.OutlinePx = append(v.OutlinePx, px)
+	}
+	return v
+}
+
 // hypothesis is a place where an outline may lie.
 type hypothesis struct {
 	shape *shape
@@ -186,9 +200,9 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 		switch v, lies := f.stillThere(frame.Gray, &known[i]); {
 		case lies:
 			all = append(all, v)
-		case f.coveredWhole(known[i].Outline):
+		case f.coveredWhole(known[i].Outline) && !known[i].Before:
 			under = append(under, known[i])
-		case f.mayLie(known[i].Outline):
+		case f.mayLie(known[i].Outline), f.coveredWhole(known[i].Outline):
 			f.missed = append(f.missed, known[i])
 		}
 	}

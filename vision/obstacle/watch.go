@@ -110,7 +110,12 @@ func (w *Watch) set(sight vision.ObstacleSight) {
 func (w *Watch) Recall(lying []vision.ObstacleView) {
 	w.lying = nil
 	for _, v := range lying {
-		if v.Entry = w.finder.entryLike(v.Entry); v.Entry != nil {
+		if v.Before {
+			v = w.finder.before(v)
+		} else {
+			v.Entry = w.finder.entryLike(v.Entry)
+		}
+		if v.Entry != nil {
 			w.lying = append(w.lying, v)
 		}
 	}

@@ -217,7 +217,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		News: news, Now: time.Now, Log: o.Log, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})
 	main.Renamed = func(was, is string) { table.Rename(was, is) }
-	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []move.Maneuver { return table.Dial(ship) } // set below
+	main.Game, main.Names, main.Lying, main.Dial = g, p.names(c, o), p.lying(c, o), func(s string) []move.Maneuver { return table.Dial(s) }
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)
 	learner := newLearner(main.Frames, hub, known, p.learnt, time.Now, o.Log)

@@ -13,6 +13,7 @@ import (
 	"sightline/cmd/internal/enrol"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/naming"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/web"
 	"sightline/vision/look"
 )
@@ -91,4 +92,14 @@ func (p *program) names(c Config, o Options) *naming.Memory {
 	}
 	p.tasks = append(p.tasks, m)
 	return m
+}
+
+// lying starts the task that stores the obstacles on the mat for a restart, and returns it.
+func (p *program) lying(c Config, o Options) *pipeline.Lying {
+	l, err := pipeline.OpenLying(filepath.Join(c.dataDir(), pipeline.LyingFile), time.Now(), o.Log)
+	if err != nil {
+		o.Log.Warn("obstacles under ships are not known from before the restart", "err", err)
+	}
+	p.tasks = append(p.tasks, l)
+	return l
 }

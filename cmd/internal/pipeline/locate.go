@@ -43,6 +43,7 @@ type obstacleLocator interface {
 // Locate is the stage that finds ships and obstacles in one picture.
 type Locate struct {
 	newLocator func(calibration.Table) (Locator, error)
+	kept       *Lying // nil: the obstacles are not kept for a restart
 
 	locator Locator // nil: no registration
 	problem string  // why searching the last picture failed; "": it did not
@@ -75,6 +76,7 @@ func (l *Locate) Update(f vision.Frame, doubtful bool) (vision.Located, error) {
 	located.Doubtful = doubtful
 	if o := located.Obstacles; o != nil && o.Unseen == "" && !doubtful {
 		l.lying = o.Lying()
+		l.kept.keep(l.lying)
 	}
 	return located, err
 }

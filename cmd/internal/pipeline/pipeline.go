@@ -59,6 +59,8 @@ type Options struct {
 	Dial func(ship string) []move.Maneuver
 	// Names stores the names of ships without our tokens while the program does not run; nil: they are lost.
 	Names *naming.Memory
+	// Lying stores the obstacles on the mat while the program does not run; nil: they are forgotten.
+	Lying *Lying
 
 	Cameras   []SecondaryCamera // whose views are fused with this one's
 	Secondary bool              // this is a secondary camera: the main camera's pipeline measures
@@ -104,7 +106,7 @@ func New(o Options) *Pipeline {
 		o:        o,
 		pictures: pictureCheck{frozenAfter: o.FrozenAfter},
 		light:    lightGauge{exposure: o.Exposure},
-		locate:   Locate{newLocator: o.NewLocator},
+		locate:   Locate{newLocator: o.NewLocator, kept: o.Lying, lying: o.Lying.Before()},
 		track:    newTrack(o.Tracking, o.NewChange, o.Log),
 		stock:    Stock{names: naming.Names{Dial: o.Dial, Memory: o.Names}},
 		fuse:     Fuse{cameras: o.Cameras},
