@@ -23,14 +23,14 @@ func TestNamesAreKeptForADay(t *testing.T) {
 	m, err := OpenMemory(path, now, quiet)
 	require.NoError(t, err)
 	assert.Empty(t, m.Known())
-	require.NoError(t, m.write(now))
+	require.NoError(t, m.Write(now))
 	assert.NoFileExists(t, path, "nothing was named yet")
 	ships := []engine.Ship{
 		{ID: "A2", Player: 1, Base: engine.Small, Seen: "look", Look: "A1", Pose: geom.Pose{Point: geom.Point{X: 200.5, Y: 310}, Heading: 1}},
 		{ID: "B10", Player: 2, Base: engine.Large, Seen: "edges", Quarters: true, Pose: geom.Pose{Point: geom.Point{X: 4, Y: 5}, Heading: 2}},
 	}
 	m.keep(map[string]engine.Ship{"B10": ships[1], "A2": ships[0]})
-	require.NoError(t, m.write(now))
+	require.NoError(t, m.Write(now))
 	read := func(at time.Time) []engine.Ship {
 		again, err := OpenMemory(path, at, quiet)
 		require.NoError(t, err)
@@ -49,11 +49,11 @@ func TestNamesAreKeptForADay(t *testing.T) {
 
 	require.NoError(t, os.Remove(path))
 	m.keep(map[string]engine.Ship{"B10": ships[1], "A2": ships[0]})
-	require.NoError(t, m.write(now))
+	require.NoError(t, m.Write(now))
 	assert.NoFileExists(t, path, "nothing changed")
 	ships[1].Pose.X += 0.2
 	m.keep(map[string]engine.Ship{"B10": ships[1]})
-	require.NoError(t, m.write(now))
+	require.NoError(t, m.Write(now))
 	assert.Len(t, read(now), 1)
 }
 
@@ -84,7 +84,7 @@ func FuzzReadKept(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var kept keptFile
 		if strictjson.Decode(raw, &kept) == nil {
-			_ = kept.check()
+			_ = kept.Check()
 		}
 	})
 }

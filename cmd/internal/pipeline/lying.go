@@ -1,15 +1,13 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
-	"sightline/calibration/strictjson"
+	"sightline/cmd/internal/kept"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
@@ -20,28 +18,17 @@ const LyingFile = "obstacles-lying.json"
 
 const (
 	lyingFor     = 3 * time.Hour // longer than a game: the next one's obstacles lie elsewhere
-	lyingSaved   = 5 * time.Minute
-	lyingBytes   = 64 << 10
+	lyingAgain   = 5 * time.Minute
 	lyingMost    = 60 // obstacles
 	lyingVersion = 1
-	lyingEvery   = 2 * time.Second
 )
 
 // Lying stores in a file which obstacles lie on the mat. When the program starts again, ships may stand on them, and a search that knows
 // nothing of them would take what stands out for the ships' miniatures. It is safe for concurrent use.
-type Lying struct {
-	path string
-	log  *slog.Logger
-
-	mu    sync.Mutex
-	lie   []lyingObstacle
-	dirty bool
-	saved time.Time
-}
+type Lying struct{ *kept.Store[[]lyingObstacle] }
 
 type lyingFile struct {
-	Version   int             `json:"version"`
-	At        time.Time       `json:"at"`
+	kept.Header
 	Obstacles []lyingObstacle `json:"obstacles"`
 }
 
@@ -56,28 +43,24 @@ type lyingObstacle struct {
 
 // OpenLying reads a file. If the file is missing or too old, nothing lies on the mat. If it is invalid, OpenLying returns an error too.
 func OpenLying(path string, now time.Time, log *slog.Logger) (*Lying, error) {
-	l := &Lying{path: path, log: log}
 	var f lyingFile
-	found, err := strictjson.Load(path, lyingBytes, &f)
-	if err == nil && found {
-		if err = f.check(); err != nil {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-	}
+	fresh, err := kept.Load(path, lyingVersion, &f, now, lyingFor)
 	if err != nil {
-		return l, fmt.Errorf("obstacles of before: %w", err)
+		err = fmt.Errorf("obstacles of before: %w", err)
 	}
-	if found && now.Sub(f.At).Abs() <= lyingFor {
-		l.lie = f.Obstacles
+	if !fresh {
+		f.Obstacles = nil
 	}
-	return l, nil
+	return &Lying{kept.NewStore(kept.Options[[]lyingObstacle]{
+		Path: path, Name: "obstacles on the mat", Same: sameLying, Again: lyingAgain, Log: log,
+		Form: func(now time.Time, lie []lyingObstacle) any {
+			return lyingFile{kept.Header{Version: lyingVersion, At: now}, append([]lyingObstacle{}, lie...)}
+		},
+	}, f.Obstacles, f.At)}, err
 }
 
-// check validates a file. The error names the key.
-func (f *lyingFile) check() error {
-	if f.Version != lyingVersion {
-		return fmt.Errorf("version: expected %d, got %d", lyingVersion, f.Version)
-	}
+// Check validates a file. The error names the key.
+func (f *lyingFile) Check() error {
 	if len(f.Obstacles) > lyingMost {
 		return fmt.Errorf("obstacles: expected at most %d, got %d", lyingMost, len(f.Obstacles))
 	}
@@ -98,9 +81,7 @@ func (l *Lying) Before() (views []vision.ObstacleView) {
 	if l == nil {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, o := range l.lie {
+	for _, o := range l.Value() {
 		views = append(views, vision.ObstacleView{
 			Entry: &catalogue.Entry{Name: o.Name}, Flipped: o.Flipped, Misfit: o.Misfit, Before: true,
 			Pose: geom.Pose{Point: geom.Point{X: o.X, Y: o.Y}, Heading: (geom.Angle(o.Heading) * geom.Degree).Normalized()},
@@ -119,58 +100,12 @@ func (l *Lying) keep(views []vision.ObstacleView) {
 		v := &views[i]
 		now = append(now, lyingObstacle{v.Entry.Name, v.Flipped, v.Pose.X, v.Pose.Y, v.Pose.Heading.Degrees(), v.Misfit})
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !slices.EqualFunc(now, l.lie, func(a, b lyingObstacle) bool {
+	l.Keep(now)
+}
+
+// sameLying reports whether the same obstacles lie where they lay.
+func sameLying(now, before []lyingObstacle) bool {
+	return slices.EqualFunc(now, before, func(a, b lyingObstacle) bool {
 		return a.Name == b.Name && a.Flipped == b.Flipped && math.Hypot(a.X-b.X, a.Y-b.Y) < 0.5 && math.Abs(a.Heading-b.Heading) < 0.5
-	}) {
-		l.lie, l.dirty = now, true
-	}
-}
-
-// String names the task.
-func (l *Lying) String() string { return "obstacles on the mat" }
-
-// Run writes the file when something changed, and now and then, until ctx is cancelled.
-func (l *Lying) Run(ctx context.Context) error {
-	t := time.NewTicker(lyingEvery)
-	defer t.Stop()
-	failed := false
-	for done := false; !done; {
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			done = true
-		}
-		err := l.write(time.Now())
-		if err != nil && !failed {
-			l.log.Warn("the obstacles on the mat are not kept for a restart", "err", err)
-		}
-		failed = err != nil
-	}
-	return nil
-}
-
-// write writes the file if something changed since it was written, or that was long ago.
-func (l *Lying) write(now time.Time) error {
-	l.mu.Lock()
-	f := lyingFile{Version: lyingVersion, At: now, Obstacles: slices.Clone(l.lie)}
-	due := l.dirty || len(l.lie) > 0 && now.Sub(l.saved).Abs() >= lyingSaved
-	l.dirty = false
-	l.mu.Unlock()
-	if !due {
-		return nil
-	}
-	if f.Obstacles == nil {
-		f.Obstacles = []lyingObstacle{}
-	}
-	err := strictjson.Save(l.path, f, 0o600)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil {
-		l.dirty = true
-		return err
-	}
-	l.saved = now
-	return nil
+	})
 }

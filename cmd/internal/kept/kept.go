@@ -1,0 +1,137 @@
+// Package kept stores for a restart what the program has seen. A task writes it to a JSON file when it has changed.
+package kept
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sightline/calibration/strictjson"
+)
+
+// Header begins a file.
+type Header struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"` // when it was written
+}
+
+func (h *Header) header() *Header { return h }
+
+// A Document is a file's form. It embeds Header.
+type Document interface {
+	header() *Header
+	Check() error // names the key
+}
+
+const bytesMost = 64 << 10
+
+// Load reads a file. It reports false if there is none, or if it is older than most, or as far in the future: a board without a battery
+// starts with the time it last saved, up to an hour before a power cut. Errors name the path.
+func Load(path string, version int, to Document, now time.Time, most time.Duration) (fresh bool, err error) {
+	found, err := strictjson.Load(path, bytesMost, to)
+	if err != nil || !found {
+		return false, err
+	}
+	h := to.header()
+	if h.Version != version {
+		err = fmt.Errorf("version: expected %d, got %d", version, h.Version)
+	} else {
+		err = to.Check()
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
+	}
+	return now.Sub(h.At).Abs() <= most, nil
+}
+
+// Options say what a Store stores, and where.
+type Options[T any] struct {
+	Path  string
+	Name  string                       // of what is stored, and of the task: a plural
+	Same  func(a, b T) bool            // reports whether two values need not be told apart
+	Form  func(now time.Time, v T) any // returns the file's content
+	Again time.Duration                // after which a value is written again that was still seen; 0: never
+	Log   *slog.Logger
+}
+
+// Store holds a value and writes it to a file. It is safe for concurrent use.
+type Store[T any] struct {
+	o Options[T]
+
+	mu    sync.Mutex
+	value T
+	dirty bool
+	seen  bool      // since it was written
+	saved time.Time // zero: there is no file
+}
+
+// NewStore returns a store of the value that a file had when it was written, at a time; a zero time stands for no file.
+func NewStore[T any](o Options[T], value T, at time.Time) *Store[T] {
+	return &Store[T]{o: o, value: value, saved: at}
+}
+
+const every = 2 * time.Second
+
+// Value returns the value. It belongs to the store.
+func (s *Store[T]) Value() T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.value
+}
+
+// Keep replaces the value. Run writes it to the file.
+func (s *Store[T]) Keep(v T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen = true; s.dirty || !s.o.Same(v, s.value) {
+		s.value, s.dirty = v, true
+	}
+}
+
+// String names the task.
+func (s *Store[T]) String() string { return s.o.Name }
+
+// Run writes the file when something changed, until ctx is cancelled.
+func (s *Store[T]) Run(ctx context.Context) error {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	failed := false
+	for done := false; !done; {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			done = true
+		}
+		err := s.Write(time.Now())
+		if err != nil && !failed {
+			s.o.Log.Warn("the "+s.o.Name+" are not kept for a restart", "err", err)
+		}
+		failed = err != nil
+	}
+	return nil
+}
+
+// Write writes the file if something changed since it was written, or if that was long ago and the value was seen since.
+func (s *Store[T]) Write(now time.Time) error {
+	s.mu.Lock()
+	v := s.value
+	due := s.dirty || s.o.Again > 0 && s.seen && !s.saved.IsZero() && now.Sub(s.saved).Abs() >= s.o.Again
+	if due {
+		s.dirty, s.seen = false, false
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	err := strictjson.Save(s.o.Path, s.o.Form(now, v), 0o600)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.dirty = true
+		return err
+	}
+	s.saved = now
+	return nil
+}
