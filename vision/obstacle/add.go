@@ -91,11 +91,9 @@ func recognised(views []vision.ObstacleView, points []geom.Point) bool {
 }
 
 // baseOutline returns where the corners of a ship's base stand.
-func baseOutline(s *engine.Ship) (base geom.Polygon) {
-	for _, p := range (token.Token{Base: s.Base}).Corners() {
-		base = append(base, s.Pose.Transform(p))
-	}
-	return base
+func baseOutline(s *engine.Ship) geom.Polygon {
+	corners := token.Token{Base: s.Base}.Corners()
+	return placed(corners[:], s.Pose)
 }
 
 // overMat is how far what lies on the mat may seem to stand out over its edge: its outline's

@@ -30,11 +30,8 @@ var baseShapes = func() (out []shape) {
 }()
 
 // squareOf returns the corners of a square on the table, counter-clockwise.
-func squareOf(pose geom.Pose, h float64) (out geom.Polygon) {
-	for _, p := range [4]geom.Point{{X: -h, Y: -h}, {X: h, Y: -h}, {X: h, Y: h}, {X: -h, Y: h}} {
-		out = append(out, pose.Transform(p))
-	}
-	return out
+func squareOf(pose geom.Pose, h float64) geom.Polygon {
+	return placed([]geom.Point{{X: -h, Y: -h}, {X: h, Y: -h}, {X: h, Y: h}, {X: -h, Y: h}}, pose)
 }
 
 const (

@@ -126,29 +126,35 @@ func newShape(e *catalogue.Entry, flipped bool) shape {
 	return s
 }
 
-// entryLike returns the catalogue's entry that is the same as one of an earlier catalogue; nil: there is none.
-func (f *Finder) entryLike(e *catalogue.Entry) *catalogue.Entry {
-	for i := range f.catalogue.Entries {
-		k := &f.catalogue.Entries[i]
-		if e != nil && k.Name == e.Name && k.Kind == e.Kind && k.Top == e.Top && slices.Equal(k.Outline, e.Outline) {
-			return k
-		}
+// recalled gives an obstacle of an earlier picture its entry in the catalogue, and reports whether it has one: of the same outline, or of
+// the same name if it is known only from before the program started.
+func (f *Finder) recalled(v vision.ObstacleView) (vision.ObstacleView, bool) {
+	if v.Entry == nil {
+		return v, false
 	}
-	return nil
+	k, e := f.catalogue.Entry(v.Entry.Name), v.Entry
+	if k == nil || !v.Before && (k.Kind != e.Kind || k.Top != e.Top || !slices.Equal(k.Outline, e.Outline)) {
+		return v, false
+	}
+	v.Entry, v.Outline = k, placed(k.Face(v.Flipped), v.Pose)
+	return v, true
 }
 
-// before completes an obstacle of which only the name of its entry and its place are known; without an entry if there is none of the name.
-func (f *Finder) before(v vision.ObstacleView) vision.ObstacleView {
-	if v.Entry = f.catalogue.Entry(v.Entry.Name); v.Entry == nil {
-		return v
+// placed returns where an outline lies on the table.
+func placed(outline []geom.Point, at geom.Pose) (out geom.Polygon) {
+	for _, p := range outline {
+		out = append(out, at.Transform(p))
 	}
-	v.Outline = nil
-	for _, p := range v.Entry.Face(v.Flipped) {
-		v.Outline = append(v.Outline, v.Pose.Transform(p))
-		px, _ := f.table.PixelOf(v.Pose.Transform(p), v.Entry.Top)
-		v.OutlinePx = append(v.OutlinePx, px)
+	return out
+}
+
+// pixels returns where the picture shows points at a height.
+func (f *Finder) pixels(points []geom.Point, z geom.Length) (out []geom.Pixel) {
+	for _, p := range points {
+		px, _ := f.table.PixelOf(p, z)
+		out = append(out, px)
 	}
-	return v
+	return out
 }
 
 // hypothesis is a place where an outline may lie.
@@ -197,12 +203,15 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 	var all, under []vision.ObstacleView
 	f.missed = nil
 	for i := range known {
-		switch v, lies := f.stillThere(frame.Gray, &known[i]); {
-		case lies:
+		v, lies := f.stillThere(frame.Gray, &known[i])
+		if lies {
 			all = append(all, v)
-		case f.coveredWhole(known[i].Outline) && !known[i].Before:
+			continue
+		}
+		switch whole, part := f.covers(known[i].Outline); {
+		case whole && !known[i].Before:
 			under = append(under, known[i])
-		case f.mayLie(known[i].Outline), f.coveredWhole(known[i].Outline):
+		case whole, part:
 			f.missed = append(f.missed, known[i])
 		}
 	}
@@ -335,18 +344,11 @@ func (f *Finder) fitsElsewhere(g *image.Gray, known *vision.ObstacleView) bool {
 // movedMost is how far, in mm, an obstacle is looked for from where it lay: what moved further leaves bare mat there.
 const movedMost = 5.0
 
-// coveredWhole reports whether something, be it a ship, lies on all of an outline's
-// inside.
-func (f *Finder) coveredWhole(outline geom.Polygon) bool {
-	n, bare, _ := f.inside(outline)
-	return n > 0 && 10*bare < n
-}
-
-// mayLie reports whether an obstacle may still lie where it lay, though it is not recognised there: of what no ship hides of its inside,
-// a fifth or more differs from the mat. In bad light the rest may do so too little.
-func (f *Finder) mayLie(outline geom.Polygon) bool {
+// covers reports whether something, be it a ship, lies on all of an outline's inside, and whether an obstacle may still lie there though it
+// is not recognised: of what no ship hides of its inside, a fifth or more differs from the mat. In bad light the rest may do so too little.
+func (f *Finder) covers(outline geom.Polygon) (whole, part bool) {
 	n, bare, hidden := f.inside(outline)
-	return 5*bare < 4*(n-hidden)
+	return n > 0 && 10*bare < n, 5*bare < 4*(n-hidden)
 }
 
 // inside counts some places inside an outline, and of these those that look like the mat and those that a ship hides.
@@ -453,8 +455,6 @@ func (f *Finder) refine(g *image.Gray, c hypothesis) (vision.ObstacleView, bool)
 	for i := range v.Cov {
 		v.Cov[i] += sys[i]
 	}
-	for _, p := range s.outline {
-		v.Outline = append(v.Outline, v.Pose.Transform(p))
-	}
+	v.Outline = placed(s.outline, v.Pose)
 	return v, true
 }

@@ -38,11 +38,7 @@ func (f *Finder) search(frame vision.Frame, bases []geom.Polygon, known []vision
 	f.name(out.Views)
 	for i := range out.Views {
 		v := &out.Views[i]
-		v.OutlinePx = nil // a known obstacle has those of its last picture
-		for _, p := range v.Outline {
-			px, _ := f.table.PixelOf(p, v.Entry.Top)
-			v.OutlinePx = append(v.OutlinePx, px)
-		}
+		v.OutlinePx = f.pixels(v.Outline, v.Entry.Top)
 	}
 	lights := f.paperLights(frame.Gray)
 	things := f.things(out.Views, lights)

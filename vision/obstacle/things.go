@@ -161,10 +161,7 @@ func (f *Finder) thing(cells []int32, beyond float64) vision.UnknownObject {
 		}
 	}
 	t := vision.UnknownObject{Outline: all.Hull(nil), Area: float64(n) * vision.DiffStep * vision.DiffStep}
-	for _, p := range t.Outline {
-		px, _ := f.table.PixelOf(p, 0)
-		t.OutlinePx = append(t.OutlinePx, px)
-	}
+	t.OutlinePx = f.pixels(t.Outline, 0)
 	return t
 }
 
@@ -271,10 +268,7 @@ func (f *Finder) suspects(doubtful []vision.ObstacleView) (out []vision.UnknownO
 	for _, v := range doubtful {
 		area, _ := catalogue.Centroid(v.Outline)
 		t := vision.UnknownObject{Outline: geom.Polygon(v.Outline).Hull(nil), Area: area}
-		for _, p := range t.Outline {
-			px, _ := f.table.PixelOf(p, 0)
-			t.OutlinePx = append(t.OutlinePx, px)
-		}
+		t.OutlinePx = f.pixels(t.Outline, 0)
 		out = append(out, t)
 	}
 	return out

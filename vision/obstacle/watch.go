@@ -110,12 +110,7 @@ func (w *Watch) set(sight vision.ObstacleSight) {
 func (w *Watch) Recall(lying []vision.ObstacleView) {
 	w.lying = nil
 	for _, v := range lying {
-		if v.Before {
-			v = w.finder.before(v)
-		} else {
-			v.Entry = w.finder.entryLike(v.Entry)
-		}
-		if v.Entry != nil {
+		if v, ok := w.finder.recalled(v); ok {
 			w.lying = append(w.lying, v)
 		}
 	}
