@@ -312,30 +312,17 @@ func locateOn(t *testing.T, table calibration.Table, c *catalogue.Catalogue, emp
 // within each seed's; image-1.jpg … next to image.jpg show the same table with other noise.
 // With SIGHTLINE_AVERAGE=1 they are averaged.
 func TestObstaclesReexposed(t *testing.T) {
-	roots, mats := os.Getenv("SIGHTLINE_REEXPOSED"), os.Getenv("SIGHTLINE_EMPTY_MATS")
-	if roots == "" || mats == "" {
-		t.Skip("SIGHTLINE_REEXPOSED and SIGHTLINE_EMPTY_MATS name no folders of rendered pictures: see docs/accuracy.md")
-	}
 	catalogue, d := publishedCatalogue(t), markerDetector(t)
 	cameras, lined, answers := map[string]*obstacleTally{}, map[string]*lineTally{}, &answerTally{}
 	var elapsed time.Duration
 	pictures := 0
-	for _, truth := range renderedTruths(t, roots) {
-		dir := filepath.Dir(truth)
-		seed, camera := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)
-		if only := os.Getenv("SIGHTLINE_ONLY"); only != "" && !strings.Contains(","+only+",", ","+seed+"/"+camera+",") {
-			continue
-		}
-		empty := picturesOf(t, filepath.Join(mats, "e"+seed, camera), true)
-		if len(empty) == 0 {
-			continue
-		}
-		r, got := locateReexposed(t, d, catalogue, dir, empty)
+	eachReexposedOnMat(t, func(p reexposed, empty []vision.Frame) {
+		r, got := locateReexposed(t, d, catalogue, p.dir, empty)
 		elapsed, pictures = elapsed+got.Elapsed, pictures+1
-		name := seed + "/" + camera
+		name, camera := p.name(), p.camera
 		one := &obstacleTally{name: name}
 		one.add(r.obstacles(), got)
-		of, said := lines(t, name, dir, r, got), answered(t, name, r, got)
+		of, said := lines(t, name, p.dir, r, got), answered(t, name, r, got)
 		answers.join(said)
 		if one.right < one.all || one.invented+one.wrong > 0 {
 			t.Log(one)
@@ -353,7 +340,7 @@ func TestObstaclesReexposed(t *testing.T) {
 		}
 		cameras[camera].join(one)
 		lined[camera].join(of)
-	}
+	})
 	sum, total := &obstacleTally{name: "re-exposed"}, &lineTally{}
 	for _, camera := range slices.Sorted(maps.Keys(cameras)) {
 		t.Log(cameras[camera])
@@ -378,29 +365,16 @@ func TestObstaclesReexposed(t *testing.T) {
 // TestForeignObstaclesReexposed searches the same pictures with a catalogue that lacks every obstacle on the table: whatever is
 // recognised is wrong, and what lies there must be unknown or blind.
 func TestForeignObstaclesReexposed(t *testing.T) {
-	roots, mats := os.Getenv("SIGHTLINE_REEXPOSED"), os.Getenv("SIGHTLINE_EMPTY_MATS")
-	if roots == "" || mats == "" {
-		t.Skip("SIGHTLINE_REEXPOSED and SIGHTLINE_EMPTY_MATS name no folders of rendered pictures: see docs/accuracy.md")
-	}
 	whole, d := publishedCatalogue(t), markerDetector(t)
 	sum, total := &obstacleTally{name: "foreign"}, &lineTally{}
-	for _, truth := range renderedTruths(t, roots) {
-		dir := filepath.Dir(truth)
-		seed, camera := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)
-		if only := os.Getenv("SIGHTLINE_ONLY"); only != "" && !strings.Contains(","+only+",", ","+seed+"/"+camera+",") {
-			continue
-		}
-		empty := picturesOf(t, filepath.Join(mats, "e"+seed, camera), true)
-		if len(empty) == 0 {
-			continue
-		}
-		r, _ := readRendered(t, dir)
+	eachReexposedOnMat(t, func(p reexposed, empty []vision.Frame) {
+		r, _ := readRendered(t, p.dir)
 		lacking := *whole
 		lacking.Entries = slices.DeleteFunc(slices.Clone(whole.Entries), func(e catalogue.Entry) bool {
 			return slices.ContainsFunc(r.obstacles(), func(o trueObstacle) bool { return o.name == e.Name })
 		})
-		r, got := locateReexposed(t, d, &lacking, dir, empty)
-		one := &obstacleTally{name: seed + "/" + camera}
+		r, got := locateReexposed(t, d, &lacking, p.dir, empty)
+		one := &obstacleTally{name: p.name()}
 		one.add(r.obstacles(), got)
 		for _, lost := range one.lost {
 			if !strings.Contains(lost, "said to be unknown") {
@@ -408,8 +382,8 @@ func TestForeignObstaclesReexposed(t *testing.T) {
 			}
 		}
 		sum.join(one)
-		total.join(lines(t, one.name, dir, r, got))
-	}
+		total.join(lines(t, one.name, p.dir, r, got))
+	})
 	t.Log(sum)
 	t.Log("all", total)
 	for _, w := range total.wrong {

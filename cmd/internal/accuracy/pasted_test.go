@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -247,30 +246,23 @@ func bilinear(g *image.Gray, at geom.Pixel) float64 {
 // same pictures, as often as SIGHTLINE_PASTED says, and asks what is said of them and of every line. The folders are as for
 // TestObstaclesReexposed.
 func TestObstaclesUnderShipsArePastedAndNeverSilent(t *testing.T) {
-	roots, mats := os.Getenv("SIGHTLINE_REEXPOSED"), os.Getenv("SIGHTLINE_EMPTY_MATS")
 	times, _ := strconv.Atoi(os.Getenv("SIGHTLINE_PASTED"))
-	if roots == "" || mats == "" || times == 0 {
-		t.Skip("SIGHTLINE_REEXPOSED, SIGHTLINE_EMPTY_MATS or SIGHTLINE_PASTED is not set: see docs/accuracy.md")
+	if times == 0 {
+		t.Skip("SIGHTLINE_PASTED is not set: see docs/accuracy.md")
 	}
 	catalogue, d := publishedCatalogue(t), markerDetector(t)
 	sum, total := &obstacleTally{name: "pasted"}, &lineTally{}
-	for _, truth := range renderedTruths(t, roots) {
-		dir := filepath.Dir(truth)
-		seed, camera := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)
-		if only := os.Getenv("SIGHTLINE_ONLY"); only != "" && !strings.Contains(","+only+",", ","+seed+"/"+camera+",") {
-			continue
-		}
-		empty := picturesOf(t, filepath.Join(mats, "e"+seed, camera), true)
+	eachReexposedOnMat(t, func(p reexposed, empty []vision.Frame) {
 		for n := range times {
-			r, f := readRendered(t, dir)
+			r, f := readRendered(t, p.dir)
 			table := register(t, d, r.intrinsics(), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), f)
 			before := len(r.Obstacles)
 			f.Gray = newPaster(r, table.Camera, f.Gray, empty, uint64(n)).all()
 			got := locateOn(t, table, catalogue, empty, f)
-			one := &obstacleTally{name: fmt.Sprintf("%s/%s #%d", seed, camera, n)}
+			one := &obstacleTally{name: fmt.Sprintf("%s #%d", p.name(), n)}
 			one.add(r.obstacles()[before:], vision.Located{Scene: got.Scene, Obstacles: got.Obstacles})
 			one.invented = 0 // those that were rendered there
-			of := lines(t, one.name, dir, r, got)
+			of := lines(t, one.name, p.dir, r, got)
 			t.Log(one)
 			for _, lost := range one.lost {
 				if strings.Contains(lost, "not mentioned") || strings.Contains(lost, "taken for") {
@@ -284,7 +276,7 @@ func TestObstaclesUnderShipsArePastedAndNeverSilent(t *testing.T) {
 			sum.join(one)
 			total.join(of)
 		}
-	}
+	})
 	t.Log(sum)
 	t.Log("all", total)
 	assert.Zero(t, sum.silent, "obstacles that nothing was said of")

@@ -122,25 +122,50 @@ func (r *rendered) topOf(id string) geom.Length {
 	return token.BaseTop
 }
 
-// TestShipsReexposed measures names and places in photorealistic pictures that other cameras took, through the true camera.
-// SIGHTLINE_REEXPOSED names folders that hold pSEED/CAMERA, with sides.json in it (docs/accuracy.md); SIGHTLINE_ONLY names some
-// of them, as SEED/CAMERA with commas between.
-func TestShipsReexposed(t *testing.T) {
+// reexposed is a photorealistic picture that another camera took.
+type reexposed struct{ dir, seed, camera string }
+
+func (p reexposed) name() string { return p.seed + "/" + p.camera }
+
+// eachReexposed calls do for the pictures in the folders that SIGHTLINE_REEXPOSED names, or those that SIGHTLINE_ONLY names. It skips the
+// test where there are none.
+func eachReexposed(t *testing.T, do func(reexposed)) {
 	roots := os.Getenv("SIGHTLINE_REEXPOSED")
 	if roots == "" {
 		t.Skip("SIGHTLINE_REEXPOSED names no folder of rendered pictures: see docs/accuracy.md")
 	}
-	by := map[string]*fitTally{"all": {}}
 	for _, truth := range renderedTruths(t, roots) {
 		dir := filepath.Dir(truth)
-		seed, camera := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)
-		if only := os.Getenv("SIGHTLINE_ONLY"); only != "" && !strings.Contains(","+only+",", ","+seed+"/"+camera+",") {
-			continue
+		p := reexposed{dir, strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)}
+		if only := os.Getenv("SIGHTLINE_ONLY"); only == "" || strings.Contains(","+only+",", ","+p.name()+",") {
+			do(p)
 		}
-		r, f := readRendered(t, dir)
-		ships, known := r.sightings(t, dir)
+	}
+}
+
+// eachReexposedOnMat does so for those of which the folder SIGHTLINE_EMPTY_MATS holds pictures of the mat with nothing on it.
+func eachReexposedOnMat(t *testing.T, do func(p reexposed, empty []vision.Frame)) {
+	mats := os.Getenv("SIGHTLINE_EMPTY_MATS")
+	if mats == "" {
+		t.Skip("SIGHTLINE_EMPTY_MATS names no folder of rendered pictures: see docs/accuracy.md")
+	}
+	eachReexposed(t, func(p reexposed) {
+		if empty := picturesOf(t, filepath.Join(mats, "e"+p.seed, p.camera), true); len(empty) > 0 {
+			do(p, empty)
+		}
+	})
+}
+
+// TestShipsReexposed measures names and places in photorealistic pictures that other cameras took, through the true camera.
+// SIGHTLINE_REEXPOSED names folders that hold pSEED/CAMERA, with sides.json in it (docs/accuracy.md); SIGHTLINE_ONLY names some
+// of them, as SEED/CAMERA with commas between.
+func TestShipsReexposed(t *testing.T) {
+	by := map[string]*fitTally{"all": {}}
+	eachReexposed(t, func(p reexposed) {
+		r, f := readRendered(t, p.dir)
+		ships, known := r.sightings(t, p.dir)
 		if !known {
-			t.Logf("%s/%s: which sides can be seen is not known: testdata/sides.py works it out", seed, camera)
+			t.Logf("%s: which sides can be seen is not known: testdata/sides.py works it out", p.name())
 		}
 		table := calibration.Table{
 			Camera: calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}},
@@ -150,17 +175,17 @@ func TestShipsReexposed(t *testing.T) {
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
-		said := answered(t, seed+"/"+camera, r, got)
-		for i, name := range []string{"all", "seed " + seed, "camera " + camera} {
+		said := answered(t, p.name(), r, got)
+		for i, name := range []string{"all", "seed " + p.seed, "camera " + p.camera} {
 			if by[name] == nil {
 				by[name] = &fitTally{}
 			}
 			by[name].answers.join(said)
 			if says := by[name].add(r, &table.Camera, ships, got); i == 0 && len(says) > 0 {
-				t.Logf("%s/%s: %s", seed, camera, strings.Join(says, ", "))
+				t.Logf("%s: %s", p.name(), strings.Join(says, ", "))
 			}
 		}
-	}
+	})
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		t.Logf("%-20s %v", name, by[name])
 	}
