@@ -58,3 +58,11 @@ func (l *Locator) Found(f vision.Frame) (found []look.Sight, current, ok bool) {
 	}
 	return l.watch.Take(f)
 }
+
+// Turned returns the bases that the background search left out whose result was taken last, because their cards lie a quarter turn off.
+func (l *Locator) Turned() []*look.TurnedError {
+	if l.watch == nil {
+		return nil
+	}
+	return l.watch.Turned()
+}

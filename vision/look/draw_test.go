@@ -118,7 +118,7 @@ func (d *drawing) at(px geom.Pixel) [3]float64 {
 		q := b.pose.Inverse(p)
 		switch r := max(math.Abs(q.X), math.Abs(q.Y)); {
 		case r > half && r < half+1.6 && b.guides > 0 && b.guideAt(q):
-			return [3]float64{0.2, 0.2, 0.2}
+			return [3]float64{0.03, 0.03, 0.03}
 		case r > half:
 		case r > half-1.7:
 			return [3]float64{0.03, 0.03, 0.03}

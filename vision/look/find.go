@@ -141,10 +141,10 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		all = append(all, f.fits(frame, l, h)...)
 	}
 	s, ok := decide(append(all, f.besides(frame, all, looks)...), evidenceLeast)
-	if ok && f.turned(frame, s.Look.Base, s.Pose) {
-		return Sight{}, false, &TurnedError{s.Look.Name, s.Pose.Point}
-	}
 	if ok {
+		if wrong := f.turned(frame, &s); wrong != nil {
+			return Sight{}, false, wrong
+		}
 		one := []Sight{s}
 		if h.Ship == "" && h.Look == "" { // else a person or a track names it
 			f.byPlates(frame, one)

@@ -4,138 +4,272 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"sightline/calibration/linalg"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // A card can be put into its base a quarter turn off. Its arcs then point to where the base has no guides. Such a base is refused: its
-// heading is that of the card for arcs, but that of the plastic for moves. The guides show it: two steps of brightness along a side, just
-// outside the plastic, where no other side of a base has them. A half turn cannot be seen, and need not: front and rear of the plastic are
-// the same.
+// heading is that of the card for arcs, but that of the plastic for moves. The guides show it. A half turn cannot be seen, and need not:
+// front and rear of the plastic are the same.
+//
+// A guide is as dark or bright as the base's frame, and differs from the mat beside it. So the picture is compared with what a guide would
+// cover there, at each of the eight places where guides may be: two at the front and two at the rear, or two at either side. A camera
+// aslant sees the guides of a near side in front of the base's wall, and those of a far side behind its edge.
 const (
-	guideHeight = 3.0 * geom.Millimeter // at which the picture is sampled: the guides are 3.2 mm high
-	guideStep   = 0.5                   // mm between samples along a side
-	guideEnds   = 2.75                  // mm at both ends of a small base's side that are left out
-	guideSlack  = 0.4                   // mm around a guide's edges that are left out
-	guideBeside = 6.0                   // mm from the middle of a guide within which the mat is compared with it
-	guideClip   = 40                    // grey levels from the median, beyond which samples are clipped: stars, miniatures
-	guideNoise  = 2.0                   // grey levels²
+	guideHeight = 3.2 * geom.Millimeter
+	guideReach  = 1.5  // mm by which a guide stands out
+	guideStep   = 0.5  // mm between samples
+	guideAlong  = 19.0 // mm to either side of the middle that are sampled
+	guideIn     = 1.5  // mm inwards from the base's edge
+	guideOut    = 5.0  // mm outwards
+	guideWindow = 7.0  // mm to either side of a guide's middle within which the mat is compared with it
+	guideBlur   = 0.46 // px, sigma of the picture
+	guideLeast  = 0.35 // share of a sample that a guide covers in a row that is compared
+	guideBase   = 0.3  // largest share that the base covers
+	guideInset  = 0.7  // mm from the base's edge to the middle of its frame
+	guideFew    = 20   // samples
 
-	// Correlations of a side with the picture of two guides, and grey levels by which both differ from what is beside them. With each card of
-	// eleven tables as it lies (1 to 3, 1 at 4K, 1201 to 1207), no side without guides has more than 0.59. Turned by a quarter in
-	// thought, guides are seen there and none in front on more than half of the bases.
-	guidesSeen = 0.7
-	guidesNone = 0.5
-	guideDepth = 5.0
+	// The difference between guide and mat, in grey levels, is normal about 0 where there is no guide. Its deviation is guideFactor times that
+	// of the fit with guideNoise added, times 1 plus the slope of the camera's ray outwards, or inwards, times guideFar, or guideNear. Where
+	// there is a guide, it is normal about the difference between frame and mat, with guideShare of that as deviation, or about 0 with
+	// guideOther. Something hides guideHidden of the places and may be anything among guideAnything grey levels.
+	guideFactor   = 4.0
+	guideNoise    = 2.0
+	guideFar      = 4.0
+	guideNear     = 2.0
+	guideShare    = 0.5
+	guideOther    = 25.0
+	guideOtherly  = 0.3 // weight of guideOther
+	guideHidden   = 0.1
+	guideAnything = 120.0
+
+	// The logarithm of the odds from which the guides are at the card's sides: 55 to 1. Of 120 bases (1 to 3, 1 at 4K, 1201 to 1210), guides
+	// seem to be where there are none by 2.8 at most, in pictures of cameras 30° aslant; elsewhere by 1.2.
+	guideTurned = 4.0
 )
 
-// guideSides samples the picture 0.4 to 1.2 mm outside the front, right, rear and left of a base, in the middle 35 mm: grey levels, the
-// means across. nil stands for a side that is not in the picture.
-func (f *Finder) guideSides(frame vision.Frame, b engine.Base, at geom.Pose) (sides [4][]float64) {
+// guideSide is a side of a base in the picture: rows of samples at the guides' height, from the base outwards.
+type guideSide struct {
+	along, out float64 // the horizontal change of the camera's ray per mm of height, along the side and outwards
+	shot       []float64
+	frame      float64 // grey levels
+}
+
+// guideColumns and guideRows are the numbers of samples of a side.
+const (
+	guideColumns = int(2*guideAlong/guideStep) + 1
+	guideRows    = int((guideIn+guideOut)/guideStep) + 1
+)
+
+// guideAt returns the place of a sample: along the side, and outwards from it.
+func guideAt(k int) (along, out float64) {
+	return float64(k%guideColumns)*guideStep - guideAlong, float64(k/guideColumns)*guideStep - guideIn
+}
+
+// guideSides samples the front, right, rear and left of a base. nil stands for a side that is not in the picture.
+func (f *Finder) guideSides(frame vision.Frame, b engine.Base, at geom.Pose) (sides [4]*guideSide, scale float64) {
 	w, _ := b.Size()
 	half := float64(w) / 2
-	s, ok := newScan(&f.table, frame, at.Point, guideHeight, half*math.Sqrt2+3)
+	s, ok := newScan(&f.table, frame, at.Point, guideHeight, half*math.Sqrt2+guideOut+2)
 	if !ok {
-		return sides
+		return sides, 0
 	}
+	eye := f.table.Center()
 	sin, cos := math.Sincos(float64(at.Heading))
-	end := 20 - guideEnds
+	dx, dy := (at.X-eye[0])/(eye[2]-float64(guideHeight)), (at.Y-eye[1])/(eye[2]-float64(guideHeight))
+	along, out := dx*cos-dy*sin, dx*sin+dy*cos
 	for side := range sides {
-		for along := -end; along <= end; along += guideStep {
-			var mean float64
-			for _, out := range [...]float64{0.4, 0.8, 1.2} {
-				x, y := along, half+out
-				for range side {
-					x, y = y, -x
-				}
-				px, py := s.view.pixel(x*cos+y*sin, -x*sin+y*cos)
-				var p sample
-				if !s.sharp.valueAt(px, py, &p) {
-					mean = math.NaN()
-				}
-				mean += float64(p.v[0]+p.v[1]+p.v[2]) / (3 * channels)
+		g := &guideSide{along: along, out: out, shot: make([]float64, guideColumns*guideRows)}
+		along, out = -out, along
+		for k := range g.shot {
+			x, y := guideAt(k)
+			y += half
+			for range side {
+				x, y = y, -x
 			}
-			sides[side] = append(sides[side], mean)
+			var p sample
+			px, py := s.view.pixel(x*cos+y*sin, -x*sin+y*cos)
+			if !s.sharp.valueAt(px, py, &p) {
+				g = nil
+				break
+			}
+			g.shot[k] = float64(p.v[0]+p.v[1]+p.v[2]) / channels
 		}
-		if slices.ContainsFunc(sides[side], math.IsNaN) {
-			sides[side] = nil
+		if sides[side] = g; g != nil {
+			row := int(math.Round((guideIn - guideInset + float64(token.BaseTop-guideHeight)*g.out) / guideStep))
+			row = min(max(row, 0), guideRows-1)
+			g.frame = median(slices.Clone(g.shot[row*guideColumns+4 : (row+1)*guideColumns-4]))
 		}
 	}
-	return sides
+	return sides, s.scale
 }
 
-// guidesOn returns how well a side of guideSides correlates with two guides, 0…1, and the grey levels by which both differ from what is
-// beside them; 0 if one is brighter and the other darker.
-func guidesOn(side []float64) (correlation, depth float64) {
-	const middle, half = float64(engine.GuideInner+engine.GuideOuter) / 2, float64(engine.GuideOuter-engine.GuideInner) / 2
-	end := 20 - guideEnds
-	least := median(slices.Clone(side)) - guideClip
-	var picture, cover []float64 // of each sample, without those at the guides' edges
-	var mean [2]float64
-	var on, off [2][]float64
-	for i, v := range side {
-		along := float64(i)*guideStep - end
-		left := 0
-		if along > 0 {
-			left = 1
-		}
-		switch d := math.Abs(math.Abs(along) - middle); {
-		case d < half-guideSlack/2:
-			on[left] = append(on[left], v)
-			picture, cover = append(picture, min(max(v, least), least+2*guideClip)), append(cover, 1)
-		case d > half+guideSlack:
-			picture, cover = append(picture, min(max(v, least), least+2*guideClip)), append(cover, 0)
-			if d < guideBeside {
-				off[left] = append(off[left], v)
+// covers returns which share of each sample a box covers that stands on the mat, and what does not count of it; nil: nothing.
+func (g *guideSide) covers(along0, along1, out0, out1 float64, height geom.Length, hidden []float64) []float64 {
+	cover := make([]float64, len(g.shot))
+	for k := range cover {
+		along, out := guideAt(k)
+		for z := range 9 {
+			d := float64(guideHeight - height*geom.Length(z)/8)
+			if p, q := along+d*g.along, out+d*g.out; p >= along0 && p <= along1 && q >= out0 && q <= out1 {
+				cover[k] = 1
+				break
 			}
 		}
+		if hidden != nil {
+			cover[k] *= 1 - hidden[k]
+		}
 	}
-	for i := range picture {
-		mean[0] += cover[i] / float64(len(cover))
-		mean[1] += picture[i] / float64(len(cover))
-	}
-	var both, covers, pictures float64
-	for i := range picture {
-		a, b := cover[i]-mean[0], picture[i]-mean[1]
-		both, covers, pictures = both+a*b, covers+a*a, pictures+b*b+guideNoise
-	}
-	first, second := median(on[0])-median(off[0]), median(on[1])-median(off[1])
-	if first*second > 0 {
-		depth = min(math.Abs(first), math.Abs(second))
-	}
-	return math.Abs(both) / math.Sqrt(covers*pictures), depth
+	return cover
 }
 
-// turned reports whether a base has guides where its card has its sides, and none where the card has its front and rear.
-func (f *Finder) turned(frame vision.Frame, b engine.Base, at geom.Pose) bool {
-	sides, seen := f.guideSides(frame, b, at), false
+// blurredSamples blurs samples of a side by a sigma in samples.
+func blurredSamples(v []float64, sigma float64) []float64 {
+	turned := func(v []float64, columns int) []float64 {
+		out, rows := make([]float64, len(v)), len(v)/columns
+		for k := range v {
+			out[k%columns*rows+k/columns] = v[k]
+		}
+		return out
+	}
+	return turned(alongRows(turned(alongRows(v, guideColumns, sigma), guideColumns), guideRows, sigma), guideRows)
+}
+
+// guides returns the logarithm of the likelihood ratio of two guides at a side and none.
+func (g *guideSide) guides(b engine.Base, scale float64) (sum float64) {
+	w, _ := b.Size()
+	half, sigma := float64(w)/2, guideBlur/scale/guideStep
+	body := g.covers(-half, half, -2*half, 0, token.BaseTop, nil)
+	base := blurredSamples(body, sigma)
+	const middle, wide = float64(engine.GuideInner+engine.GuideOuter) / 2, float64(engine.GuideOuter-engine.GuideInner) / 2
+	for _, at := range [2]float64{-middle, middle} {
+		cover := blurredSamples(g.covers(at-wide, at+wide, -0.5, guideReach, guideHeight, body), sigma)
+		var used []int
+		for row := range guideRows {
+			var here []int
+			var most float64
+			for k := row * guideColumns; k < (row+1)*guideColumns; k++ {
+				if along, _ := guideAt(k); math.Abs(along-at) < guideWindow && base[k] < guideBase {
+					here, most = append(here, k), max(most, cover[k])
+				}
+			}
+			if most > guideLeast {
+				used = append(used, here...)
+			}
+		}
+		if d, deviation, mat, ok := g.contrast(used, cover, at); ok {
+			sum += g.guide(d, deviation, g.frame-mat)
+		}
+	}
+	return sum
+}
+
+// contrast fits a mat that changes linearly, and a guide's difference from it, to some samples. It returns that difference and its
+// deviation, and the mat's grey level.
+func (g *guideSide) contrast(used []int, cover []float64, at float64) (d, deviation, mat float64, ok bool) {
+	const n = 4
+	if len(used) < guideFew {
+		return 0, 0, 0, false
+	}
+	var middle float64
+	for _, k := range used {
+		_, out := guideAt(k)
+		middle += out / float64(len(used))
+	}
+	row := func(k int) [n]float64 {
+		along, out := guideAt(k)
+		return [n]float64{1, out - middle, (along - at) / guideWindow, cover[k]}
+	}
+	weights, off := make([]float64, len(used)), make([]float64, len(used))
+	for i := range weights {
+		weights[i] = 1
+	}
+	var x [n]float64
+	var sigma float64
+	normal := make([]float64, n*n)
+	for range 4 {
+		clear(normal)
+		var right [n]float64
+		for i, k := range used {
+			r := row(k)
+			for a := range n {
+				right[a] += weights[i] * r[a] * g.shot[k]
+				for b := range n {
+					normal[a*n+b] += weights[i] * r[a] * r[b]
+				}
+			}
+		}
+		for a := range n {
+			normal[a*(n+1)] += 1e-6
+		}
+		solved, ok := linalg.SolveSPD(normal, right[:])
+		if !ok {
+			return 0, 0, 0, false
+		}
+		copy(x[:], solved)
+		for i, k := range used {
+			r := row(k)
+			off[i] = math.Abs(g.shot[k] - r[0]*x[0] - r[1]*x[1] - r[2]*x[2] - r[3]*x[3])
+		}
+		sigma = max(1.4826*median(slices.Clone(off)), 1)
+		for i := range weights {
+			weights[i] = 1 / (1 + square(off[i]/(2.5*sigma)))
+		}
+	}
+	inverse, ok := linalg.InvertSPD(normal, n)
+	if !ok {
+		return 0, 0, 0, false
+	}
+	return x[n-1], sigma * math.Sqrt(inverse[n*n-1]) * 0.25 / guideStep, x[0], true
+}
+
+// guide returns the logarithm of the likelihood ratio of a guide and none at a place that differs by d from the mat, with a deviation.
+// expected is the difference between frame and mat.
+func (g *guideSide) guide(d, deviation, expected float64) float64 {
+	normal := func(x, sigma float64) float64 { return math.Exp(-square(x/sigma)/2) / (sigma * math.Sqrt(2*math.Pi)) }
+	sigma := math.Hypot(guideFactor*deviation, guideNoise) * (1 + guideFar*max(g.out, 0) + guideNear*max(-g.out, 0))
+	seen := (1-guideOtherly)*normal(d-expected, math.Hypot(sigma, guideShare*expected)) + guideOtherly*normal(d, math.Hypot(sigma, guideOther))
+	const hidden = guideHidden / guideAnything
+	return math.Log(((1-guideHidden)*seen + hidden) / ((1-guideHidden)*normal(d, sigma) + hidden))
+}
+
+// turned returns an error if the base of a sight has guides where its card has its sides, and none where the card has its front and rear.
+func (f *Finder) turned(frame vision.Frame, s *Sight) *TurnedError {
+	if f.guidesAside(frame, s.Look.Base, s.Pose) < guideTurned {
+		return nil
+	}
+	return &TurnedError{s.Look.Name, s.Ships(), s.Pose.Point}
+}
+
+// guidesAside returns the logarithm of the odds that the guides of a base are at its card's sides, not at its front and rear.
+func (f *Finder) guidesAside(frame vision.Frame, b engine.Base, at geom.Pose) (odds float64) {
+	sides, scale := f.guideSides(frame, b, at)
 	for i, side := range sides {
-		across := i%2 == 1
-		if side == nil {
-			if !across {
-				return false
-			}
-			continue
+		switch {
+		case side == nil:
+		case i%2 == 1:
+			odds += side.guides(b, scale)
+		default:
+			odds -= side.guides(b, scale)
 		}
-		correlation, depth := guidesOn(side)
-		if !across && correlation > guidesNone {
-			return false
-		}
-		seen = seen || across && correlation >= guidesSeen && depth >= guideDepth
 	}
-	return seen
+	return odds
 }
 
 // A TurnedError is the error for a base whose card lies a quarter turn off in it.
 type TurnedError struct {
-	Card string // the name of its look
-	At   geom.Point
+	Card  string   // the name of its look
+	Ships []string // that carry the card
+	At    geom.Point
 }
 
 // Error says what to do.
 func (e *TurnedError) Error() string {
-	return fmt.Sprintf("the card of %s at (%.0f, %.0f) lies a quarter turn off in its base, whose guides are at the card's sides: put it in "+
-		"the right way round", e.Card, e.At.X, e.At.Y)
+	return fmt.Sprintf("%s at (%.0f, %.0f) mm does not count: its card seems turned in its base, whose guides are at the card's sides; "+
+		"put it in the right way round", strings.Join(e.Ships, " or "), e.At.X, e.At.Y)
 }

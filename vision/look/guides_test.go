@@ -32,7 +32,7 @@ func TestACardThatLiesAQuarterTurnOff(t *testing.T) {
 			assert.False(t, ok)
 			assert.Empty(t, found, "%d quarters", quarters)
 			require.Len(t, f.Turned(), 1, "%d quarters", quarters)
-			assert.ErrorContains(t, f.Turned()[0], "the card of A1 at (140, 120) lies a quarter turn off in its base")
+			assert.ErrorContains(t, f.Turned()[0], "A1 at (140, 120) mm does not count: its card seems turned in its base")
 			continue
 		}
 		require.NoError(t, err, "%d quarters", quarters)
@@ -43,30 +43,21 @@ func TestACardThatLiesAQuarterTurnOff(t *testing.T) {
 	}
 }
 
-// Guides count at a side only where both differ alike from what is beside them.
-func TestGuidesOn(t *testing.T) {
-	side := func(left, right, noise float64) (out []float64) {
-		for i := range 70 {
-			along := math.Abs(float64(i)*guideStep - 17.25)
-			v := 30 + noise*math.Sin(float64(i*i))
-			if along > float64(engine.GuideInner) && along < float64(engine.GuideOuter) {
-				if v += right; i < 35 {
-					v += left - right
-				}
-			}
-			out = append(out, v)
-		}
-		return out
-	}
+// A guide counts if it differs from the mat as the frame does; a place without one counts against it, and what is neither hardly counts.
+func TestWhatAGuideSays(t *testing.T) {
 	for _, c := range []struct {
-		left, right, noise float64
-		seen               bool
+		d, deviation, expected, least, most float64
 	}{
-		{20, 20, 2, true}, {-20, -15, 2, true},
-		{20, 0, 2, false}, {20, -20, 2, false}, {3, 3, 0, false}, {0, 0, 10, false}, {20, 20, 40, false},
+		{-30, 0.5, -30, 2, 5}, {0, 0.5, -30, -5, -2}, // a dark frame on a lighter mat
+		{30, 0.5, 30, 2, 5}, {20, 0.5, 30, 2, 5}, // a bright frame
+		{0, 20, 30, -1, 1}, {30, 20, 30, -1, 1}, // a mat that varies
+		{120, 0.5, -30, -0.5, 0.5}, // a miniature
+		{0, 0.5, 0, -2, 0},         // a frame like the mat
 	} {
-		correlation, depth := guidesOn(side(c.left, c.right, c.noise))
-		assert.Equal(t, c.seen, correlation >= guidesSeen && depth >= guideDepth, "%+v: %.2f, %.1f", c, correlation, depth)
+		says := (&guideSide{}).guide(c.d, c.deviation, c.expected)
+		assert.GreaterOrEqual(t, says, c.least, "%+v", c)
+		assert.LessOrEqual(t, says, c.most, "%+v", c)
+		assert.Less(t, math.Abs((&guideSide{out: 0.4}).guide(c.d, c.deviation, c.expected)), math.Abs(says)+0.1, "%+v, aslant", c)
 	}
 }
 
@@ -76,6 +67,6 @@ func TestGuidesOutsideThePicture(t *testing.T) {
 	d := drawing{table: tableAt(1.02), noise: 1, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at, guides: 1}}}
 	f := NewFinder(d.table, &Library{}, calibration.Uncertainty{})
 	frame := d.draw(1)
-	assert.True(t, f.turned(frame, engine.Small, at))
-	assert.False(t, f.turned(vision.Frame{Gray: frame.Gray}, engine.Small, geom.Pose{Point: geom.Point{X: -500, Y: 120}}))
+	assert.GreaterOrEqual(t, f.guidesAside(frame, engine.Small, at), guideTurned)
+	assert.Zero(t, f.guidesAside(vision.Frame{Gray: frame.Gray}, engine.Small, geom.Pose{Point: geom.Point{X: -500, Y: 120}}))
 }

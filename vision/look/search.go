@@ -71,11 +71,11 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	_, out = s.settle(append(all, s.byBlocks()...))
 	f.refused = nil
 	out = slices.DeleteFunc(out, func(s Sight) bool {
-		turned := f.turned(frame, s.Look.Base, s.Pose)
-		if turned {
-			f.refused = append(f.refused, &TurnedError{s.Look.Name, s.Pose.Point})
+		wrong := f.turned(frame, &s)
+		if wrong != nil {
+			f.refused = append(f.refused, wrong)
 		}
-		return turned
+		return wrong != nil
 	})
 	f.byPlates(frame, out)
 	f.byNumbers(frame, out)

@@ -17,6 +17,7 @@ type Watch struct {
 	search chan []Sight
 	seen   []uint8       // the blocks of the picture of the current or last search
 	stood  []engine.Ship // the bases that stood there then
+	turned []*TurnedError
 }
 
 // NewWatch returns a watch over a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
@@ -80,9 +81,12 @@ func (w *Watch) Take(f vision.Frame) (found []Sight, current, ok bool) {
 		return nil, false, false
 	}
 	found = <-w.search
-	w.search = nil
+	w.search, w.turned = nil, w.finder.Turned()
 	return found, w.shows(watchBlocks(f)), true
 }
+
+// Turned returns the bases that the search left out whose sights were taken last, because their cards lie a quarter turn off.
+func (w *Watch) Turned() []*TurnedError { return w.turned }
 
 // shows reports whether blocks equal those of the picture of the last search.
 func (w *Watch) shows(now []uint8) bool { return len(now) == len(w.seen) && !watchDiffers(now, w.seen) }

@@ -494,7 +494,7 @@ func TestCardsThatWereNotShown(t *testing.T) {
 	assert.LessOrEqual(t, float64(named), 0.02*float64(tried), "named: the same name stands on both")
 }
 
-// Many bases whose guides are at their cards' sides are refused; none is whose card lies the right way round, or upside down. A look that
+// Most bases whose guides are at their cards' sides are refused; none is whose card lies the right way round, or upside down. A look that
 // is turned by a quarter makes the card of each base lie a quarter turn off.
 func TestCardsTurnedInTheirBases(t *testing.T) {
 	notShort(t)
@@ -549,7 +549,7 @@ func TestCardsTurnedInTheirBases(t *testing.T) {
 	for size, n := range sum {
 		t.Logf("%s: %+v", size, *n)
 		assert.Zero(t, n.refused, "%s: refused, though the cards lie the right way", size)
-		assertShare(t, n.turnedRefused, n.turned, 0.4, "%s: refused of those that lie a quarter turn off", size)
+		assertShare(t, n.turnedRefused, n.turned, 0.75, "%s: refused of those that lie a quarter turn off", size)
 	}
 }
 

@@ -105,6 +105,8 @@ type EdgeSearch struct {
 	before []vision.Track // the ships of earlier pictures
 	away   []engine.Ship  // ships that may be in someone's hand
 	swaps  *swaps         // nil: exchanged ships are not tracked
+
+	turned []*look.TurnedError // the bases whose cards lie a quarter turn off, as far as they were seen
 }
 
 // edgeSearch returns the search in a picture whose codes were read.
@@ -119,8 +121,13 @@ func (e *EdgeSearch) finder() track.EdgeFinder {
 		return nil
 	}
 	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
-		if ship, view, ok := e.followLook(k); ok {
+		ship, view, ok, err := e.followLook(k)
+		if ok {
 			return ship, view, !e.standsThere(&ship) && e.sameShip(&k, &ship)
+		}
+		if wrong := (*look.TurnedError)(nil); errors.As(err, &wrong) { // its edges would keep the heading
+			e.turned = append(e.turned, wrong)
+			return engine.Ship{}, vision.ShipView{}, false
 		}
 		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, sight, err := e.find(k.Ship, hint)
@@ -174,16 +181,15 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 }
 
 // followLook finds a ship by its card if an earlier picture found it that way.
-func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, bool) {
+func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, bool, error) {
 	if k.Ship.Look == "" {
-		return engine.Ship{}, vision.ShipView{}, false
+		return engine.Ship{}, vision.ShipView{}, false, nil
 	}
 	hint := look.Hint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Ship: k.Ship.ID, Look: k.Ship.Look}
 	if left := naming.Left(k.Ship.NameDoubt, e.before); len(left) > 1 {
 		k.Ship.NameDoubt = left
 	}
-	ship, view, ok, err := e.byLook(k.Ship, hint)
-	return ship, view, ok && err == nil
+	return e.byLook(k.Ship, hint)
 }
 
 // standsThere reports whether another ship or an unnamed base stands where a ship was found.

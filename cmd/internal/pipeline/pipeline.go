@@ -274,6 +274,7 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	addPrintedArcs(&fused, rules)
 	p.notes = append(p.notes, p.reported.newDuplicates(located.Duplicates, p.o.Now())...)
 	p.notes = append(p.notes, p.reported.newTokens(&located, p.o.Now())...)
+	p.notes = append(p.notes, p.reported.newTurned(edges.turned, p.o.Now())...)
 	p.publishMeasured(f, now, fused, rules)
 }
 

@@ -1,10 +1,13 @@
 package pipeline
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/look"
 )
 
 // reported remembers which problems were noted, so that each is noted once and not with every
@@ -15,6 +18,7 @@ type reported struct {
 	raised     lasting              // ships whose token is read above the mat
 	spare      lasting              // ships whose token lies on the mat without a base
 	small      lasting              // ships whose token was printed too small
+	turned     []shownTurned        // bases whose cards lie a quarter turn off
 }
 
 // lasting are the problems of one kind that pictures show, by the ship's id.
@@ -98,6 +102,34 @@ func (r *reported) newDuplicates(twins []vision.DuplicateID, now time.Time) (not
 		}
 		r.duplicates[twin.ID] = now
 	}
+	return notes
+}
+
+// shownTurned is a base whose card lies a quarter turn off, and when a picture last showed it.
+type shownTurned struct {
+	*look.TurnedError
+	last time.Time
+}
+
+// A base whose card lies a quarter turn off is noted again if it was not seen for turnedAgain, or stands turnedMoved elsewhere.
+const (
+	turnedAgain = time.Minute
+	turnedMoved = 20 * geom.Millimeter
+)
+
+// newTurned returns the notes on bases whose cards lie a quarter turn off, which explain why the ships are missing.
+func (r *reported) newTurned(turned []*look.TurnedError, now time.Time) (notes []string) {
+	for _, wrong := range turned {
+		i := slices.IndexFunc(r.turned, func(o shownTurned) bool { return o.Card == wrong.Card && o.At.Distance(wrong.At) < turnedMoved })
+		if i < 0 || now.Sub(r.turned[i].last) > turnedAgain {
+			notes = append(notes, wrong.Error()+".")
+		}
+		if i < 0 {
+			i, r.turned = len(r.turned), append(r.turned, shownTurned{})
+		}
+		r.turned[i] = shownTurned{wrong, now}
+	}
+	r.turned = slices.DeleteFunc(r.turned, func(o shownTurned) bool { return now.Sub(o.last) > turnedAgain })
 	return notes
 }
 

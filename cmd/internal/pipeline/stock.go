@@ -16,6 +16,7 @@ type stockLocator interface {
 	Rest(f vision.Frame, tracked *vision.Tracked) bool
 	Ready() bool
 	Found(f vision.Frame) (found []look.Sight, current, ok bool)
+	Turned() []*look.TurnedError
 }
 
 // Stock is the stage for ships without our tokens. It adds those that the background search found by their cards, and
@@ -92,6 +93,9 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	found, current, ok := l.Found(e.Frame)
 	if !ok {
 		return named
+	}
+	if current {
+		e.turned = append(e.turned, l.Turned()...)
 	}
 	var bases []naming.Base
 	var views []vision.ShipView

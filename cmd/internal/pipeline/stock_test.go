@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,10 +25,14 @@ type stockedLocator struct {
 	bases []look.Sight
 	found []look.Sight // by the search in the background, until it is taken
 	past  bool         // the table is no longer as it was searched
+	wrong []*look.TurnedError
+
+	refuses *look.TurnedError // whatever is asked; nil: nothing
 }
 
 func (l *stockedLocator) Rest(vision.Frame, *vision.Tracked) bool { return false }
 func (l *stockedLocator) Ready() bool                             { return l.found != nil }
+func (l *stockedLocator) Turned() []*look.TurnedError             { return l.wrong }
 func (l *stockedLocator) Found(vision.Frame) ([]look.Sight, bool, bool) {
 	found := l.found
 	l.found = nil
@@ -35,6 +40,9 @@ func (l *stockedLocator) Found(vision.Frame) ([]look.Sight, bool, bool) {
 }
 
 func (l *stockedLocator) ByLook(_ vision.Frame, h look.Hint, ship engine.Ship) (engine.Ship, vision.ShipView, bool, error) {
+	if l.refuses != nil {
+		return ship, vision.ShipView{}, false, l.refuses
+	}
 	for i := range l.bases {
 		if b := &l.bases[i]; b.Pose.Distance(h.Pose.Point) <= h.Reach && (h.Look == "" || h.Look == b.Look.Name) {
 			ship.Pose, ship.Seen, ship.Look = b.Pose, "look", b.Look.Name
@@ -113,6 +121,50 @@ func (s *stockTable) carry(t *testing.T, i int, maneuver string) {
 	r, err := move.Execute(&alone, "A1", m, engine.Options{})
 	require.NoError(t, err)
 	s.bases[i].Pose = r.Full
+}
+
+// A base whose card lies a quarter turn off is no ship, by its edges neither, and players are told which one it is: once, and again when
+// it lay right or away for a minute, or somewhere else.
+func TestACardThatLiesTurnedIsReported(t *testing.T) {
+	s := newStockTable(at("A1", 200, 200, "A1"))
+	notes := func(tracks ...vision.Track) []string {
+		located := vision.Located{Scene: engine.Scene{MatWidth: 914, MatHeight: 914, Rules: engine.Rules25}}
+		e := edgesIn(s.w, &located)
+		s.w.stock.update(e, tracks)
+		for _, k := range tracks {
+			if _, _, ok := e.finder()(k); ok {
+				return []string{k.Ship.ID + " is followed"}
+			}
+		}
+		return s.w.reported.newTurned(e.turned, s.w.o.Now())
+	}
+	now := s.w.o.Now()
+	s.w.o.Now = func() time.Time { return now }
+	turned := func(x float64) *look.TurnedError {
+		return &look.TurnedError{Card: "A1", Ships: []string{"A1", "A2"}, At: geom.Point{X: x, Y: 200}}
+	}
+	s.wrong, s.found = []*look.TurnedError{turned(200)}, []look.Sight{}
+	said := notes()
+	require.Len(t, said, 1)
+	assert.Equal(t, "A1 or A2 at (200, 200) mm does not count: its card seems turned in its base, whose guides are at the card's sides; "+
+		"put it in the right way round.", said[0])
+	s.found = []look.Sight{}
+	assert.Empty(t, notes(), "it was said")
+	s.found, s.past = []look.Sight{}, true
+	s.wrong[0] = turned(400)
+	assert.Empty(t, notes(), "the picture shows something else now")
+	s.found, s.past = []look.Sight{}, false
+	assert.Len(t, notes(), 1, "it lies elsewhere")
+	now = now.Add(turnedAgain + time.Second)
+	s.found = []look.Sight{}
+	assert.Len(t, notes(), 1, "that was long ago")
+
+	s.wrong, s.edgyLocator.seen, s.at = nil, true, s.bases[0].Pose
+	ship := engine.Ship{ID: "A1", Base: engine.Small, Pose: s.bases[0].Pose, Look: "A1", Seen: "look"}
+	followed := vision.Track{Ship: ship, State: vision.Still}
+	assert.Equal(t, []string{"A1 is followed"}, notes(followed))
+	s.refuses = turned(200)
+	assert.Len(t, notes(followed), 1)
 }
 
 func at(name string, x, y float64, ships ...string) look.Sight {

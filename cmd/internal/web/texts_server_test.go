@@ -24,12 +24,13 @@ var saidIn = []string{"access", "director", "enrol", "first", "game", "live", "o
 
 // saidBy are files of other packages whose errors and reasons pages hand on: why a picture, a board, a card or a token is not
 // taken, what is in the way of an answer, what a record or a hall refuses.
-var saidBy = []string{"../../vision/tracked.go", "../../vision/located.go", "../../vision/obstacle.go", "../../vision/look/refuse.go",
-	"../../vision/fusion/fuse.go", "../../vision/fusion/obstacles.go", "../../vision/jig/session.go", "../../vision/capture/feed.go",
-	"../../vision/opencv/board.go", "../../vision/opencv/capture.go", "../../calibration/register_few.go", "../../calibration/register.go",
-	"../../calibration/lens/guide*.go", "../../calibration/verify/cause.go", "app/calibrate.go", "app/held.go", "app/learn*.go", "app/rule.go",
-	"event/answer.go", "event/client.go", "hall/broker.go", "hall/chain.go", "hall/pairings.go", "hall/table.go",
-	"rulings/place.go", "rulings/photo.go", "../../calibration/verify/verify.go", "../../calibration/lens_consistency.go",
+var saidBy = []string{"../../vision/tracked.go", "../../vision/located.go", "../../vision/obstacle.go",
+	"../../vision/look/refuse.go", "../../vision/look/guides.go", "../../vision/fusion/fuse.go", "../../vision/fusion/obstacles.go",
+	"../../vision/jig/session.go", "../../vision/capture/feed.go", "../../vision/opencv/board.go", "../../vision/opencv/capture.go",
+	"../../calibration/register_few.go", "../../calibration/register.go", "../../calibration/lens/guide*.go",
+	"../../calibration/verify/cause.go", "app/calibrate.go", "app/held.go", "app/learn*.go", "app/rule.go", "event/answer.go",
+	"event/client.go", "hall/broker.go", "hall/chain.go", "hall/pairings.go", "hall/table.go", "rulings/place.go",
+	"rulings/photo.go", "../../calibration/verify/verify.go", "../../calibration/lens_consistency.go",
 	"../../calibration/integrity.go", "../../calibration/quick/quick.go", "../../calibration/lens/s*.go",
 	"../../vision/ship/mark.go", "../../engine/[bcmprs]*.go", "../../engine/move/*.go"}
 
