@@ -50,9 +50,10 @@ func logSkipped(log *slog.Logger) func(string, error) {
 // pipelineParts reads the configured files, and also returns the learnt obstacles. turns schedules
 // the searches for obstacles.
 func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Options, *learnt, error) {
+	after, most := frozenAfter(c.Camera.Source)
 	o := pipeline.Options{
 		RegistrationOptions: pipeline.RegistrationOptions{Layout: c.Table.Layout, Lens: source.knownLens, Record: c.Table.Record},
-		FrozenAfter:         frozenAfter(c.Camera.Source), Tracking: trackingOf(c.Camera.Source), Secondary: turns.Further, Now: time.Now,
+		FrozenAfter:         after, FrozenMost: most, Tracking: trackingOf(c.Camera.Source), Secondary: turns.Further, Now: time.Now,
 	}
 	matKey := "table.empty_mat"
 	if turns.Further {

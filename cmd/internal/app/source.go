@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/game"
 	"sightline/vision"
 	"sightline/vision/capture"
 	"sightline/vision/opencv"
@@ -98,23 +99,33 @@ func isFilmName(spec string) bool {
 	return capture.IsImageName(spec) || slices.Contains(films, strings.ToLower(filepath.Ext(spec)))
 }
 
-// frozenCamera is how long a camera may send the same picture. It is shorter than a hand needs to
-// reach into the picture and move a ship, so a stuck picture never answers wrongly for it. In poor
-// light cheap cameras send a picture twice.
-const frozenCamera = 500 * time.Millisecond
+// How long sources may send the same picture. For a camera it is shorter than a hand needs to reach into the picture and move
+// a ship, so a stuck picture never answers wrongly for it; in poor light cheap cameras send a picture twice. A stream may stand
+// still for as long as a picture may be old, or for longer if its encoder is seen to leave out what does not change.
+const (
+	frozenCamera = 500 * time.Millisecond
+	frozenStream = game.StaleAfter
+	frozenMost   = 15 * time.Second
+)
 
-// frozenAfter returns how long a source may send exactly the same picture before it counts as
-// frozen; 0: for ever. Sensor noise makes all pictures of a camera different. A network camera's
-// encoder may leave out what does not change, so its picture may be a few seconds old, until the
-// next full one. Recordings and the simulated table are no cameras.
-func frozenAfter(spec string) time.Duration {
+// frozenAfter returns how long a source may send exactly the same picture before it counts as frozen, and how long if its
+// encoder leaves out what does not change; 0: for ever. Sensor noise makes all pictures of a camera different. Recordings and
+// the simulated table are no cameras.
+func frozenAfter(spec string) (after, most time.Duration) {
+	pipeline, isPipeline := strings.CutPrefix(spec, "gst:")
 	switch {
 	case strings.HasPrefix(spec, "/dev/"), strings.HasPrefix(spec, "csi:"), strings.HasPrefix(spec, "rpicam:"):
-		return frozenCamera
-	case strings.Contains(spec, "://"):
-		return 15 * time.Second
+		return frozenCamera, frozenCamera
+	case isPipeline && !playsRecording(pipeline), !isPipeline && strings.Contains(spec, "://"):
+		return frozenStream, frozenMost
 	}
-	return 0
+	return 0, 0
+}
+
+// playsRecording reports whether a GStreamer pipeline shows a file or a test picture.
+func playsRecording(pipeline string) bool {
+	elements := []string{"filesrc", "imagefreeze", "videotestsrc", "file://"}
+	return slices.ContainsFunc(elements, func(s string) bool { return strings.Contains(pipeline, s) })
 }
 
 // trackingOf returns how to track ships in a source's pictures. The pictures of a directory may

@@ -10,11 +10,19 @@ import (
 )
 
 func TestSourcesThatMayStandStill(t *testing.T) {
-	for spec, want := range map[string]time.Duration{
-		"/dev/video0": time.Second / 2, "csi:": time.Second / 2, "rtsp://camera/": 15 * time.Second,
-		"sim:": 0, "table.jpg": 0, "pictures/": 0,
+	for spec, want := range map[string][2]time.Duration{
+		"/dev/video0": {time.Second / 2, time.Second / 2}, "csi:": {time.Second / 2, time.Second / 2},
+		"rtsp://camera/": {2 * time.Second, 15 * time.Second}, "http://box:1984/api/stream.mjpeg?src=table": {2 * time.Second, 15 * time.Second},
+		"gst:v4l2src device=/dev/video2 ! videoconvert":         {2 * time.Second, 15 * time.Second},
+		"gst:rtspsrc location=rtsp://camera/ ! decodebin":       {2 * time.Second, 15 * time.Second},
+		"gst:filesrc location=table.png ! decodebin":            {},
+		"gst:playbin uri=file:///table.png":                     {},
+		"gst:multifilesrc location=table.jpg loop=1 ! jpegdec":  {},
+		"gst:videotestsrc pattern=smpte ! video/x-raw,width=64": {},
+		"sim:": {}, "table.jpg": {}, "pictures/": {},
 	} {
-		assert.Equal(t, want, frozenAfter(spec), spec)
+		after, most := frozenAfter(spec)
+		assert.Equal(t, want, [2]time.Duration{after, most}, spec)
 	}
 }
 

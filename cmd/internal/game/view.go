@@ -91,10 +91,15 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 			Code: live.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()), Advice: advice,
 		}
 	case g.Busy():
-		return live.Health{
-			Code: live.Calibrating, Title: "Calibrating", Detail: "This camera is being calibrated; there are no answers meanwhile.",
-			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate, /projector).",
-		}
+		return Calibrating()
 	}
 	return g.seen.Health
+}
+
+// Calibrating returns the health while a calibration needs the camera.
+func Calibrating() live.Health {
+	return live.Health{
+		Code: live.Calibrating, Title: "Calibrating", Detail: "This camera is being calibrated; there are no answers meanwhile.",
+		Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate, /projector).",
+	}
 }

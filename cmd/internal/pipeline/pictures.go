@@ -15,10 +15,12 @@ import (
 // the pipeline's goroutine.
 type pictureCheck struct {
 	frozenAfter time.Duration // how long a camera may send the same picture; 0: for ever
+	frozenMost  time.Duration // the same for a stream whose encoder is seen to leave out what does not change; 0: frozenAfter
 
 	pixels []byte      // of the last picture
 	same   time.Time   // since when pictures are identical
 	copies int         // of the first of these
+	pauses []pause     // the last ones, oldest first
 	blank  time.Time   // since when pictures show nothing; zero: they do not
 	seen   time.Time   // when the last picture came
 	plain  float64     // the smallest share of repeated rows in any picture
@@ -46,7 +48,24 @@ const (
 	brokenShare  = 0.1
 	repeatsLevel = 2 // grey levels by which the samples of repeated rows may differ
 	copiesLeast  = 2 // copies of one picture before it counts as frozen
+
+	// An encoder that aims at a quality, not at a rate, may send nothing until its next full picture. Two such pauses show
+	// that a stream does so; then one of twice their length is none of the camera's faults.
+	pausesLeast = 2
+	pausesMost  = 8
+	pausesFor   = 5 * time.Minute
+
+	// The full picture at a pause's end changes the mean of a square by 2.3 levels at most (docs/measurements/time.md); a ship that
+	// was moved changes it by tens.
+	pauseSquare = 32 // px
+	pauseLevel  = 4
 )
+
+// pause is a time in which a stream stood still while nothing moved before the camera.
+type pause struct {
+	end    time.Time
+	length time.Duration
+}
 
 // pictureState says what is wrong with the pictures.
 type pictureState int
@@ -65,6 +84,7 @@ func (c *pictureCheck) update(g *image.Gray, now time.Time) pictureState {
 	c.seen = now
 	if c.frozenAfter > 0 {
 		if gap || !bytes.Equal(c.pixels, g.Pix) {
+			c.endPause(g, now, gap)
 			c.pixels, c.same, c.copies = g.Pix, now, -1
 		}
 		c.copies++
@@ -83,7 +103,7 @@ func (c *pictureCheck) update(g *image.Gray, now time.Time) pictureState {
 	}
 	broken := (repeats > c.plain+brokenShare || c.partStuck(g, now, gap) > brokenShare) && !c.empty
 	c.plain = min(c.plain, repeats)
-	frozen := c.frozenAfter > 0 && c.copies >= copiesLeast && now.Sub(c.same) >= c.frozenAfter
+	frozen := c.frozenAfter > 0 && c.copies >= copiesLeast && now.Sub(c.same) >= c.mayStand(now)
 	switch {
 	case broken && !frozen:
 		return pictureTorn
@@ -95,6 +115,53 @@ func (c *pictureCheck) update(g *image.Gray, now time.Time) pictureState {
 		return pictureFrozen
 	}
 	return pictureGood
+}
+
+// endPause remembers how long a stream stood still, if its next picture shows the same.
+func (c *pictureCheck) endPause(g *image.Gray, now time.Time, gap bool) {
+	length := now.Sub(c.same)
+	if c.frozenMost <= c.frozenAfter || gap || c.copies < copiesLeast || length < c.frozenAfter || !showsSame(c.before, g) {
+		return
+	}
+	c.pauses = append(c.pauses, pause{now, length})
+	c.pauses = c.pauses[max(0, len(c.pauses)-pausesMost):]
+}
+
+// mayStand returns how long the stream may stand still: frozenAfter, or longer if it was seen to pause.
+func (c *pictureCheck) mayStand(now time.Time) time.Duration {
+	var lengths []time.Duration
+	for _, p := range c.pauses {
+		if now.Sub(p.end) < pausesFor {
+			lengths = append(lengths, p.length)
+		}
+	}
+	if len(lengths) < pausesLeast {
+		return c.frozenAfter
+	}
+	slices.Sort(lengths)
+	return min(max(2*lengths[len(lengths)-pausesLeast], c.frozenAfter), c.frozenMost)
+}
+
+// showsSame reports whether two pictures show the same in every square.
+func showsSame(a, b *image.Gray) bool {
+	if a == nil || a.Rect != b.Rect {
+		return false
+	}
+	for y := a.Rect.Min.Y; y+pauseSquare <= a.Rect.Max.Y; y += pauseSquare {
+		for x := a.Rect.Min.X; x+pauseSquare <= a.Rect.Max.X; x += pauseSquare {
+			sum := 0
+			for j := range pauseSquare {
+				from, to := a.Pix[a.PixOffset(x, y+j):][:pauseSquare], b.Pix[b.PixOffset(x, y+j):][:pauseSquare]
+				for i, v := range from {
+					sum += int(to[i]) - int(v)
+				}
+			}
+			if max(sum, -sum) > pauseLevel*pauseSquare*pauseSquare {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // levels returns the grey levels below and above which a fiftieth of the picture lies. It
@@ -128,10 +195,10 @@ func levels(g *image.Gray) (lo, hi int) {
 	return min(lo, 255), min(hi, 255)
 }
 
-// partStuck returns the share of rows that have been identical for frozenAfter. Rows of one
-// level, such as a black bar's, do not count.
+// partStuck returns the share of rows that have been identical for too long. Rows of one
+// level, such as a black bar's, do not count. An encoder leaves out parts more readily than whole pictures.
 func (c *pictureCheck) partStuck(g *image.Gray, now time.Time, gap bool) float64 {
-	before := c.before
+	before, most := c.before, max(c.frozenAfter, c.frozenMost)
 	c.before = g
 	n := g.Rect.Dy() / levelStep
 	if c.frozenAfter <= 0 || n == 0 {
@@ -149,7 +216,7 @@ func (c *pictureCheck) partStuck(g *image.Gray, now time.Time, gap bool) float64
 			continue
 		}
 		c.copied[i]++
-		if c.copied[i] >= copiesLeast && now.Sub(c.stuck[i]) >= c.frozenAfter && slices.Max(row)-slices.Min(row) > repeatsLevel {
+		if c.copied[i] >= copiesLeast && now.Sub(c.stuck[i]) >= most && slices.Max(row)-slices.Min(row) > repeatsLevel {
 			stuck++
 		}
 	}
@@ -177,8 +244,8 @@ func repeated(g *image.Gray) float64 {
 const tornAdvice = "Try another port and a shorter cable, or ask for smaller pictures (camera.width, camera.height). Answers " +
 	"come back with the next whole picture."
 
-// pictureHealth returns the health for pictures that are not good.
-func pictureHealth(s pictureState, after time.Duration) live.Health {
+// health returns the health for pictures that are not good.
+func (c *pictureCheck) health(s pictureState) live.Health {
 	switch s {
 	case pictureDark:
 		return live.Health{Code: live.Dark, Title: "Black picture", Detail: "The camera's pictures are black.", Advice: "Take the cap " +
@@ -190,9 +257,13 @@ func pictureHealth(s pictureState, after time.Duration) live.Health {
 	if s == pictureTorn {
 		return live.Health{Code: live.Torn, Title: "Broken picture", Detail: "A part of the camera's picture is missing.", Advice: tornAdvice}
 	}
+	detail := fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more, which no camera that works does.",
+		c.frozenAfter.Seconds())
+	if c.frozenMost > c.frozenAfter {
+		detail = fmt.Sprintf("The stream has shown exactly the same picture for %.1f s or more.", c.mayStand(c.seen).Seconds())
+	}
 	return live.Health{
-		Code: live.Frozen, Title: "Picture frozen",
-		Detail: fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more, which no camera that works does.", after.Seconds()),
+		Code: live.Frozen, Title: "Picture frozen", Detail: detail,
 		Advice: "Unplug the camera and plug it in again, or restart its stream. Answers come back with the first new picture.",
 	}
 }

@@ -81,6 +81,59 @@ func TestAFrozenPartIsReportedAfterHalfASecond(t *testing.T) {
 	}
 }
 
+// An encoder that leaves out what does not change sends the same picture for seconds, then a full one that shows the same a
+// little otherwise. Twice that looks like a fault; from then on it is known.
+func TestAStreamThatPausesIsNotFrozenForLong(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	now := time.Unix(1000, 0)
+	check := pictureCheck{frozenAfter: 2 * time.Second, frozenMost: 15 * time.Second}
+	stands := func(g *image.Gray, d time.Duration) (frozen time.Duration) {
+		for range d / tenth {
+			now = now.Add(tenth)
+			if check.update(g, now) == pictureFrozen {
+				frozen += tenth
+			}
+		}
+		return frozen
+	}
+	full := func() *image.Gray { return scene(rng, 0, 0, nil) }
+	assert.Zero(t, stands(full(), 19*tenth), "for as long as a picture may be old")
+	assert.Equal(t, 3*time.Second, stands(full(), 5*time.Second))
+	assert.Equal(t, 3*time.Second, stands(full(), 5*time.Second))
+	for range 20 {
+		assert.Zero(t, stands(full(), 5*time.Second), "the encoder is known")
+	}
+	assert.Equal(t, 10*time.Second, stands(full(), 20*time.Second), "but not for ever: twice what it does")
+
+	moved := func() *image.Gray { // a ship stands elsewhere
+		return scene(rng, 100, 200, func(x, y int) uint8 { return uint8(rng.IntN(200)) })
+	}
+	now = now.Add(time.Hour)
+	stands(full(), time.Second)
+	for i := range 4 {
+		next := []func() *image.Gray{moved, full}[i%2]
+		assert.Equal(t, 3*time.Second, stands(next(), 5*time.Second), "a stream that stood still while something moved was frozen")
+	}
+
+	now = now.Add(time.Hour)
+	for range 9 {
+		stands(full(), 6*time.Second)
+	}
+	assert.Equal(t, 8*time.Second, stands(full(), 20*time.Second), "twice six")
+	for range 9 {
+		stands(full(), 14*time.Second)
+	}
+	assert.Equal(t, 5*time.Second, stands(full(), 20*time.Second), "never longer than the most")
+	now = now.Add(pausesFor)
+	assert.Equal(t, 3*time.Second, stands(full(), 5*time.Second), "and it is forgotten when it is no longer so")
+
+	camera := pictureCheck{frozenAfter: frozenCamera, frozenMost: frozenCamera}
+	check = camera
+	for range 9 {
+		assert.Equal(t, 500*time.Millisecond, stands(full(), tenth*10), "a camera's noise never stands still")
+	}
+}
+
 // marks are eight markers round a picture, three at each side and two above.
 func marks(shift float64, below float64, without ...int) (out []calibration.MarkerSighting) {
 	at := [8]geom.Pixel{{X: 50, Y: 550}, {X: 50, Y: 300}, {X: 50, Y: 50}, {X: 250, Y: 20}, {X: 350, Y: 20}, {X: 550, Y: 50}, {X: 550, Y: 300},

@@ -50,6 +50,8 @@ type Options struct {
 	Tracking  track.TrackerOptions // zero: the defaults
 	// FrozenAfter is how long a camera may send exactly the same picture; 0: for ever.
 	FrozenAfter time.Duration
+	// FrozenMost is the same once the stream's encoder is seen to leave out what does not change; 0: FrozenAfter.
+	FrozenMost time.Duration
 	// Exposure receives the light once a second, and whether a picture is held, which a change of
 	// the exposure would spoil. It returns the state of the exposure. Nil: nothing controls it.
 	Exposure func(l exposure.Light, busy bool) exposure.State
@@ -89,12 +91,13 @@ type Pipeline struct {
 	fuse         Fuse
 	measure      Measure
 
-	size     image.Point // of the pictures
-	picture  pictureState
-	own      []vision.Track // the ships as this camera alone sees them
-	reported reported
-	notes    []string // to publish next
-	dropped  bool     // the published ships belong to a dropped registration
+	size       image.Point // of the pictures
+	picture    pictureState
+	unsearched *live.Health   // what stopped the answers, until a picture after it was searched; nil: nothing
+	own        []vision.Track // the ships as this camera alone sees them
+	reported   reported
+	notes      []string // to publish next
+	dropped    bool     // the published ships belong to a dropped registration
 }
 
 // New returns a pipeline; Run starts it.
@@ -104,7 +107,7 @@ func New(o Options) *Pipeline {
 	}
 	p := &Pipeline{
 		o:        o,
-		pictures: pictureCheck{frozenAfter: o.FrozenAfter},
+		pictures: pictureCheck{frozenAfter: o.FrozenAfter, frozenMost: o.FrozenMost},
 		light:    lightGauge{exposure: o.Exposure},
 		locate:   Locate{newLocator: o.NewLocator, kept: o.Lying, lying: o.Lying.Before()},
 		track:    newTrack(o.Tracking, o.NewChange, o.Log),
@@ -147,6 +150,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 func (p *Pipeline) Update(f vision.Frame) {
 	now := p.o.Now()
 	if p.o.Game.Busy() {
+		busy := game.Calibrating()
+		p.unsearched = &busy // what is known of the table is from before
 		p.publishFrame(f, now)
 		return
 	}
@@ -205,6 +210,9 @@ func (p *Pipeline) relearn() {
 func (p *Pipeline) examine(f vision.Frame, now time.Time) {
 	changed := p.registration.RenewVerification(now)
 	if state := p.pictures.update(f.Gray, now); state != p.picture {
+		if was := p.health(); state == pictureGood {
+			p.unsearched = &was // what is known of the table is from pictures that were not good
+		}
 		p.picture, changed = state, true
 	}
 	note, measured := p.light.update(f, now, p.registration, p.o.Game.Held)
@@ -381,6 +389,7 @@ func (p *Pipeline) publishFrame(f vision.Frame, now time.Time) {
 
 // publishSeen publishes a picture whose ships were measured before.
 func (p *Pipeline) publishSeen(f vision.Frame, now time.Time, seen Fused) {
+	p.unsearched = nil
 	p.publish(func(s *game.Seen) {
 		s.Frame, s.FrameAt, s.Located, s.Tracks, s.Cameras = f, now, seen.Located, seen.Tracks, seen.Cameras
 	})
@@ -390,6 +399,7 @@ func (p *Pipeline) publishSeen(f vision.Frame, now time.Time, seen Fused) {
 func (p *Pipeline) publishMeasured(f vision.Frame, now time.Time, seen Fused, rules game.Rules) {
 	scene := seen.Standing()
 	result := p.measure.Update(&scene, rules.Touch.Options(&scene, rules.Sigmas))
+	p.unsearched = nil
 	p.publish(func(s *game.Seen) {
 		s.Frame, s.FrameAt, s.Located, s.Tracks, s.Cameras, s.Result = f, now, seen.Located, seen.Tracks, seen.Cameras, result
 	})
@@ -400,12 +410,15 @@ func (p *Pipeline) health() live.Health {
 	problem := cmp.Or(p.locate.problem, p.measure.problem)
 	switch {
 	case p.picture != pictureGood:
-		return pictureHealth(p.picture, p.pictures.frozenAfter)
+		return p.pictures.health(p.picture)
 	case problem != "" && p.registration.State() != Unknown:
 		return live.Health{
 			Code: live.Broken, Title: "Cannot measure", Detail: problem,
 			Advice: "Restart the program with a calibration that fits this camera.",
 		}
 	}
-	return p.registration.Health()
+	if health := p.registration.Health(); health.Code != live.OK || p.unsearched == nil {
+		return health
+	}
+	return *p.unsearched
 }

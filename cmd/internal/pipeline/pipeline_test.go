@@ -66,6 +66,7 @@ type bench struct {
 	spare    []vision.SpareToken
 	small    []vision.SmallToken
 	locate   error
+	locating func()            // called before each search; may be nil
 	watched  bool              // obstacles are
 	located  calibration.Table // what the newest locator was made for
 	seq      uint64
@@ -169,6 +170,9 @@ func (b *bench) track(g *image.Gray, expected []calibration.MarkerSighting) (out
 }
 
 func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
+	if b.locating != nil {
+		b.locating()
+	}
 	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Duplicates: b.twins,
 		Raised: b.raised, Spare: b.spare, Small: b.small, Captured: f.Captured, Seq: f.Seq}
 	if b.watched {
@@ -725,6 +729,45 @@ func TestAFrozenCameraGivesNoAnswers(t *testing.T) {
 	b.look = "frozen"
 	for range 60 {
 		assert.Equal(t, live.OK, b.picture(time.Second).Health.Code)
+	}
+}
+
+// After pictures that were not good, and after a calibration, what is known of the table is old until a picture is searched.
+// Until then nobody may see it as an answer.
+func TestNoOldAnswerComesBackBeforeTheSearch(t *testing.T) {
+	racetest.Skip(t)
+	for name, c := range map[string]struct {
+		look string
+		busy bool
+		want live.Code
+	}{"frozen": {"frozen", false, live.Frozen}, "calibrating": {"", true, live.Calibrating}} {
+		t.Run(name, func(t *testing.T) {
+			busy := false
+			b := newBench(t, func(_ *bench, o *benchParts) {
+				o.FrozenAfter = frozenCamera
+				o.Busy = func() bool { return busy }
+			})
+			require.Equal(t, 2, b.quiet(30).Pair.Range.Band)
+			b.look, busy = c.look, c.busy
+			require.Equal(t, c.want, b.quiet(20).Health.Code)
+			b.ships[1] = ship("B1", 300, 400) // unseen, from range 2 to range 1
+			b.look, busy = "", false
+			v := b.wait(0) // before the next picture
+			assert.Equal(t, c.want, v.Health.Code)
+			assert.Nil(t, v.Pair)
+			searched := 0
+			b.locating = func() {
+				if searched++; searched == 1 {
+					assert.Nil(t, b.hub.Newest().Pair, "an old answer before the search")
+					assert.Equal(t, c.want, b.hub.Newest().Health.Code)
+				}
+			}
+			v = b.quiet(20)
+			require.NotZero(t, searched)
+			assert.Equal(t, live.OK, v.Health.Code)
+			require.NotNil(t, v.Pair)
+			assert.Equal(t, 1, v.Pair.Range.Band)
+		})
 	}
 }
 
