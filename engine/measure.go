@@ -235,14 +235,12 @@ func (t *table) measure() Result {
 	s, n := t.scene, len(t.scene.Ships)
 	r := Result{
 		Rules:   s.Rules,
-		Pairs:   slices.Grow([]PairVerdict(nil), n*max(0, n-1)),
+		Pairs:   make([]PairVerdict, n*max(0, n-1)),
 		Objects: slices.Grow([]ObjectVerdict(nil), n*len(t.outlines)),
 	}
 	for i := range s.Ships {
-		for j := range s.Ships {
-			if i != j {
-				r.Pairs = append(r.Pairs, t.pair(i, j))
-			}
+		for j := range i {
+			r.Pairs[pairAt(n, j, i)], r.Pairs[pairAt(n, i, j)] = t.pair(j, i)
 		}
 	}
 	for i := range s.Ships {
@@ -253,6 +251,14 @@ func (t *table) measure() Result {
 	r.Problems = t.problems(nil)
 	r.Standing = t.standing(&r)
 	return r
+}
+
+// pairAt returns the index of the pair from the i-th to the j-th of n ships among all pairs.
+func pairAt(n, i, j int) int {
+	if j > i {
+		j--
+	}
+	return i*(n-1) + j
 }
 
 // MeasurePair answers the questions about one ordered pair of ships, by their ids. The error is
@@ -286,6 +292,7 @@ type pairMeasure struct {
 	start, part  uncertain.Shape  // the parts of them that are in an arc
 	reach        float64
 	direct       uncertain.ClosestPair // from base to base
+	mutualLines  []geom.Line           // its alternatives
 	touch        geom.Interval         // from outline to outline, guides included
 	contact      Outcome               // of the outlines
 	known        bool                  // they are known to be in contact
@@ -307,40 +314,89 @@ type pairMeasure struct {
 	ones         [1]*obstacleOutline
 }
 
-// pair measures from the i-th ship to the j-th.
-func (t *table) pair(i, j int) PairVerdict {
-	a, b := &t.ships[i], &t.ships[j]
+// pair measures from the i-th ship to the j-th and back.
+func (t *table) pair(i, j int) (there, back PairVerdict) {
+	m := &t.pm
+	m.face(t, &t.ships[i], &t.ships[j])
+	m.measureMutual()
+	there = m.verdict()
+	m.turnRound()
+	return there, m.verdict()
+}
+
+// face sets the two ships, that from which it measures first.
+func (m *pairMeasure) face(t *table, a, b *measuredShip) {
 	if !a.ready {
 		t.setArcs(a)
 	}
 	from, to := a.ship, b.ship
-	m := &t.pm
 	m.Propagator.Set(from.body(), to.body(), t.scene.ScaleSigma, t.k)
 	m.table, m.k, m.rules, m.from, m.target = t, t.k, t.scene.Rules, from, to
-	m.ones[0], m.answers = &m.one, m.answers[:0]
+	m.ones[0], m.answers, m.plain = &m.one, m.answers[:0], nil
 	m.base, m.to = &a.from, &b.to
 	m.reach = max(a.radius, float64(from.Pose.Distance(to.Pose.Point))+b.radius)
-
 	m.attacker, m.aimedAt = a, b
+}
+
+// measureMutual measures what is the same in both directions: range, contact and, except in the
+// first edition, where few attacks are along it, the obstruction of the line between the bases.
+func (m *pairMeasure) measureMutual() {
 	m.direct = m.Gap(m.base, m.to)
-	m.touch = t.touching(a, b, m.direct.Interval)
+	m.mutualLines = append(m.mutualLines[:0], m.direct.Alternatives...)
+	m.direct.Alternatives = m.mutualLines
+	m.touch = m.touching(m.attacker, m.aimedAt, m.direct.Interval)
 	m.contact = contactOutcome(m.touch)
-	if m.known = t.known.Has(from.ID, to.ID); m.known {
+	if m.known = m.table.known.Has(m.from.ID, m.target.ID); m.known {
 		m.contact = Yes
 	}
-	m.span, m.plain = t.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k), nil
+	m.span = m.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k)
+	if m.rules != Rules1e && m.contact == No {
+		m.obstruction(&m.direct)
+	}
+}
+
+// turnRound exchanges the two ships and keeps what is the same in both directions.
+func (m *pairMeasure) turnRound() {
+	mutual := m.answers[:min(1, len(m.answers))]
+	if m.rules == Rules1e || m.contact != No {
+		mutual = nil
+	}
+	m.face(m.table, m.aimedAt, m.attacker)
+	turn(m.mutualLines)
+	turn(m.direct.Lines[:])
+	turn(m.direct.Choice[:])
+	m.direct.Slope[0], m.direct.Slope[1] = m.direct.Slope[1], m.direct.Slope[0]
+	first := len(m.mem.lines)
+	m.mem.lines = append(m.mem.lines, m.span.Lines...)
+	m.span.Lines = m.mem.lines[first:len(m.mem.lines):len(m.mem.lines)]
+	turn(m.span.Lines)
+	for i := range mutual {
+		permitted, choice := m.linesOf(&m.direct)
+		m.answers = append(m.answers, lineAnswer{permitted, choice, m.direct.Alternatives, mutual[i].verdict})
+	}
+}
+
+// turn exchanges the ends of lines.
+func turn(lines []geom.Line) {
+	for i := range lines {
+		lines[i][0], lines[i][1] = lines[i][1], lines[i][0]
+	}
+}
+
+// verdict returns everything measured from the first ship to the second.
+func (m *pairMeasure) verdict() PairVerdict {
 	farthest := m.Farthest(m.base, m.to, &m.part)
 	v := PairVerdict{
-		From: from.ID, To: to.ID,
+		From: m.from.ID, To: m.target.ID,
 		Range:    m.span,
-		Farthest: t.mem.rangeVerdict(m.rules, &farthest, farthest.Interval, No, m.k),
+		Farthest: m.mem.rangeVerdict(m.rules, &farthest, farthest.Interval, No, m.k),
 		Contact:  m.contact,
 	}
-	first := len(t.mem.arcs)
-	for k, arc := range a.arcs {
-		t.mem.arcs = append(t.mem.arcs, m.measureArc(arc, &a.regions[k]))
+	first := len(m.mem.arcs)
+	for k, arc := range m.attacker.arcs {
+		m.mem.arcs = append(m.mem.arcs, m.measureArc(arc, &m.attacker.regions[k]))
 	}
-	v.Arcs = t.mem.arcs[first:len(t.mem.arcs):len(t.mem.arcs)]
+	v.Arcs = m.mem.arcs[first:len(m.mem.arcs):len(m.mem.arcs)]
 	return v
 }
 

@@ -211,6 +211,70 @@ func TestObstruction(t *testing.T) {
 	}
 }
 
+// What is the same in both directions is said the same, to the last bit. The table is crowded, with
+// ships that touch and lines that begin in a rock.
+func TestBothDirectionsSayTheSame(t *testing.T) {
+	reversed := func(lines []geom.Line) []geom.Line {
+		var turned []geom.Line
+		for _, l := range lines {
+			turned = append(turned, geom.Line{l[1], l[0]})
+		}
+		return turned
+	}
+	r, shared := rand.New(rand.NewPCG(31, 5)), 0
+	for range enginetest.Shorter(60, 15) {
+		s := crowd(9, 5)
+		for i := range s.Ships {
+			s.Ships[i].Pose.Point = geom.Point{X: 400 * r.Float64(), Y: 400 * r.Float64()}
+		}
+		for i := range s.Obstacles {
+			s.Obstacles[i].Pose.Point = geom.Point{X: 400 * r.Float64(), Y: 400 * r.Float64()}
+		}
+		pairs := map[[2]string]engine.PairVerdict{}
+		for _, p := range enginetest.Measured(t, s).Pairs {
+			pairs[[2]string{p.From, p.To}] = p
+		}
+		for id, there := range pairs {
+			back := pairs[[2]string{id[1], id[0]}]
+			want := back.Range
+			want.Lines = reversed(want.Lines)
+			require.Equal(t, want, there.Range, id)
+			require.Equal(t, back.Contact, there.Contact, id)
+			for _, a := range there.Arcs {
+				for _, b := range back.Arcs {
+					if there.Contact == engine.No && min(a.Margin, b.Margin) > 125 { // all of the other base is well in the arc
+						shared++
+						require.Equal(t, b.Attack.Obstruction, a.Attack.Obstruction, id)
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, shared, 1000)
+}
+
+// An obstructed line's margin is how deep it passes through the rock, also where the measurement
+// shows early that it surely does: at a rock in which the line begins.
+func TestTheMarginOfAMeasuredLineIsThatOfAnExactOne(t *testing.T) {
+	r, asked := rand.New(rand.NewPCG(8, 15)), 0
+	for range 400 {
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 30 220 45")
+		s.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: enginetest.Star(r, 12, 30),
+			Pose: geom.Pose{Point: geom.Point{X: 10 * r.NormFloat64(), Y: 30 + 10*r.NormFloat64()}}}}
+		exact := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+		for i := range s.Ships {
+			s.Ships[i].Covariance = geom.Cov3{0: 0.05, 4: 0.05}
+		}
+		s.Obstacles[0].Sigma = 0.2
+		measured := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+		if exact.Verdict == "must" && measured.Verdict == "must" {
+			asked++
+			require.InDelta(t, float64(exact.Margin), float64(measured.Margin), 0.1)
+		}
+	}
+	require.Greater(t, asked, 100)
+}
+
 func TestAConcaveRockObstructsOnlyWhereItStands(t *testing.T) {
 	// A C-shaped rock whose opening lets one part of the band through.
 	//

@@ -99,15 +99,11 @@ func (m *Measurer) again(s *Scene) Result {
 	t, n := &m.table, len(s.Ships)
 	r := Result{Rules: s.Rules, Pairs: slices.Clone(m.result.Pairs), Objects: slices.Clone(m.result.Objects)}
 	for i := range s.Ships {
-		for j := range s.Ships {
-			at := i*(n-1) + j
-			if j > i {
-				at--
+		for j := range i {
+			there, back := &r.Pairs[pairAt(n, j, i)], &r.Pairs[pairAt(n, i, j)]
+			if m.touched(s, j, i, there) || m.touched(s, i, j, back) {
+				*there, *back = t.pair(j, i)
 			}
-			if i == j || !m.touched(s, i, j, &r.Pairs[at]) {
-				continue
-			}
-			r.Pairs[at] = t.pair(i, j)
 		}
 		if !m.moved[i] {
 			continue
@@ -242,5 +238,11 @@ func (m *Measurer) Pair(s *Scene, from, to string, o Options) (PairVerdict, erro
 	case a == b:
 		return PairVerdict{}, fmt.Errorf("engine: measure from %q: expected another ship to measure to", from)
 	}
-	return m.table.pair(a, b), nil
+	t, pm := &m.table, &m.table.pm
+	pm.face(t, &t.ships[min(a, b)], &t.ships[max(a, b)]) // as when all pairs are measured
+	pm.measureMutual()
+	if a > b {
+		pm.turnRound()
+	}
+	return pm.verdict(), nil
 }

@@ -108,15 +108,8 @@ type lineAnswer struct {
 // like obstacles; smaller ones do not, and neither do devices and scenario features
 // (G39–G42), but those on the line are named.
 func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
-	permitted := lineFamily{d.Lines[0], d.Lines[0]}
-	if d.Band {
-		permitted.b = d.Lines[1]
-	}
+	permitted, choice := m.linesOf(d)
 	possible := d.Alternatives
-	var choice lineFamily
-	if d.Even {
-		choice = lineFamily{d.Choice[0], d.Choice[1]}
-	}
 	for i := range m.answers {
 		if s := &m.answers[i]; s.permitted == permitted && s.choice == choice && slices.Equal(s.possible, possible) {
 			return s.verdict
@@ -143,6 +136,19 @@ func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
 	v.Ships, v.Devices = m.standingOn(permitted)
 	m.answers = append(m.answers, lineAnswer{permitted, choice, possible, v})
 	return v
+}
+
+// linesOf returns the lines that the rules permit for a distance, and those from which the attacker
+// may surely choose.
+func (m *pairMeasure) linesOf(d *uncertain.ClosestPair) (permitted, choice lineFamily) {
+	permitted = lineFamily{d.Lines[0], d.Lines[0]}
+	if d.Band {
+		permitted.b = d.Lines[1]
+	}
+	if d.Even {
+		choice = lineFamily{d.Choice[0], d.Choice[1]}
+	}
+	return permitted, choice
 }
 
 // sigma returns the standard deviation to state with the margin: that of the line against
@@ -420,11 +426,7 @@ func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
 		if r.least > max(r.limit, closest.by) || len(near) > 1 && r.keepsFurther(&p, max(r.limit, far)) {
 			continue // another is nearer
 		}
-		enough := r.limit
-		if exact {
-			enough = math.Inf(1)
-		}
-		clear, deep := r.pass(&p, enough)
+		clear, deep := r.pass(&p, math.Inf(1))
 		if clear < closest.by {
 			closest = passage{clear, r.slack}
 		}

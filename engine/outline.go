@@ -166,10 +166,9 @@ func (r *obstacleOutline) depth(p *track, shift, enough float64) float64 {
 	case !math.IsInf(enough, 1):
 		_, d = r.Polygon.Deeper(a, b, enough)
 	case d > geom.Tie:
-		_, most := r.Polygon.Deepest(a, b, 0.05)
-		d = max(d, most)
+		d = r.Polygon.DeepestBeyond(a, b, 0.05, d)
 	default:
-		_, d = r.Polygon.Deepest(a, b, 1e-6)
+		d = r.Polygon.DeepestBeyond(a, b, 1e-6, 0)
 	}
 	if d <= geom.Tie {
 		return 0

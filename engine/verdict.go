@@ -143,7 +143,7 @@ type ObstructionVerdict struct {
 	By      []string    // obstacles on any permitted line, huge ships among them
 	Ships   []string    // smaller ships on any permitted line; they do not obstruct
 	Devices []string    // devices on any permitted line; they do not obstruct
-	Margin  geom.Length // to what would change the verdict
+	Margin  geom.Length // to what would change the verdict; for must, if several lines may be the measuring line, a lower bound
 	Sigma   geom.Length // of the margin
 
 	slack float64 // by how much the margin may be off

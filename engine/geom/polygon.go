@@ -262,6 +262,15 @@ func (g Polygon) Deepest(a, b Point, tol float64) (Point, float64) {
 	return d.at, d.best
 }
 
+// DeepestBeyond returns the depth in mm of the point of the segment from a to b that lies deepest
+// inside the polygon, exact to tol, or known where no point is deeper than that by more than tol. It
+// is faster than [Polygon.Deepest].
+func (g Polygon) DeepestBeyond(a, b Point, tol, known float64) float64 {
+	d := deepest{g: g, a: a, b: b, tol: max(tol, 1e-9), budget: 4096, best: known}
+	d.run()
+	return d.best
+}
+
 // run looks at both ends and into every piece that is inside.
 func (d *deepest) run() {
 	g, a, b := d.g, d.a, d.b

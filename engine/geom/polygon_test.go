@@ -120,6 +120,12 @@ func TestTheDeepestPointOfASegment(t *testing.T) {
 			assert.InDelta(t, want, d, 0.015, "%v %v", a, b)
 			assert.GreaterOrEqual(t, d, want-1e-8)
 		}
+		for _, known := range []float64{0, want / 2, want, want + 1} {
+			known = max(0, known)
+			got := cup.DeepestBeyond(a, b, 0.05, known)
+			assert.GreaterOrEqual(t, got, known)
+			assert.InDelta(t, math.Max(known, d), got, 0.05, "%v %v beyond %v", a, b, known)
+		}
 	}
 }
 

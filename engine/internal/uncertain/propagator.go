@@ -374,6 +374,9 @@ func (g *Propagator) nearest(a, b *Shape, behind, most, loose float64) []candida
 	g.near = g.near[:0]
 	r := reach{loose: geom.Tie + loose, best: math.Inf(1), behind: behind}
 	r.lower(most)
+	if len(b.V) > len(b.buf) { // near vertices of an outline rule out most of the others
+		r.lower(nearestVertices(a, b, r.best))
+	}
 	g.addFeet(a, b, &r, false)
 	g.addFeet(b, a, &r, true)
 	for i, p := range a.V {
@@ -407,6 +410,23 @@ func (g *Propagator) nearest(a, b *Shape, behind, most, loose float64) []candida
 		}
 	}
 	return g.near[:kept]
+}
+
+// nearestVertices returns the distance of the nearest two vertices of two shapes, or most if that is less.
+func nearestVertices(a, b *Shape, most float64) float64 {
+	least := most * most
+	for _, p := range a.V {
+		if x, y := b.round.Centre.X-p.X, b.round.Centre.Y-p.Y; x*x+y*y > geom.Sq(most+b.round.Radius) {
+			continue
+		}
+		for _, q := range b.V {
+			x, y := q.X-p.X, q.Y-p.Y
+			if d2 := x*x + y*y; d2 < least {
+				least = d2
+			}
+		}
+	}
+	return math.Sqrt(least)
 }
 
 // reach limits how far apart a pair of points may be and still count.
