@@ -175,6 +175,8 @@ func (s *sketchedTable) Found(vision.Frame) ([]look.Sight, bool, bool) {
 	return found, true, found != nil
 }
 
+func (s *sketchedTable) Turned() []*look.TurnedError { return nil }
+
 // The same games with drawn ships: many more of them.
 func TestStockShipsSketched(t *testing.T) {
 	playStockGames(t, 1, 4, func(t *testing.T, n int) *stockGame { return newStockGame(t, uint64(n), 3+n%4, n%2 == 1, true) })
