@@ -232,3 +232,51 @@ func TestShotsOfAnEarlierChoiceAreNotShown(t *testing.T) {
 	assert.NotContains(t, text, "Luke", "these are A1's")
 	assert.Empty(t, wrong, "shots of another ship stand where A1 is chosen")
 }
+
+// TestAPageThatCannotShowAStateShowsNoOldOne: a page that was open while the program was replaced by another version, whose states
+// it does not understand, shows no answer and is loaded again.
+func TestAPageThatCannotShowAStateShowsNoOldOne(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.New(t, 2*time.Minute)
+	for path, ids := range map[string]struct{ answers, nothing string }{
+		"/":            {`#answer[data-outcome="yes"]`, `main[hidden]`},
+		"/remote":      {`#answer[data-kind="shot"]`, `main[hidden]`},
+		"/overlay/all": {`#pair:not([hidden])`, `#pair[hidden]`},
+	} {
+		f := newFakeTable(t)
+		f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+		stop := beat(t, f)
+		table := serve(t, f)
+		var other atomic.Bool
+		var loads atomic.Int32
+		server := before(t, table, func(w http.ResponseWriter, r *http.Request) bool {
+			switch r.URL.Path {
+			case path:
+				loads.Add(1)
+			case "/api/events":
+				flush := http.NewResponseController(w).Flush
+				w.Header().Set("Content-Type", "text/event-stream")
+				for n := 0; r.Context().Err() == nil; n++ {
+					_, state := get(t, table.URL+"/api/state")
+					if other.Load() {
+						state = strings.Replace(state, `"answer":`, `"answers":`, 1)
+					}
+					fmt.Fprintf(w, "event: state\nid: %d-%d\ndata: %s\n\n", n, time.Now().UnixMilli(), state)
+					_ = flush()
+					time.Sleep(100 * time.Millisecond)
+				}
+				return true
+			}
+			return false
+		})
+		require.NoError(t, chromedp.Run(browser, chromedp.Navigate(server.URL+path), chromedp.WaitReady(ids.answers, chromedp.ByQuery)), path)
+		before := loads.Load()
+		other.Store(true)
+		require.NoError(t, chromedp.Run(browser, chromedp.WaitReady(ids.nothing, chromedp.ByQuery)), path)
+		require.Eventually(t, func() bool { return loads.Load() > before+1 }, time.Minute, 50*time.Millisecond, "%s is loaded again", path)
+		other.Store(false)
+		require.NoError(t, chromedp.Run(browser, chromedp.WaitReady(ids.answers, chromedp.ByQuery), chromedp.WaitNotPresent(`main[hidden]`,
+			chromedp.ByQuery)), path)
+		stop()
+	}
+}

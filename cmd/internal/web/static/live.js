@@ -21,6 +21,44 @@ class Quiet {
   }
 }
 
+const reload = 5000; // ms after which a page that cannot show what comes is loaded again
+
+let broken = 0; // since when it cannot, by performance.now(); 0: it can
+let notice = null; // says so
+
+// heed hands a state on. A page that cannot show it, as one that was open while the program was replaced by another version,
+// shows nothing: what came before would pass for what is. Then it is loaded again.
+function heed(onState, state) {
+  const main = document.querySelector("main");
+  try {
+    onState(state);
+    if (broken === 0) return;
+    broken = 0;
+    notice.remove();
+    if (main) main.hidden = false;
+  } catch (error) {
+    console.error(error);
+    if (broken === 0) {
+      broken = performance.now();
+      if (!notice) {
+        notice = document.createElement("section");
+        notice.className = "banner";
+        notice.setAttribute("role", "alert");
+        for (const [tag, text] of [["strong", "This page cannot show what the program says"], ["span", "Perhaps the program was replaced by another version. The page loads again by itself."]]) {
+          const part = document.createElement(tag);
+          part.textContent = text;
+          notice.append(part, " ");
+        }
+      }
+      document.body.prepend(notice);
+      if (main) main.hidden = true;
+    }
+    if (performance.now() - broken < reload) return;
+    broken = performance.now();
+    fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok && location.reload(), () => {});
+  }
+}
+
 // pair leads a device that may not even look to the page that pairs it.
 async function pair() {
   const answer = await fetch("/api/me").catch(() => null);
@@ -66,7 +104,7 @@ export function listen(onState, onLost, from = "/api/events", needed = () => fal
       behind = 0;
       quiet.heard();
       tell(false);
-      onState(JSON.parse(event.data));
+      heed(onState, JSON.parse(event.data));
     });
   };
   const look = () => {
@@ -119,7 +157,7 @@ export function poll(address, every, onState, onLost) {
       if (asked.for() > patience) return; // this machine slept meanwhile
       quiet.heard();
       tell();
-      onState(state);
+      heed(onState, state);
     } catch {
       // The watchdog says so when it lasts.
     }

@@ -135,8 +135,29 @@ function setMark(card, mark) {
   else delete card.dataset.frozen;
 }
 
-// render shows what may be shown now.
+const reload = 5000; // ms after which a page that cannot show what comes is loaded again
+let broken = 0; // since when it cannot, by performance.now(); 0: it can
+
+// render shows what may be shown now. If that fails, as on a page that was open while the box was given another version of the
+// program, it shows nothing: what was drawn before would pass for what is. Then the page is loaded again.
 function render() {
+  try {
+    renderNow();
+    broken = 0;
+  } catch (error) {
+    console.error(error);
+    for (const id of ["table", "pair", "ruling", "match", "last", "held", "demo"]) byId(id).hidden = true;
+    byId("over").style.display = "none";
+    drawn = "";
+    if (options.debug) setText("debug", `Not shown: ${error}`);
+    if (broken === 0) broken = performance.now();
+    if (demo || performance.now() - broken < reload) return;
+    broken = performance.now();
+    fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok && location.reload(), () => {});
+  }
+}
+
+function renderNow() {
   if (demo) newest = demo.state();
   const clockNow = demo ? Date.now() : clock.now();
   const show = decide({ state: newest, kept, now: clockNow, lost: !demo && live.lost(), ttl: options.ttl });
@@ -193,6 +214,7 @@ function fit() {
 
 function onState(came) {
   clock.heard(came.at_unix_ms);
+  newest = came; // if what follows fails, this cannot be shown either
   newest = directed(came);
   kept = froze(newest, kept);
   render();
