@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/rulings": {"calibration", "calibration/atomicfile", "calibration/regularfile", "calibration/verify", "cmd/internal/draw",
 		"cmd/internal/rulebook", "cmd/internal/sentence", "engine", "engine/geom", "engine/scenefile", "vision", "vision/catalogue",
 		"vision/locate", "vision/look", "vision/obstacle", "vision/token"},
-	"cmd/internal/round": {"engine", "engine/alike", "engine/flown", "engine/geom", "engine/move"},
+	"cmd/internal/round": {"cmd/internal/sentence", "engine", "engine/alike", "engine/flown", "engine/geom", "engine/move"},
 	"cmd/internal/play": {"cmd/internal/access", "cmd/internal/draw", "cmd/internal/live", "cmd/internal/round", "cmd/internal/rulings",
 		"cmd/internal/sentence", "cmd/internal/squads", "cmd/internal/web", "engine", "engine/flown", "engine/move", "engine/scenefile",
 		"engine/tablecheck",
@@ -147,9 +147,9 @@ var mayImport = map[string][]string{
 	"engine/geom":                      {},
 	"firmware-config":                  {},
 
-	"cmd/internal/outline": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web", "vision",
-		"vision/catalogue", "vision/token", "calibration", "calibration/linalg", "calibration/quick", "calibration/strictjson", "engine",
-		"engine/geom"},
+	"cmd/internal/outline": {"cmd/internal/access", "cmd/internal/kept", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web",
+		"vision", "vision/catalogue", "vision/token", "calibration", "calibration/linalg", "calibration/quick", "calibration/strictjson",
+		"engine", "engine/geom"},
 
 	"engine/alike":      {"engine", "engine/flown", "engine/geom"},
 	"engine/flown":      {"engine", "engine/geom", "engine/move"},

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Disk is the steps of writing a file.
@@ -36,13 +37,30 @@ type File interface {
 	Close() error
 }
 
-// Write replaces the content of a file, or creates it. It follows a symbolic link.
+// Write replaces the content of a file, or creates it. It follows a symbolic link, and removes what killed writes of the file left
+// behind an hour ago or longer.
 func Write(path string, content []byte, mode fs.FileMode) error {
 	p, err := Prepare(OS{}, path, content, mode)
 	if err != nil {
 		return err
 	}
+	removeLeft(p.path)
 	return p.Commit()
+}
+
+const leftFor = time.Hour // much longer than another program takes to write the same file
+
+// removeLeft removes a file's temporary files from killed writes.
+func removeLeft(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // what cannot be listed stays
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), Temporary(path)) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()).Abs() >= leftFor {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
 }
 
 // WriteNew creates a file, and fails with fs.ErrExist if it exists. If several programs create it

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -227,4 +228,28 @@ func TestFoldersAreMadeAndTheirNamesSynced(t *testing.T) {
 		assert.ErrorContains(t, err, "mkdir "+under)
 	}
 	require.NoError(t, atomicfile.MkdirAll(d, "/", 0o700))
+}
+
+// A write that is killed leaves its temporary file. A later one removes it, and nothing else.
+func TestALaterWriteRemovesWhatAKilledOneLeft(t *testing.T) {
+	dir := t.TempDir()
+	path, now := filepath.Join(dir, "names.json"), time.Now()
+	for name, age := range map[string]time.Duration{
+		".names.json.tmp-1": 2 * time.Hour, ".names.json.tmp-2": -2 * time.Hour, ".names.json.tmp-3": time.Minute,
+		".names.jsonx.tmp-4": 2 * time.Hour, "names.json.tmp-5": 2 * time.Hour, ".other.json.tmp-6": 2 * time.Hour,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), now, now.Add(-age)))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".names.json.tmp-7"), 0o700))
+	require.NoError(t, os.Chtimes(filepath.Join(dir, ".names.json.tmp-7"), now, now.Add(-2*time.Hour)))
+	require.NoError(t, atomicfile.Write(path, []byte("{}"), 0o600))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	assert.ElementsMatch(t, []string{"names.json", ".names.json.tmp-3", ".names.jsonx.tmp-4", "names.json.tmp-5", ".other.json.tmp-6",
+		".names.json.tmp-7"}, names)
 }

@@ -25,7 +25,7 @@ type Document interface {
 	Check() error // names the key
 }
 
-const bytesMost = 64 << 10
+const bytesMost = 8 << 20 // marks hold what the picture showed there
 
 // Load reads a file. It reports false if there is none, or if it is older than most, or as far in the future: a board without a battery
 // starts with the time it last saved, up to an hour before a power cut. Errors name the path.

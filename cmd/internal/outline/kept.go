@@ -11,6 +11,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/linalg"
 	"sightline/calibration/strictjson"
+	"sightline/cmd/internal/kept"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/token"
@@ -21,19 +22,17 @@ const File = "outline.json"
 
 const (
 	keptMarksFor = 12 * time.Hour // a day of play
-	keptBytes    = 8 << 20
 	keptVersion  = 1
 )
 
 // keptMarks are the marks in a picture of the camera, with what the picture showed there. Marks in
 // a photograph are not stored: there is no second picture to compare.
 type keptMarks struct {
-	Version int        `json:"version"`
-	At      time.Time  `json:"at"` // of the picture
-	Width   int        `json:"width_px"`
-	Height  int        `json:"height_px"`
-	Marks   request    `json:"marks"`
-	Ships   []keptBase `json:"looks"` // in the order of Marks.Ships
+	kept.Header            // At is the picture's
+	Width       int        `json:"width_px"`
+	Height      int        `json:"height_px"`
+	Marks       request    `json:"marks"`
+	Ships       []keptBase `json:"looks"` // in the order of Marks.Ships
 }
 
 // keptBase is what a picture showed at a mark.
@@ -58,24 +57,16 @@ func openMemory(path string, now time.Time) (*memory, error) {
 		return m, nil
 	}
 	var k keptMarks
-	found, err := strictjson.Load(path, keptBytes, &k)
-	if err != nil || !found {
-		return m, err
-	}
-	if err := k.check(); err != nil {
-		return m, fmt.Errorf("%s: %w", path, err)
-	}
-	if age := now.Sub(k.At); age >= 0 && age <= keptMarksFor {
+	fresh, err := kept.Load(path, keptVersion, &k, now, keptMarksFor)
+	if fresh {
 		m.last = &k
 	}
-	return m, nil
+	return m, err
 }
 
-// check returns an error, with the key, for what this program never writes.
-func (k *keptMarks) check() error {
+// Check returns an error, with the key, for what this program never writes.
+func (k *keptMarks) Check() error {
 	switch {
-	case k.Version != keptVersion:
-		return fmt.Errorf("version: expected %d, got %d", keptVersion, k.Version)
 	case len(k.Marks.Ships) > shipsMost || len(k.Ships) != len(k.Marks.Ships):
 		return fmt.Errorf("looks: expected one for each of at most %d ships, got %d for %d", shipsMost, len(k.Ships), len(k.Marks.Ships))
 	case k.Width < 1 || k.Height < 1:
@@ -111,7 +102,7 @@ func (m *memory) keep(p *picture, r *request, now time.Time) error {
 	if !p.frame.Captured.IsZero() {
 		now = p.frame.Captured
 	}
-	k := &keptMarks{Version: keptVersion, At: now, Width: width, Height: height, Marks: *r}
+	k := &keptMarks{Header: kept.Header{Version: keptVersion, At: now}, Width: width, Height: height, Marks: *r}
 	k.Marks.Obstacles, k.Marks.AllObstacles = nil, false // obstacles may move unnoticed
 	for i := range r.Ships {
 		s, err := r.Ships[i].read(table)
@@ -163,7 +154,7 @@ func (m *memory) in(p *picture, now time.Time) *keptJSON {
 	k := m.last
 	m.mu.Unlock()
 	table, _, _ := p.calibration()
-	if k == nil || len(k.Marks.Ships) == 0 || !p.live || table == nil || now.Sub(k.At) > keptMarksFor {
+	if k == nil || len(k.Marks.Ships) == 0 || !p.live || table == nil || now.Sub(k.At).Abs() > keptMarksFor {
 		return nil
 	}
 	out := &keptJSON{AtMS: k.At.UnixMilli(), Ships: []keptShip{}, From: k.Marks.From, To: k.Marks.To, Arc: k.Marks.Arc}

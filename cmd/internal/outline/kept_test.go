@@ -141,7 +141,15 @@ func TestWhatIsNotKept(t *testing.T) {
 	require.NotNil(t, k)
 	assert.Equal(t, "A1", k.Ships[0].ID)
 
-	b.now = b.now.Add(keptMarksFor)
+	now := b.now // a board without a battery starts an hour or so before it was switched off
+	b.now = now.Add(-time.Hour)
+	b.restart(b.desk.o.File)
+	assert.NotNil(t, b.take().Kept)
+	b.now = now.Add(-keptMarksFor - time.Hour)
+	b.restart(b.desk.o.File)
+	assert.Nil(t, b.take().Kept, "a clock that is far off")
+
+	b.now = now.Add(keptMarksFor + time.Second)
 	assert.Nil(t, b.take().Kept)
 	p = b.take()
 	b.marks(p)

@@ -210,6 +210,8 @@ func TestTapsOnThePage(t *testing.T) {
 		`{"kind":"moved","ship":"A1"}`, `{"kind":"started"}`, `{"kind":"noted","scene":{}}`, `{"kind":"strange"}`, `[]`,
 		`{"kind":"said","text":"` + strings.Repeat("x", 600) + `"}`, `{"kind":"scored","player":1,"points":9999}`,
 		`{"knd":"said"}`, `{} {}`, ``,
+		`{"kind":"said","text":"Range \u202e2 on 1\u202c"}`, `{"kind":"said","text":"a\u200bb"}`, `{"kind":"said","text":"Over.\nRuling 3: range 1"}`,
+		`{"kind":"ended","player":1,"text":"\u0007"}`, `{"kind":"towed","ship":"A1","with":"\u202e1 cache"}`,
 	} {
 		assert.Equal(t, 400, b.ask("POST", "/api/game/do", body).Code, body)
 	}
@@ -610,10 +612,11 @@ func TestGamesAreListedAndExported(t *testing.T) {
 	_, err := play.ExportFrom(t.Context(), b.log, 0, "json")
 	assert.ErrorContains(t, err, "no game")
 	b.start("2.0")
-	b.ask("POST", "/api/game/do", `{"kind":"ended","text":"ended \u001b[31mby the players"}`)
+	assert.Equal(t, 400, b.ask("POST", "/api/game/do", `{"kind":"ended","text":"ended \u001b[31mby the players"}`).Code)
+	b.ask("POST", "/api/game/do", `{"kind":"ended","text":"ended by the players"}`)
 	out.Reset()
 	require.NoError(t, play.Print(t.Context(), &out, b.log))
-	assert.Regexp(t, `1 .*Ada against Ben .*2\.0 .*0 to 0 .*over: ended \[31mby the players`, out.String())
+	assert.Regexp(t, `1 .*Ada against Ben .*2\.0 .*0 to 0 .*over: ended by the players`, out.String())
 	data, err := play.ExportFrom(t.Context(), b.log, 0, "csv")
 	require.NoError(t, err)
 	assert.Contains(t, string(data), "Ada against Ben")

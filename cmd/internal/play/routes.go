@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
 	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/web"
 )
 
@@ -75,6 +77,10 @@ func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
 		return
 	case len(e.Text) > 500 || e.Points < -100 || e.Points > 500:
 		http.Error(w, "Expected at most 500 bytes of text, and -100 to 500 points.", http.StatusBadRequest)
+		return
+	case strings.ContainsFunc(e.Text+e.Ship+e.With, sentence.Unprintable):
+		http.Error(w, "A note must be one line without control or invisible characters: they can make it read differently from what it is.",
+			http.StatusBadRequest)
 		return
 	}
 	e.At, e.By = time.Time{}, "the page"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -204,7 +205,7 @@ func (g *Game) apply(e *Event) error {
 		if e.Player < 0 || e.Player > 2 {
 			return wrong("player %d wins: expected 1, 2, or 0 for neither", e.Player)
 		}
-		g.Ended, g.Why, g.Winner = true, e.Text, e.Player
+		g.Ended, g.Why, g.Winner = true, sentence.Printable(e.Text, '\uFFFD'), e.Player
 	case Towed, Scrambled:
 		return g.take(e)
 	case Renamed:

@@ -89,6 +89,18 @@ func TestThePhasesAndTheOrderOfEachEdition(t *testing.T) {
 }
 
 // G213: huge ships of the first edition act after the others, and are not last to attack.
+// A note of an older record may hold characters that make it read as something else.
+func TestWordsHoldNoCharacterThatReversesOrHides(t *testing.T) {
+	g := &Game{}
+	for text, want := range map[string]string{
+		"Range \u202e2 on 1": "Range \uFFFD2 on 1", "Over.\nRuling 3: range 1": "Over.\uFFFDRuling 3: range 1", "a\u200bb": "a\uFFFDb",
+		"Zoë flies 👨\u200d👩": "Zoë flies 👨\u200d👩",
+	} {
+		assert.Equal(t, want, Words(g, &Event{Kind: Said, Text: text}))
+		assert.Equal(t, "Measured: "+want, Words(g, &Event{Kind: Asked, Text: text}))
+	}
+}
+
 func TestHugeShipsOfTheFirstEditionMoveLast(t *testing.T) {
 	ships := append(four(), Ship{ID: "A3", Player: 1, Base: "huge-225", Initiative: number(4)}, Ship{ID: "B3", Player: 2, Base: "huge-195",
 		Initiative: number(0)})

@@ -3,6 +3,7 @@ package round
 import (
 	"fmt"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -20,8 +21,11 @@ func TakenBack(events []Event) map[int64]bool {
 	return gone
 }
 
-// Words describes an event in a line; "" for one that is not shown.
-func Words(g *Game, e *Event) string {
+// Words describes an event in a line; "" for one that is not shown. Characters that cannot be printed are shown as �: older
+// records may have some, and one that reverses what follows makes "range 2" read as something else.
+func Words(g *Game, e *Event) string { return sentence.Printable(words(g, e), '\uFFFD') }
+
+func words(g *Game, e *Event) string {
 	name := g.Name(e.Ship)
 	switch e.Kind {
 	case Started:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 )
 
 // object is a JSON object with undecoded values. at is its place: "pilots[2]", or "" for the whole
@@ -88,7 +89,7 @@ func checkID(at, s string, missing bool) error {
 		return fmt.Errorf("%s: expected an id, got nothing", at)
 	case len(s) > maxID:
 		return fmt.Errorf("%s: expected an id of at most %d bytes, got %q", at, maxID, short(s))
-	case strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0xFFFD }) >= 0:
+	case strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) || r == 0xFFFD }):
 		return fmt.Errorf("%s: expected an id without blanks, got %q", at, short(s))
 	}
 	return nil

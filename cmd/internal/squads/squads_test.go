@@ -22,6 +22,12 @@ func checked(t *testing.T, xws string) squads.Report {
 	return squads.Builtin().Check(s)
 }
 
+func TestASquadsNameReversesNothing(t *testing.T) {
+	s, err := squads.Parse([]byte(`{"faction":"scumandvillainy","name":"Aces \u202ewins 2","pilots":[{"id":"bobafett","ship":"firesprayclasspatrolcraft"}]}`))
+	require.NoError(t, err)
+	assert.Equal(t, "Aces \uFFFDwins 2", s.Name)
+}
+
 func TestTheTenSquads(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.xws")
 	require.NoError(t, err)
@@ -136,6 +142,7 @@ func TestMalformedSquadsSayWhereAndWhatIsExpected(t *testing.T) {
 		{`{"faction":"scum","pilots":[` + ok + `,{"ship":"xwing"}]}`, "pilots[1]: expected an id, or in the first edition a name"},
 		{`{"faction":"scum","pilots":[` + ok + `,{"name":"bobafett"}]}`, "pilots[1].id: is missing"},
 		{`{"faction":"scum","pilots":[{"id":["bobafett"]}]}`, "pilots[0].id: expected a text, got a list"},
+		{`{"faction":"scum","pilots":[{"id":"boba\u202efett"}]}`, `pilots[0].id: expected an id without blanks, got "boba\u202efett"`},
 		{`{"faction":"scum","pilots":[{"id":"boba fett"}]}`, `pilots[0].id: expected an id without blanks, got "boba fett"`},
 		{`{"faction":"scum","pilots":[{"id":"` + strings.Repeat("x", 101) + `"}]}`, "pilots[0].id: expected an id of at most 100 bytes"},
 		{`{"faction":"scum","pilots":[{"ship":"xwing"}]}`, "pilots[0]: expected an id, or in the first edition a name"},

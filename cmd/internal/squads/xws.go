@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"sightline/cmd/internal/sentence"
 )
 
 // MaxFile is the largest accepted size of a squad file in bytes: a hundred times a large squad.
@@ -73,6 +75,7 @@ func Parse(data []byte) (*Squad, error) {
 			return nil, err
 		}
 	}
+	s.Name = sentence.Printable(s.Name, '\uFFFD') // else a name that reverses what follows would make a line read as another
 	if s.Obstacles, err = o.ids("obstacles"); err != nil {
 		return nil, err
 	}
