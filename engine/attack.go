@@ -112,7 +112,7 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	}
 	grown := m.cutDistance(start, -m.k)
 	shrunk := m.cutDistance(start, m.k)
-	inside := m.aim.gap.Hi < 0 // some part is surely in the arc
+	inside := m.aim.gap.Hi < 0 && (m.left || m.aim.strip()) // some part is surely in the arc, and it is known which
 	if inside && math.Abs(grown.Val-base.Val) <= geom.Tie && math.Abs(shrunk.Val-base.Val) <= geom.Tie {
 		return base
 	}
@@ -271,17 +271,29 @@ func (m *pairMeasure) cutBy(start *uncertain.Shape, shrink [uncertain.MaxPlanes]
 	return m.meet(start, &m.part)
 }
 
-// cut sets the part to the target cut by the arc.
+// cut sets the part to the target cut by the arc. Edges that are moved inward by the error of the least certain corner may leave
+// nothing of it, although some corners are in the arc by more than their own error: then these are the part.
 func (m *pairMeasure) cut(shrink [uncertain.MaxPlanes]float64) {
 	part := &m.part
 	part.Clip(m.to, m.aim.planes, &shrink)
-	if len(part.V) == 0 {
-		at := m.aim.nearest
-		if m.aim.gap.Val <= 0 {
-			at = m.deepest().at
-		}
-		part.Set(uncertain.To, m.to.Lever, at)
+	if m.left = len(part.V) > 0; m.left {
+		return
 	}
+	if m.aim.gap.Val > 0 {
+		part.Set(uncertain.To, m.to.Lever, m.aim.nearest)
+		return
+	}
+	var room [4]geom.Point
+	in := room[:0]
+	for _, c := range m.cornerDepths() {
+		if c.depth > 0 && geom.Sq(c.depth) > geom.Sq(m.k)*m.Variance(&c.slope) {
+			in = append(in, c.at)
+		}
+	}
+	if m.left = len(in) > 0; !m.left {
+		in = append(in, m.deepest().at)
+	}
+	part.Set(uncertain.To, m.to.Lever, in...)
 }
 
 // meet measures the signed distance from a start to a part of the target.

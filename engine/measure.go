@@ -290,6 +290,7 @@ type pairMeasure struct {
 	from, target *Ship
 	base, to     *uncertain.Shape // their bases
 	start, part  uncertain.Shape  // the parts of them that are in an arc
+	left         bool             // the last cut left a part of the target, or a corner that is surely in the arc
 	reach        float64
 	direct       uncertain.ClosestPair // from base to base
 	mutualLines  []geom.Line           // its alternatives

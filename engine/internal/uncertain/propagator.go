@@ -2,6 +2,7 @@ package uncertain
 
 import (
 	"math"
+	"slices"
 
 	"sightline/engine/geom"
 )
@@ -16,10 +17,11 @@ type Propagator struct {
 	turned float64                                 // result of turn; 0 before its first call
 	width  struct{ lever0, lever1, bound float64 } // result of IntervalBound, with its levers
 
-	gaps  []edgeGap // scratch
-	near  []candidate
-	some  []geom.Point
-	lines []geom.Line
+	gaps   []edgeGap // scratch
+	near   []candidate
+	some   []geom.Point
+	rivals []rival
+	lines  []geom.Line
 }
 
 // leversOf returns the levers of two shapes, that of the first body first.
@@ -235,29 +237,50 @@ func LinesOf(near []candidate, shortest float64) ([2]geom.Line, bool) {
 	return lines.pair()
 }
 
-// addAlternatives finds the lines that may be the shortest.
+// addAlternatives finds the lines that may be the shortest: those that are not surely longer than another.
 func (g *Propagator) addAlternatives(m *ClosestPair, near []candidate, a, b int) {
 	if len(near) == 1 {
 		m.Alternatives = g.Distinct(m.Lines[:])
 		return
 	}
-	first, square, most := len(g.lines), extremes{}, 0.0
+	g.rivals = g.rivals[:0]
 	for i := range near {
 		c := &near[i]
 		w := g.lengthGradient(c.u, a, b, c.p, c.q)
-		w = w.Plus(&m.Slope, -1)
-		v := g.Variance(&w)
-		if c.d-m.Val <= geom.Tie+g.K*math.Sqrt(v) {
-			g.addDistinct(first, geom.Line{c.p, c.q})
-			if c.foot { // all lines between two parallel sides are
-				square.add(geom.Line{c.p, c.q})
-				most = max(most, v)
-			}
+		if r := (rival{c, w, 0}); !g.longer(&r, m.Val, &m.Slope) {
+			w = w.Plus(&m.Slope, -1)
+			r.apart = g.Variance(&w)
+			g.rivals = append(g.rivals, r)
+		}
+	}
+	first, square, most := len(g.lines), extremes{}, 0.0
+	for i := range g.rivals {
+		r := &g.rivals[i]
+		if slices.ContainsFunc(g.rivals, func(o rival) bool { return o.d < r.d && g.longer(r, o.d, &o.slope) }) {
+			continue
+		}
+		g.addDistinct(first, geom.Line{r.p, r.q})
+		if r.foot { // all lines between two parallel sides are
+			square.add(geom.Line{r.p, r.q})
+			most = max(most, r.apart)
 		}
 	}
 	m.Alternatives = g.lines[first:len(g.lines):len(g.lines)]
 	m.Choice, m.Even = square.pair()
 	m.Even = m.Even && most <= geom.Sq(perceptible)
+}
+
+// rival is a candidate that may be the shortest.
+type rival struct {
+	*candidate
+	slope Gradient
+	apart float64 // variance of by how much it is longer than the shortest, mm²
+}
+
+// longer reports whether a rival is surely longer than a line of length d.
+func (g *Propagator) longer(r *rival, d float64, slope *Gradient) bool {
+	w := r.slope.Plus(slope, -1)
+	return r.d-d > geom.Tie+g.K*math.Sqrt(g.Variance(&w))
 }
 
 // Distinct returns the lines of all lists; lines that differ only by rounding appear once.
