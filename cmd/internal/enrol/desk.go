@@ -156,7 +156,7 @@ func ready(s *live.State) (calibration.Table, error) {
 	switch {
 	case s.Held:
 		return calibration.Table{}, live.ErrReleaseFirst
-	case s.Frame.Gray == nil || len(s.Register.File) == 0:
+	case s.Frame.Gray == nil || len(s.Register.File) == 0 || s.Health.Code != live.OK: // a look through a moved camera would be wrong
 		return calibration.Table{}, fmt.Errorf("%s: %s", sentence.Lower(s.Health.Title), sentence.Lower(s.Health.Detail))
 	}
 	t, err := calibration.ParseTableFile(s.Register.File)

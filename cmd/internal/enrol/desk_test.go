@@ -134,6 +134,19 @@ func TestAShipIsShownOnThePage(t *testing.T) {
 	assert.InDelta(t, 0.15, l.Turn, 0.01)
 	assert.Equal(t, "image/png", d.ask(http.MethodGet, l.Picture, "").Header().Get("Content-Type"))
 
+	// Through a camera that moved, or whose picture is frozen or broken, no turn is taken, and the page says why.
+	require.Equal(t, http.StatusNoContent, d.do(`{"do":"show","ships":"A2","base":"small"}`).Code)
+	d.state.Health = live.Health{Code: live.Moved, Title: "Camera moved", Detail: "The markers are elsewhere."}
+	for range 45 {
+		d.next()
+		require.NotNil(t, d.page().Showing)
+		require.False(t, d.page().Showing.Sheet)
+		require.Equal(t, "Camera moved: the markers are elsewhere.", d.page().Showing.Why)
+	}
+	assert.Len(t, d.page().Looks, 1)
+	d.state.Health = live.Health{Code: live.OK}
+	require.Equal(t, http.StatusNoContent, d.do(`{"do":"stop"}`).Code)
+
 	before, err := look.LoadOne(d.dir, "A1")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNoContent, d.do(`{"do":"turn","name":"A1","quarters":1}`).Code)

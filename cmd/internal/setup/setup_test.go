@@ -611,19 +611,29 @@ func TestTheTableNamesWhatIsMissingAndWhatLiesOff(t *testing.T) {
 }
 
 func TestAMovingCameraGivesNoTable(t *testing.T) {
-	b := tableStep(t)
-	for i := range 40 {
-		s := b.markers()
-		for k := range s.Markers {
-			for c := range s.Markers[k].Corners {
-				s.Markers[k].Corners[c].X += float64(i) // a pixel with every picture
+	for _, by := range []float64{1, 0.3} { // px with every picture: pushed, and sinking
+		b := tableStep(t)
+		for i := range 40 {
+			s := b.markers()
+			for k := range s.Markers {
+				for c := range s.Markers[k].Corners {
+					s.Markers[k].Corners[c].X += by * float64(i)
+				}
 			}
+			b.show(s)
+			require.Equal(t, setup.Looking, b.m.State().Table.Phase)
+			assert.LessOrEqual(t, b.m.State().Table.Frames, 2)
 		}
-		b.show(s)
 	}
-	s := b.m.State()
-	assert.Equal(t, setup.Looking, s.Table.Phase)
-	assert.LessOrEqual(t, s.Table.Frames, 1)
+}
+
+func TestACardThatIsDraggedSlowlyIsNotMeasured(t *testing.T) {
+	b := verifyStep(t)
+	b.do(setup.Intent{Do: setup.Measure, Card: measured})
+	for i := range 40 {
+		b.show(b.cardAt(300+0.8*float64(i), 300, 0, 1))
+		require.Empty(t, b.m.State().Verify.Places)
+	}
 }
 
 func TestANewLensMakesTheTableOld(t *testing.T) {

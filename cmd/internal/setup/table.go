@@ -122,8 +122,8 @@ func (m *Machine) offerMarkers(s Sighting) {
 	if t.Phase == Ready {
 		return // the result stays until it is saved or restarted
 	}
-	if n := len(m.seen); n > 0 && movedSince(m.seen[n-1].Markers, s.Markers) > steadyBy {
-		m.seen = nil // the camera or a card moved
+	if n := len(m.seen); n > 0 && max(movedSince(m.seen[0].Markers, s.Markers), movedSince(m.seen[n-1].Markers, s.Markers)) > steadyBy {
+		m.seen = nil // the camera or a card moved, perhaps little by little
 	}
 	m.seen = append(m.seen, s)
 	if n := len(m.seen); t.Quick && n > 1 && n < tableFrames {

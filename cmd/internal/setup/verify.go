@@ -100,13 +100,12 @@ func (m *Machine) offerCard(s Sighting) {
 	}
 	mat := s.Markers
 	s.Markers = tags
-	last := len(m.laid) - 1
 	switch {
 	case len(tags) < 2:
 		m.laid = nil
 		v.Now = m.whereNext()
 		return
-	case last >= 0 && movedSince(m.laid[last].Markers, tags) <= cardStill:
+	case len(m.laid) > 0 && movedSince(m.laid[0].Markers, tags) <= cardStill:
 		if len(m.laid) < cardFrames {
 			m.laid = append(m.laid, s)
 		} else {
