@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,9 +167,13 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 		return nil, errors.New("nothing is held: hold the picture first")
 	case state.Hold != nil && (from == "held" || from == "live"): // what every page shows, with its own calibration
 		p.seen, p.live = *state.Hold, !state.Hold.Marked // the held picture may be a photograph
-	case from == "live":
+	case from == "live" && notOfNow(state.Health.Code) && state.Frame.Gray != nil:
+		return nil, fmt.Errorf("the camera's picture is not of now: %s", strings.TrimSuffix(state.Health.Line(), "."))
+	case from == "live" && state.Health.Code == live.OK:
 		p.seen = live.Held{Register: state.Register, Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located,
 			Tracks: state.Tracks, ObstaclesWatched: state.ObstaclesWatched}
+	case from == "live": // nothing that is known of the table need fit this picture: it counts as a photograph
+		p.seen, p.live = live.Held{Source: state.Source, Frame: state.Frame, Region: state.Region}, false
 	default:
 		return nil, fmt.Errorf("from: expected live or held, got %q", from)
 	}
@@ -182,6 +188,11 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 		return p, err
 	}
 	return p, nil
+}
+
+// notOfNow reports whether the newest picture of a camera in this state may show an earlier time.
+func notOfNow(c live.Code) bool {
+	return slices.Contains([]live.Code{live.Starting, live.NoCamera, live.Stale, live.Frozen, live.Torn}, c)
 }
 
 // pictureJSON is a picture for the page.

@@ -255,7 +255,7 @@ func TestALivePictureIsMarked(t *testing.T) {
 	ship := func(id string, x float64, seen string) engine.Ship {
 		return engine.Ship{ID: id, Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: 300}}, Seen: seen}
 	}
-	b.hub.Publish(live.State{Source: "camera", Register: live.Register{File: raw},
+	b.hub.Publish(live.State{Health: live.Health{Code: live.OK}, Source: "camera", Register: live.Register{File: raw},
 		Frame: vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720))},
 		Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{ship("A1", 200, "both"), ship("A2", 300, "edges")}},
 			Ships: []vision.ShipView{{ID: "A1", Score: 0.5}, {ID: "A2"}}}})
@@ -284,6 +284,39 @@ func TestALivePictureIsMarked(t *testing.T) {
 	img, err := png.Decode(pixels.Body)
 	require.NoError(t, err)
 	assert.Equal(t, image.Rect(0, 0, 1280, 720), img.Bounds())
+}
+
+// What was known of the table before the camera moved does not fit its picture, and an old picture is not marked as one of now.
+func TestALivePictureIsNotMarkedByWhatNoLongerHolds(t *testing.T) {
+	b := newBench(t)
+	mat := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	table := calibration.Table{Camera: tablesim.DefaultCamera(1280, 720), Layout: mat, CornerSigma: 0.05,
+		PlacementFactor: 1, RegistrationCovariance: make([]float64, 36), PoseCovariance: make([]float64, 36)}
+	raw, _, err := table.Sealed()
+	require.NoError(t, err)
+	take := func(h live.Health) *httptest.ResponseRecorder {
+		b.hub.Publish(live.State{Health: h, Source: "camera", Register: live.Register{File: raw}, ObstaclesWatched: true,
+			Frame: vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720))},
+			Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{{ID: "A1", Player: 1, Base: engine.Small, Seen: "both"}}},
+				Ships: []vision.ShipView{{ID: "A1"}}}})
+		return b.do("POST", "/api/outline/pictures?from=live", nil)
+	}
+	for _, code := range []live.Code{live.Moved, live.LensChanged, live.MarkersLost, live.Calibrating, live.Broken} {
+		got := take(live.Health{Code: code, Title: "Trouble"})
+		require.Equal(t, http.StatusOK, got.Code, got.Body)
+		var p pictureJSON
+		require.NoError(t, json.Unmarshal(got.Body.Bytes(), &p))
+		assert.Empty(t, p.From, code)
+		assert.Empty(t, p.Ships, code)
+		assert.False(t, p.Watched, code)
+		_, register, _ := b.desk.shelf.get(p.ID, b.now).calibration()
+		assert.Empty(t, register.File, code)
+	}
+	for _, code := range []live.Code{live.Stale, live.Frozen, live.NoCamera, live.Torn} {
+		got := take(live.Health{Code: code, Title: "Old picture", Detail: "The last picture is 9 s old."})
+		assert.Equal(t, http.StatusBadRequest, got.Code, code)
+		assert.Contains(t, got.Body.String(), "The camera's picture is not of now: Old picture: The last picture is 9 s old.")
+	}
 }
 
 // A camera that is registered again while its picture is held: marks in that picture use the calibration it was measured with.

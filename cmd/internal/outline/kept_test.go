@@ -59,7 +59,7 @@ func (b *keptBench) take() (p pictureJSON) {
 		RegistrationCovariance: make([]float64, 36), PoseCovariance: make([]float64, 36)}
 	raw, _, err := table.Sealed()
 	require.NoError(b.t, err)
-	b.hub.Publish(live.State{Source: "camera", Register: live.Register{File: raw}, Frame: f})
+	b.hub.Publish(live.State{Health: live.Health{Code: live.OK}, Source: "camera", Register: live.Register{File: raw}, Frame: f})
 	got := b.do("POST", "/api/outline/pictures?from=live", nil)
 	require.Equal(b.t, http.StatusOK, got.Code, got.Body)
 	require.NoError(b.t, json.Unmarshal(got.Body.Bytes(), &p))
