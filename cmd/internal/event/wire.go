@@ -204,7 +204,7 @@ func HealthOf(s *live.State, up func(time.Time) int64) Health {
 		From: s.Choice.From, To: s.Choice.To, Held: s.Hold != nil, Trouble: cut(s.RulingsTrouble), Match: s.Match,
 	}
 	if s.Pair != nil && s.Health.Code == live.OK {
-		h.Answer = cut(live.RangeTitle(s.Pair.Range))
+		h.Answer = cut(live.RangeTitle(*s.AnsweredRange()))
 	}
 	if s.Hold.AwaitsJudge(s.Ruling) {
 		h.Call = &Call{Held: s.Hold.Number, AtMS: s.Hold.At.UnixMilli(), UpMS: up(s.Hold.At), Asked: cut(s.Hold.AskedBy)}

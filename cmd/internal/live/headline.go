@@ -72,13 +72,9 @@ func (s *State) Headline() Headline {
 	case a.InArc == engine.NoView:
 		return Headline{Kind: HeadlineNoView, Text: "The camera cannot see the " + arc + " arc"}
 	}
-	r := &s.Pair.Range
-	if a.Attack != nil {
-		r = &a.Attack.RangeVerdict
-	}
-	switch h := rangeHeadline(r, "in the "+arc+" arc"); {
+	switch h := rangeHeadline(s.AnsweredRange(), "in the "+arc+" arc"); {
 	case h.Kind == HeadlineNoShot && s.hugeAttacker(): // some weapons of huge ships reach further
-		return Headline{Kind: HeadlineRange, Text: "Beyond range 3", Band: BandText(*r)}
+		return Headline{Kind: HeadlineRange, Text: "Beyond range 3", Band: BandText(*s.AnsweredRange())}
 	case h.Kind == HeadlineNoShot || h.Kind == HeadlineNoView: // wherever the arc's edge is
 		return h
 	case a.InArc == engine.Indeterminate && h.Kind == HeadlineClose:
@@ -90,6 +86,15 @@ func (s *State) Headline() Headline {
 	default:
 		return h
 	}
+}
+
+// AnsweredRange returns the range that every screen and lamp shows of the chosen pair: the attack range where the target may be in the
+// chosen arc, else that between the bases. There must be a verdict on the pair.
+func (s *State) AnsweredRange() *engine.RangeVerdict {
+	if a, ok := s.ArcOf(); ok && a.Attack != nil {
+		return &a.Attack.RangeVerdict
+	}
+	return &s.Pair.Range
 }
 
 func (s *State) hugeAttacker() bool {

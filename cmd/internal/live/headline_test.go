@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"sightline/engine"
+	"sightline/hardware"
 	"sightline/vision"
 )
 
@@ -94,6 +95,34 @@ func tracked(state vision.TrackState) func(*State) {
 }
 
 // What is wrong is said once in one line.
+// Lamps and display show the range of the headline: where the target is in the arc with a far corner only, base to base is another.
+func TestThePanelShowsTheRangeOfTheHeadline(t *testing.T) {
+	near := engine.RangeVerdict{Outcome: engine.Yes, Band: 1, Possible: []int{1}, Distance: 90, Sigma: 0.2, Margin: 10}
+	far := engine.RangeVerdict{Outcome: engine.Yes, Band: 2, Possible: []int{2}, Distance: 120, Sigma: 0.3, Margin: 20}
+	for _, c := range []struct {
+		in     engine.Outcome
+		attack *engine.AttackVerdict
+		want   engine.RangeVerdict
+	}{
+		{engine.Yes, &engine.AttackVerdict{RangeVerdict: far}, far}, {engine.Indeterminate, &engine.AttackVerdict{RangeVerdict: far}, far},
+		{engine.No, nil, near}, {engine.NoView, nil, near},
+	} {
+		s := &State{Health: Health{Code: OK}, Choice: Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
+			Pair: &engine.PairVerdict{From: "A1", To: "B1", Range: near,
+				Arcs: []engine.ArcVerdict{{Arc: engine.ArcFront, InArc: c.in, Attack: c.attack}}}}
+		panel := PanelState(s)
+		assert.Equal(t, c.want.Band, panel.Band, c.in)
+		assert.Equal(t, c.want.Possible, panel.Possible, c.in)
+		assert.Equal(t, []float64{float64(c.want.Distance), float64(c.want.Sigma), float64(c.want.Margin)},
+			[]float64{panel.DistanceMM, panel.SigmaMM, panel.MarginMM}, c.in)
+		if c.in == engine.Yes {
+			assert.Equal(t, "In range 2, in the front arc", s.Headline().Text)
+			assert.Equal(t, hardware.Lit, hardware.Lights(panel)[hardware.LampRange2])
+			assert.Equal(t, hardware.Dark, hardware.Lights(panel)[hardware.LampRange1])
+		}
+	}
+}
+
 func TestHealthInOneLine(t *testing.T) {
 	const unchosen = "No camera is chosen yet: choose one on the page /first"
 	assert.Equal(t, "Starting", Health{Title: "Starting"}.Line())

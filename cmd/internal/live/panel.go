@@ -24,7 +24,7 @@ func PanelState(s *State) hardware.State {
 	if s.Pair == nil {
 		return panel
 	}
-	r := s.Pair.Range
+	r := s.AnsweredRange()
 	panel.Range, panel.Band, panel.Possible = r.Outcome, r.Band, r.Possible
 	panel.DistanceMM, panel.SigmaMM, panel.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
 	panel.Contact = s.Pair.Contact
