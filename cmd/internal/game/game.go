@@ -16,6 +16,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/hardware"
 	"sightline/vision"
@@ -305,7 +306,12 @@ func (g *Game) AskJudgeFor(who string) error {
 		g.Note(err.Error())
 		return err
 	}
+	var title string
 	g.update(func() {
+		if g.held == nil { // a note that a judge was called would be believed, and no judge's page shows a call
+			title = g.view(g.o.Now()).Health.Title
+			return
+		}
 		if !g.addAsker(who) {
 			return
 		}
@@ -318,7 +324,12 @@ func (g *Game) AskJudgeFor(who string) error {
 		}
 		g.note("A judge was called" + by + what)
 	})
-	return nil
+	if title == "" {
+		return nil
+	}
+	err := &live.Refusal{Kind: live.ErrOvertaken, Text: "Nothing can be held now: " + sentence.Lower(title) + "."}
+	g.Note(err.Text)
+	return err
 }
 
 // SetEdition changes the edition of the rules. The table is measured again.

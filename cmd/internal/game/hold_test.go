@@ -51,6 +51,22 @@ func TestWhatIsHeldHasANumberOfItsOwn(t *testing.T) {
 	assert.Equal(t, "the table", h.hub.Newest().Hold.AskedBy)
 }
 
+// While the table gives no answers nothing can be held for a judge: no note says that one was called, because no judge hears of it.
+func TestAJudgeIsNotSaidToBeCalledWhereNothingIsHeld(t *testing.T) {
+	h := newHoldBench(t)
+	h.now = h.now.Add(time.Minute)
+	err := h.game.AskJudgeFor("player 2")
+	assert.EqualError(t, err, "Nothing can be held now: old picture.")
+	assert.ErrorIs(t, err, live.ErrOvertaken)
+	state := h.hub.Newest()
+	assert.Nil(t, state.Hold)
+	require.NotEmpty(t, state.Notes)
+	assert.Equal(t, "Nothing can be held now: old picture.", state.Notes[0].Text)
+	for _, n := range state.Notes {
+		assert.NotContains(t, n.Text, "A judge was called")
+	}
+}
+
 // One press too many destroys nothing: what was let go is kept for an hour.
 func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	h := newHoldBench(t)
