@@ -123,6 +123,21 @@ func TestThePanelShowsTheRangeOfTheHeadline(t *testing.T) {
 	}
 }
 
+// A destroyed ship's base may still stand there: no lamp offers an attack on it, as no headline does.
+func TestThePanelOffersNoAttackOnAShipOutOfPlay(t *testing.T) {
+	two := engine.RangeVerdict{Outcome: engine.Yes, Band: 2}
+	s := &State{Health: Health{Code: OK}, Choice: Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
+		Play: &Play{Ships: []PlayShip{{ID: "A1", Status: "on the table"}, {ID: "B1", Status: "destroyed"}}},
+		Pair: &engine.PairVerdict{From: "A1", To: "B1", Range: two, Arcs: []engine.ArcVerdict{{Arc: engine.ArcFront, InArc: engine.Yes,
+			Attack: &engine.AttackVerdict{RangeVerdict: two}}}}}
+	assert.Equal(t, "No shot: B1 is destroyed", s.Headline().Text)
+	panel := PanelState(s)
+	assert.Equal(t, "B1 is destroyed", panel.NoAttack)
+	assert.Equal(t, hardware.Dark, hardware.Lights(panel)[hardware.LampInArc])
+	s.Play.Ships[1].Stays = true // until its initiative has passed
+	assert.Equal(t, hardware.Lit, hardware.Lights(PanelState(s))[hardware.LampInArc])
+}
+
 func TestHealthInOneLine(t *testing.T) {
 	const unchosen = "No camera is chosen yet: choose one on the page /first"
 	assert.Equal(t, "Starting", Health{Title: "Starting"}.Line())
