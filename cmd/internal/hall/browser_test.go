@@ -317,3 +317,25 @@ func TestWhatATableSaysIsTextOnThePage(t *testing.T) {
 		until(`/<script>/.test(document.querySelector('#air [data-table="7"]')?.innerText)`), until(harmless))
 	assert.Empty(t, slices.DeleteFunc(complaints(), func(c string) bool { return strings.Contains(c, "503") })) // the clock of no table
 }
+
+// A page that was open while the hall's program was replaced by another version, whose answers it does not understand, shows no tile and
+// is loaded again.
+func TestAPageThatCannotShowTheHallShowsNothingOld(t *testing.T) {
+	t.Parallel()
+	ctx, _ := browser(t)
+	r := run(t, t.TempDir())
+	join(t, r.invite(t, "7"))
+	for path, tile := range map[string]string{"/": `.tile[data-table="7"]`, "/director": `#air [data-table="7"]`} {
+		shown := until(`document.querySelector('` + tile + `')?.checkVisibility() && !document.querySelector("main").hidden`)
+		within(t, ctx, "its tile", chromedp.Navigate(r.page+path), shown, chromedp.Evaluate(`window.old = true;
+			const real = window.fetch;
+			window.fetch = async (...asked) => {
+				const answer = await real(...asked);
+				return asked[0] === "/api/hall" ? new Response((await answer.text()).replaceAll('"table":', '"name":')
+					.replaceAll('"tables":', '"halls":')) : answer;
+			}; 0`, nil))
+		within(t, ctx, "nothing old", until(`window.old && document.querySelector("main").hidden &&
+			document.getElementById("said").textContent.includes("It loads again by itself")`))
+		within(t, ctx, "it loads again", until(`!window.old`), shown)
+	}
+}

@@ -51,6 +51,28 @@ function older(now, late) {
   return { ...now, tables, calls: now.calls.map((c) => ({ ...c, live: c.live && live.has(c.table), waiting_ms: c.waiting_ms + late })) };
 }
 
+const reload = 5000; // ms after which a page that cannot show what comes is loaded again
+let broken = 0; // since when it cannot, by performance.now(); 0: it can
+
+// heed shows what the hall says. A page that cannot, as one that was open while the hall was given another version of the program,
+// shows nothing instead of what was, and is loaded again.
+function heed(show, now) {
+  const main = document.querySelector("main");
+  try {
+    show(now);
+    broken = 0;
+    main.hidden = false;
+  } catch (error) {
+    console.error(error);
+    main.hidden = true;
+    setText(byId("said"), "This page cannot show what the hall says. It loads again by itself.");
+    if (broken === 0) broken = performance.now();
+    if (performance.now() - broken < reload) return;
+    broken = performance.now();
+    fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok && location.reload(), () => {});
+  }
+}
+
 // follow asks for the hall once a second and shows what it says; what it does not say any more
 // grows old before the reader's eyes, and is not shown as live.
 export function follow(show) {
@@ -63,7 +85,7 @@ export function follow(show) {
     if (!last) return;
     const late = performance.now() - asked;
     const then = older(last, late);
-    if (late > tidy || then.tables.some((t, i) => t.live !== last.tables[i].live)) show(then);
+    if (late > tidy || then.tables.some((t, i) => t.live !== last.tables[i].live)) heed(show, then);
   };
   const next = async () => {
     const [begun, date] = [performance.now(), Date.now()];
@@ -71,7 +93,7 @@ export function follow(show) {
     if (now && performance.now() - begun <= lost && Math.abs(Date.now() - date) <= lost) {
       [last, asked, heard] = [now, begun, performance.now()];
       setText(byId("said"), now.trouble);
-      show(now);
+      heed(show, now);
     }
     setTimeout(next, every);
   };
