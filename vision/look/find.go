@@ -117,7 +117,8 @@ func (s *Sight) Ships() (out []string) {
 // Either the name plate agrees, or the bases found are exactly as many as the ships that were shown; and the rest of the card must not
 // contradict.
 func (s *Sight) Shown() bool {
-	return !s.Dots.Other && s.Evidence >= nameLeast && s.Kind > kindDenied && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
+	return !s.Dots.Other && s.Evidence >= nameLeast &&
+		(s.Plate == PlateAgrees && s.Kind >= kindPlate || s.Counted && s.Plate != PlateDenies && s.Kind > kindDenied)
 }
 
 // Named reports whether the base can be one ship only.
@@ -300,7 +301,7 @@ func (s *scan) fitFrom(l *Look, pose geom.Pose, least float64) (c candidate, ok 
 	}
 	c.agreement = last.agree()
 	if s.color && l.Color {
-		if agree, deny := last.colors(); deny > max(1, agree*deniedMost) {
+		if cosine, ok := last.hue(); ok && cosine < hueAgrees {
 			return c, false
 		}
 	}

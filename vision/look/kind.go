@@ -38,6 +38,10 @@ const (
 	kindLeast  = 4.0
 	kindDenied = -3.0 // odds below which it counts as another card of the layout
 
+	// The least odds of a card whose name plate agrees: another card may have the same name. Of 16 cards that were shown and whose plates
+	// agree (1 to 3, 1 at 4K, 1201 to 1210), none has less than 3.0; of eight others with the same name four have.
+	kindPlate = 2.5
+
 	// The prior odds of a card follow from the other bases of the table. If fewer bases were found than ships were shown, at most this share
 	// of the cards counts as shown.
 	shownMost = 0.8

@@ -409,6 +409,36 @@ func TestTheSameDrawingInOtherColoursIsAnotherCard(t *testing.T) {
 	}
 }
 
+// Where a grey miniature hides what is coloured, the card is the look's by what else is in view; a card in other colours is not.
+func TestTheHueOfWhatIsInView(t *testing.T) {
+	l, at := small(t, 1, "A1"), pose(130, 130, 40)
+	shown := drawnArt(1)
+	for _, c := range []struct {
+		name   string
+		art    art
+		hidden float64 // mm, radius
+		agrees bool
+	}{
+		{"the look's card", shown, 0, true},
+		{"half hidden", shown, 13, true},
+		{"in other colours", func(u, v float64) [3]float64 { c := shown(u, v); return [3]float64{c[2], c[0], c[1]} }, 0, false},
+	} {
+		d := drawing{table: tableAt(1.02), noise: 1.5, light: [3]float64{0.6, 0.8, 1}, hides: discOver(at.Point, c.hidden, 0.4),
+			bases: []drawnBase{{base: engine.Small, art: c.art, pose: at}}}
+		s, ok := newScan(&d.table, d.draw(3), at.Point, l.Z, 40)
+		require.True(t, ok)
+		f := newFitting(s, l, &l.grids().fine, at)
+		require.True(t, f.light(), c.name)
+		f.agree()
+		cosine, ok := f.hue()
+		require.True(t, ok, c.name)
+		assert.Equal(t, c.agrees, cosine >= hueAgrees, "%s: %.2f", c.name, cosine)
+	}
+	gray := &fitting{g: &grid{step: 1, weight: make([]float32, 900), block: make([]int32, 900)}, seen: make([]bool, 900)}
+	_, ok := gray.hue()
+	assert.False(t, ok, "nothing is in view")
+}
+
 // What agrees with a look only in part may be a card that was never shown, and so may one whose name is not read, where more bases stand
 // than ships were shown: it stands there, and gets no name.
 func TestWhatMayBeAnotherCardIsNotNamed(t *testing.T) {
@@ -417,7 +447,9 @@ func TestWhatMayBeAnotherCardIsNotNamed(t *testing.T) {
 		sight Sight
 		named bool
 	}{
-		{Sight{Evidence: nameLeast, Plate: PlateAgrees}, true}, {Sight{Evidence: nameLeast - 0.1, Plate: PlateAgrees, Counted: true}, false},
+		{Sight{Evidence: nameLeast, Plate: PlateAgrees, Kind: kindPlate}, true},
+		{Sight{Evidence: nameLeast, Plate: PlateAgrees, Kind: kindPlate - 0.1}, false}, // another card may have the same name
+		{Sight{Evidence: nameLeast - 0.1, Plate: PlateAgrees, Kind: 9, Counted: true}, false},
 		{Sight{Evidence: nameLeast}, false}, {Sight{Evidence: nameLeast, Counted: true}, true},
 		{Sight{Evidence: nameLeast, Counted: true, Plate: PlateDenies}, false},
 		{Sight{Evidence: nameLeast, Counted: true, Plate: PlateAgrees, Elsewhere: true}, false},
