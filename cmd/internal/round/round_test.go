@@ -88,7 +88,6 @@ func TestThePhasesAndTheOrderOfEachEdition(t *testing.T) {
 	}
 }
 
-// G213: huge ships of the first edition act after the others, and are not last to attack.
 // A note of an older record may hold characters that make it read as something else.
 func TestWordsHoldNoCharacterThatReversesOrHides(t *testing.T) {
 	g := &Game{}
@@ -101,6 +100,7 @@ func TestWordsHoldNoCharacterThatReversesOrHides(t *testing.T) {
 	}
 }
 
+// G213: huge ships of the first edition act after the others, and are not last to attack.
 func TestHugeShipsOfTheFirstEditionMoveLast(t *testing.T) {
 	ships := append(four(), Ship{ID: "A3", Player: 1, Base: "huge-225", Initiative: number(4)}, Ship{ID: "B3", Player: 2, Base: "huge-195",
 		Initiative: number(0)})
