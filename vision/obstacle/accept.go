@@ -61,7 +61,7 @@ const (
 	partMisfit  = 0.30
 )
 
-func sq(x float64) float64 { return x * x }
+func sq[F float32 | float64](x F) F { return x * x }
 
 // suspect reports whether a match that was not accepted may be an obstacle all the same.
 func (f *Finder) suspect(v *vision.ObstacleView) bool {
@@ -97,7 +97,7 @@ func (f *Finder) textured(outline geom.Polygon) bool {
 		if !f.test.seen[k] || outline.BoundaryDistance(cellAt(k%f.test.w, k/f.test.w)) < texturedIn {
 			return
 		}
-		if all++; f.test.unevenness(k) > f.uneven {
+		if all++; f.test.unevenness(k) > unevenLimit {
 			uneven++
 		}
 	})

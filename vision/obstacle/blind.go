@@ -168,27 +168,19 @@ func (f *Finder) unnoticed(lights []paperLight, contrast float64, known []vision
 // Of energy far beyond the cap noise takes nothing.
 func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 	m, d := &f.test, f.diff
-	const run = 32 // cells: light and noise change slowly
-	before := asLearnt(lights)
-	var print, inLearnt, broad float64
-	local, gains := make([]float32, m.w), make([]float32, m.w)
-	// Where less light falls than when the mat was learnt, a print is dimmed as the mat is.
-	printIn := func(level uint8, k, i int) float32 {
-		empty := uint8(min(max((d.work[k]-d.diff[k])/max(gains[i], 1e-3), 1), 255))
-		share := gray.LinearLight[max(level, 1)] / gray.LinearLight[empty]
-		if share < leastShare {
-			return 0
-		}
-		return float32(min(print, inLearnt*float64(share)))
-	}
+	prints := f.printsOf(contrast, lights)
+	var broad float32
+	local := make([]float32, m.w)
 	m.each(func(k, i, j int) {
 		if i == 0 {
 			m.local.row(j, local)
-			d.gain.row(j, gains)
 		}
-		if i%run == 0 {
-			p := geom.Point{X: (float64(i) + run/2) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}
-			print, inLearnt, broad = contrast*lightOn(lights, p), contrast*lightOn(before, p), sq(broadPrint/m.coarse.At(p))
+		if prints.goTo(i, j) {
+			broad = float32(sq(m.coarse.At(cellAt(i+lightRun/2, j))))
+		}
+		slight := sq(m.slight[k])
+		energy := func(e float32) float32 { // less what noise takes of it
+			return min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
 		}
 		switch v := d.work[k]; {
 		case f.covered[k]: // what a ship hides is no line's
@@ -198,21 +190,90 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 		case m.dark(k), m.seen[k] && m.shade[k] == plainShade && m.z[k] < -inShadow:
 			// Shadow dims a print too, and of what is in it only what is uneven counts.
 			level, variance := m.shadeAt(d, k, local[i])
-			c := shadedPrint * printIn(level, k, i) * levelsPerLight[level]
-			e := c * c / variance / max(m.one, 1)
-			m.a[k] = min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
+			c := shadedPrint * prints.light(level, k, i) * levelsPerLight[level]
+			m.a[k] = energy(sq(c) / (variance + slight) / max(m.one, 1))
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
 			level := uint8(min(max(d.work[k]-m.rest[k], 0), 255))
-			c := printIn(level, k, i) * levelsPerLight[level] / (m.sigma(d, k) * local[i])
-			e := c * c * max(float32(broad), 1/max(m.one, 1))
-			m.a[k] = min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
+			c, variance := prints.light(level, k, i)*levelsPerLight[level], sq(m.sigma(d, k)*local[i])
+			m.a[k] = energy(sq(c) * max(sq[float32](broadPrint)/(variance*broad+slight), 1/(variance+slight)/max(m.one, 1)))
 		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed
 			m.a[k] = m.most
 		default:
 			m.a[k] = 1 - 2*m.spread
 		}
 	})
+}
+
+// prints tells what light a print of a contrast sends back, cell by cell. Where less light falls than when the mat was learnt, a print is
+// dimmed as the mat is.
+type prints struct {
+	d              *subtraction
+	contrast       float64
+	lights, before []paperLight
+	gains          []float32
+	now, inLearnt  float64
+}
+
+// lightRun is a run of cells: light and noise change slowly.
+const lightRun = 32
+
+func (f *Finder) printsOf(contrast float64, lights []paperLight) *prints {
+	return &prints{d: f.diff, contrast: contrast, lights: lights, before: asLearnt(lights), gains: make([]float32, f.diff.view.Width)}
+}
+
+// goTo goes to column i of row j; cells are visited row by row. It reports whether the light is that of another part of the mat now.
+func (p *prints) goTo(i, j int) bool {
+	if i == 0 {
+		p.d.gain.row(j, p.gains)
+	}
+	if i%lightRun > 0 {
+		return false
+	}
+	at := cellAt(i+lightRun/2, j)
+	p.now, p.inLearnt = p.contrast*lightOn(p.lights, at), p.contrast*lightOn(p.before, at)
+	return true
+}
+
+// light returns the linear light of a print at cell k in column i, where the picture shows the mat with a grey level.
+func (p *prints) light(level uint8, k, i int) float32 {
+	empty := uint8(min(max((p.d.work[k]-p.d.diff[k])/max(p.gains[i], 1e-3), 1), 255))
+	share := gray.LinearLight[max(level, 1)] / gray.LinearLight[empty]
+	if share < leastShare {
+		return 0
+	}
+	return float32(min(p.now, p.inLearnt*float64(share)))
+}
+
+// slightShare is the share of a print's least contrast by which light may change the bare mat that is not followed: what white bases and
+// tokens throw on it, and what soft shadows take. In the mean of ten pictures such light is far beyond the noise, and was an unknown
+// thing; it is far from any print.
+const slightShare = 0.15
+
+// weigh weighs the picture that was compared last; lights are the paper's in it.
+func (f *Finder) weigh(lights []paperLight) {
+	f.lights = lights
+	m, d := &f.test, f.diff
+	w, h := d.view.Width, d.view.Height
+	m.begin(d, f.covered)
+	means := m.a
+	for k, v := range d.work {
+		if means[k] = v; v != v {
+			means[k] = 0
+		}
+	}
+	gray.SumBoxes(means, means, w, h, matSmall)
+	const cells = (2*matSmall + 1) * (2*matSmall + 1)
+	prints := f.printsOf(slightShare*leastPrint, lights)
+	m.each(func(k, i, j int) {
+		prints.goTo(i, j)
+		m.slight[k] = 0
+		if m.seen[k] {
+			level := uint8(min(max(min(means[k]/cells, d.work[k]-d.diff[k]), 1), 255))
+			m.slight[k] = prints.light(level, k, i) * levelsPerLight[level]
+		}
+	})
+	m.find(d, f.covered, f.thingHalf())
 }
 
 // inShadow is by how many standard deviations a cell of a shadow is darker than the mat.

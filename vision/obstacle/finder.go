@@ -40,7 +40,7 @@ type Finder struct {
 	rims       []under.Rim
 	exits      [][]geom.Point        // what adjoins rims that are seen
 	missed     []vision.ObstacleView // known ones that may lie in the picture that was searched last, but are not recognised
-	uneven     float32               // energyLimit of the picture that was compared last
+	lights     []paperLight          // in the picture that was compared last
 	underneath []*under.Outline      // of shapes; nil: not made yet
 	focus      focus
 	lanes      lanes
@@ -194,9 +194,8 @@ func (f *Finder) compare(frame vision.Frame) {
 func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.ObstacleView) []vision.ObstacleView {
 	f.bases = append(f.bases[:0], bases...)
 	f.coverShips(bases)
-	f.test.find(f.diff, f.covered, f.thingHalf())
-	f.uneven = f.energyLimit()
-	f.exits = f.lyingMat(f.uneven).Adjoining(f.rims)
+	f.weigh(f.paperLights(frame.Gray))
+	f.exits = f.lyingMat().Adjoining(f.rims)
 	f.areas.found = false
 	f.refined = map[place]*vision.ObstacleView{}
 	defer func() { f.refined = nil }()

@@ -29,11 +29,12 @@ type matTest struct {
 	z    []float32 // rest over its standard deviation on the bare mat
 
 	noise  [matLevels]float32 // of a cell, by the mat's grey level
+	slight []float32          // grey levels by which light that is not followed may change the bare mat
 	local  gainMap            // standard deviation of z over bare mat, region by region
 	coarse gainMap            // the same of the means of z over broad squares
 	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
 	shade  []shade            // of the small square
-	one    float32            // energy of bare mat, before it is divided out
+	one    float32            // energy of bare mat by its noise alone, before it is divided out
 	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle; work in between, as a is
 	limit  float32            // of wide, above which something lies there
 	most   float32            // what the energy of a cell counts for at most
@@ -80,13 +81,12 @@ const (
 	matSigmas = 5.2
 )
 
-// find weighs the picture that was compared last. covered are ships'; half is half the side,
-// in cells, of the square that the narrowest obstacle fills.
-func (m *matTest) find(d *subtraction, covered []bool, half int) {
+// begin tells what of the picture that was compared last says something of the mat. covered are ships'.
+func (m *matTest) begin(d *subtraction, covered []bool) {
 	if n := len(d.diff); m.seen == nil {
 		m.w, m.h = d.view.Width, d.view.Height
 		m.seen, m.lies, m.shade = make([]bool, n), make([]bool, n), make([]shade, n)
-		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a} {
+		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a, &m.slight} {
 			*v = make([]float32, n)
 		}
 	}
@@ -96,6 +96,10 @@ func (m *matTest) find(d *subtraction, covered []bool, half int) {
 			m.rest[k] = 0
 		}
 	}
+}
+
+// find weighs it; slight is known. half is half the side, in cells, of the square that the narrowest obstacle fills.
+func (m *matTest) find(d *subtraction, covered []bool, half int) {
 	clear(m.lies)
 	m.measureNoise(d)
 	for range 2 {
@@ -106,6 +110,8 @@ func (m *matTest) find(d *subtraction, covered []bool, half int) {
 	m.normalise(d)
 	broad := m.wide // which is not known before they are
 	m.broaden(broad)
+	m.one = m.bareEnergy()
+	m.allowLight(d, broad)
 	m.weigh(broad)
 	m.weighShade(d)
 	m.judge(d, covered, half)
@@ -308,6 +314,50 @@ func (m *matTest) each(do func(k, i, j int)) {
 	}
 }
 
+// bareEnergy returns the energy of bare mat by its noise: the median of the small squares.
+func (m *matTest) bareEnergy() float32 {
+	m.sample = m.sample[:0]
+	for k := 0; k < len(m.z); k += 19 {
+		if !m.seen[k] {
+			continue
+		}
+		var sum, square, n float32
+		r := m.smallSquare(k)
+		for j := r.Min.Y; j < r.Max.Y; j++ {
+			for at := j*m.w + r.Min.X; at < j*m.w+r.Max.X; at++ {
+				if z := min(max(m.z[at], -matOutlier), matOutlier); m.seen[at] {
+					sum, square = sum+z, square+z*z
+				} else {
+					square++
+				}
+				n++
+			}
+		}
+		sum = min(sum, 0) // what is darker counts for its texture alone
+		m.sample = append(m.sample, float64(square/n-sum*sum/(n*n)))
+	}
+	return max(float32(gray.Quantile(m.sample, 0.5)), matQuiet)
+}
+
+// allowLight divides z, and broad, by what light that is not followed adds to their standard deviations. Such light changes slowly, so
+// that the means over broad squares have all of it.
+func (m *matTest) allowLight(d *subtraction, broad []float32) {
+	local, coarse := make([]float32, m.w), make([]float32, m.w)
+	m.each(func(k, i, j int) {
+		if i == 0 {
+			m.local.row(j, local)
+			m.coarse.row(j, coarse)
+		}
+		if m.slight[k] > 0 {
+			s := m.sigma(d, k) * local[i]
+			m.z[k] *= s / hypot(s, m.slight[k])
+			broad[k] *= s * coarse[i] / hypot(s*coarse[i], m.slight[k])
+		}
+	})
+}
+
+func hypot(a, b float32) float32 { return float32(math.Sqrt(float64(a*a + b*b))) }
+
 // weigh takes the energies of single cells and of broad squares, and the larger of both; broad is broaden's, and work from then on.
 func (m *matTest) weigh(broad []float32) {
 	const cells = (2*matSmall + 1) * (2*matSmall + 1)
@@ -321,7 +371,6 @@ func (m *matTest) weigh(broad []float32) {
 	}
 	gray.SumBoxes(squares, squares, m.w, m.h, matSmall)
 	gray.SumBoxes(means, means, m.w, m.h, matSmall)
-	m.sample = m.sample[:0]
 	for k := range m.energy {
 		e, mean := squares[k]/cells, means[k]/cells
 		m.shade[k] = noShade
@@ -333,11 +382,7 @@ func (m *matTest) weigh(broad []float32) {
 			m.shade[k] = plainShade
 		}
 		m.energy[k] = e
-		if k%19 == 0 && m.seen[k] {
-			m.sample = append(m.sample, float64(e))
-		}
 	}
-	m.one = max(float32(gray.Quantile(m.sample, 0.5)), matQuiet)
 	squares, means = m.a, broad
 	for k, u := range broad {
 		u = min(max(u, -matOutlier), matOutlier)

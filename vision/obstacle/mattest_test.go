@@ -63,7 +63,7 @@ func TestNoiseOfAPartOfTheMatIsNoBlob(t *testing.T) {
 	g := grainy(table, 1.5, 6, 1)
 	f.compare(vision.Frame{Gray: g})
 	f.coverShips(nil)
-	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.weigh(nil)
 	f.markBlobs(0, nil)
 	assert.NotEmpty(t, f.diff.blobs(120), "by the noise of all of it")
 	f.markBlobs(0, f.noisy)
@@ -75,7 +75,7 @@ func TestGrainThatDiffersFromPlaceToPlaceIsNoThing(t *testing.T) {
 	for seed := range uint64(3) {
 		f.compare(vision.Frame{Gray: grainy(table, 1.5, 6, seed)})
 		f.coverShips(nil)
-		f.test.find(f.diff, f.covered, f.thingHalf())
+		f.weigh(nil)
 		assert.Empty(t, f.things(nil, nil), "bare mat")
 	}
 }
@@ -111,7 +111,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 		for side, x := range [2]float64{100, 300} {
 			f.compare(vision.Frame{Gray: grainy(table, 1.5, 8, 50+seed)})
 			f.coverShips(nil)
-			f.test.find(f.diff, f.covered, f.thingHalf())
+			f.weigh(nil)
 			inside := cells(x)
 			least[side] = leastNoticed(f, inside[len(inside)/2])
 			per := float64(levelsPerLight[100]) * paperUnknown * least[side]
@@ -125,7 +125,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 					print := float32(times * per * (0.5 + 1.73*math.Sin(p.X*0.45)*math.Cos(p.Y*0.45)))
 					f.diff.work[k], f.diff.diff[k] = work[k]+print, diff[k]+print
 				}
-				f.test.find(f.diff, f.covered, f.thingHalf())
+				f.weigh(nil)
 				if len(f.things(nil, nil)) > 0 {
 					found[times]++
 				}
@@ -145,7 +145,7 @@ func TestTheMatIsBlindWhereNoSquareOfAnObstacleWouldBeNoticed(t *testing.T) {
 	}{{1.5, true, true}, {4.5, false, true}, {15, false, false}} {
 		f.compare(vision.Frame{Gray: grainy(table, c.noise, c.noise, 5)})
 		f.coverShips(nil)
-		f.test.find(f.diff, f.covered, f.thingHalf())
+		f.weigh(nil)
 		f.things(nil, nil)
 		_, least := f.unnoticed(nil, leastPrint, nil)
 		_, best := f.unnoticed(nil, bestPrint, nil)
@@ -158,7 +158,7 @@ func TestASureThingInNoiseReachesNoFurtherThanItself(t *testing.T) {
 	f, table := finderOfGrain(t)
 	f.compare(vision.Frame{Gray: grainy(table, 4.5, 4.5, 5)})
 	f.coverShips(nil)
-	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.weigh(nil)
 	w, half := f.test.w, f.thingHalf()
 	f.test.limit, f.test.most = 3, 5
 	for _, c := range []struct {
@@ -194,6 +194,30 @@ func TestASureThingInNoiseReachesNoFurtherThanItself(t *testing.T) {
 	}
 }
 
+// What white bases throw on the mat is far beyond the noise of a mean of pictures, and far from the least print.
+func TestFaintLightOnTheMatIsNoThing(t *testing.T) {
+	f, table := finderOfGrain(t)
+	paper := []paperLight{{light: 1, share: 1}}
+	least := leastPrint * float64(levelsPerLight[100])
+	for _, c := range []struct {
+		name   string
+		levels func(p geom.Point) float64
+		things int
+	}{
+		{"light", func(p geom.Point) float64 { return 0.35 * least / (1 + math.Exp((p.Norm()-18)/3)) }, 0},
+		{"print", func(p geom.Point) float64 { return 2 * least * math.Sin(p.X*0.45) * math.Cos(p.Y*0.45) }, 1},
+	} {
+		f.compare(vision.Frame{Gray: grainy(table, 0.5, 0.5, 3)})
+		f.coverShips(nil)
+		f.eachInside(square(200, 200, 30), 0, func(k int) {
+			more := float32(c.levels(cellAt(k%f.diff.view.Width, k/f.diff.view.Width).Sub(geom.Point{X: 200, Y: 200})))
+			f.diff.work[k], f.diff.diff[k] = f.diff.work[k]+more, f.diff.diff[k]+more
+		})
+		f.weigh(paper)
+		assert.Len(t, f.things(nil, paper), c.things, c.name)
+	}
+}
+
 // lay weighs a picture of little noise on which the light of the cells of an area is multiplied by what light says.
 func lay(f *Finder, table calibration.Table, bases []geom.Polygon, area geom.Polygon, light func(p geom.Point) float64) {
 	f.compare(vision.Frame{Gray: grainy(table, 1.5, 1.5, 7)})
@@ -205,7 +229,7 @@ func lay(f *Finder, table calibration.Table, bases []geom.Polygon, area geom.Pol
 		level := sort.Search(255, func(i int) bool { return float64(gray.LinearLight[i]) >= lit })
 		f.diff.work[k], f.diff.diff[k] = float32(level), f.diff.diff[k]+float32(level)-was
 	})
-	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.weigh(nil)
 }
 
 func square(x, y, half float64) geom.Polygon {
@@ -215,7 +239,7 @@ func square(x, y, half float64) geom.Polygon {
 func TestASpeckIsNoThingWhereTheRestOfAnObstacleWouldBeSeen(t *testing.T) {
 	f, table := finderOfGrain(t)
 	light := func(geom.Point) float64 { return 2 }
-	speck := 0.52 * float64(f.thingHalf())
+	speck := 0.6 * float64(f.thingHalf())
 	lay(f, table, nil, square(200, 200, speck), light)
 	assert.Empty(t, f.things(nil, nil), "a speck alone")
 	noticed := 0
@@ -288,7 +312,7 @@ func TestADarkThingIsNoticedWhateverTheNoise(t *testing.T) {
 	f, table := finderOfGrain(t)
 	f.compare(vision.Frame{Gray: grainy(table, 1.5, 1.5, 5)})
 	f.coverShips(nil)
-	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.weigh(nil)
 	for _, limit := range []float32{matLimit, 4.2, 8} {
 		f.test.limit, f.test.most = limit, 2*limit-1
 		for k := range f.test.energy {

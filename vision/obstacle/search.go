@@ -40,10 +40,9 @@ func (f *Finder) search(frame vision.Frame, bases []geom.Polygon, known []vision
 		v := &out.Views[i]
 		v.OutlinePx = f.pixels(v.Outline, v.Entry.Top)
 	}
-	lights := f.paperLights(frame.Gray)
-	things := f.things(out.Views, lights)
-	doubtful = slices.DeleteFunc(doubtful, func(v vision.ObstacleView) bool { return f.shadow(&v, lights) })
-	out.Blind = f.blind(lights, out.Views)
+	things := f.things(out.Views, f.lights)
+	doubtful = slices.DeleteFunc(doubtful, func(v vision.ObstacleView) bool { return f.shadow(&v, f.lights) })
+	out.Blind = f.blind(f.lights, out.Views)
 	out.Unseen = f.unseen(out.Blind)
 	if out.Unseen != "" && out.Unseen != vision.UnseenHidden { // what was recognised there is chance
 		out.Views, out.Bases = nil, nil

@@ -41,8 +41,8 @@ const (
 	blurShare   = 0.3 // of the contrast next to it: what has less is the lens's blur of that
 )
 
-// find tells the cells of the picture that was weighed last. uneven is the energy above which a dark cell is no evenly dimmed mat.
-func (m *segmentation) find(t *matTest, uneven float32) {
+// find tells the cells of the picture that was weighed last.
+func (m *segmentation) find(t *matTest) {
 	if m.state == nil {
 		m.w, m.h = t.w, t.h
 		m.state = make([]regionState, len(t.z))
@@ -53,7 +53,7 @@ func (m *segmentation) find(t *matTest, uneven float32) {
 			m.state[k] = regionUnknown
 		}
 	}
-	m.mark(t, uneven)
+	m.mark(t)
 }
 
 func medianOf(v []float32, state []regionState) float32 {
@@ -69,7 +69,7 @@ func medianOf(v []float32, state []regionState) float32 {
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
 // cells, is many times what is usual. Next to something of much contrast the blur of the
 // lens is no part of it.
-func (m *segmentation) mark(t *matTest, uneven float32) {
+func (m *segmentation) mark(t *matTest) {
 	w, h := m.w, m.h
 	a, energy := t.a, t.wide // work
 	for k, z := range t.z {
@@ -122,7 +122,7 @@ func (m *segmentation) mark(t *matTest, uneven float32) {
 		case m.state[k] == regionUnknown || !set:
 		case a[k] > 1:
 			m.state[k] = regionBright
-		case t.shade[k] == plainShade && t.energy[k] <= uneven:
+		case t.shade[k] == plainShade && t.energy[k] <= unevenLimit:
 			m.state[k] = regionShade
 		default:
 			m.state[k] = regionDark
@@ -571,7 +571,7 @@ func (f *areaMatcher) prepare() {
 		}
 	}
 	if !f.found {
-		f.regions.find(&f.test, f.uneven)
+		f.regions.find(&f.test)
 		f.found = true
 	}
 }

@@ -53,9 +53,8 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 	reach, sureReach := f.reach(blobs, plain, half)
 	_, miniature := f.reach(miniatures, plain, half)
 	clear(mask)
-	limit := f.energyLimit()
 	for k, set := range miniature {
-		miniature[k] = set && f.test.energy[k] > limit
+		miniature[k] = set && f.test.energy[k] > unevenLimit
 	}
 	var out []vision.UnknownObject
 	for _, b := range blobs {
@@ -63,14 +62,14 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 		box := b.Box.Inset(-half).Intersect(image.Rect(0, 0, w, f.diff.view.Height))
 		for j := box.Min.Y; j < box.Max.Y; j++ {
 			for k := j*w + box.Min.X; k < j*w+box.Max.X; k++ {
-				if e := f.test.energy[k]; reach[k] && e > limit || sureReach[k] && e >= f.test.most {
+				if e := f.test.energy[k]; reach[k] && e > unevenLimit || sureReach[k] && e >= f.test.most {
 					cells = append(cells, int32(k))
 				}
 			}
 		}
 		out = append(out, f.thing(cells, matSmall)) // of a faint thing's rim the small squares lie half on bare mat, and do not differ
 	}
-	return append(out, f.underShips(limit, miniature, lights)...)
+	return append(out, f.underShips(miniature, lights)...)
 }
 
 // reach returns where the squares lie in which blobs were noticed: first those whose middles plain holds, or all squares of
@@ -126,18 +125,9 @@ func (f *Finder) withoutSpecks(blobs []gray.Blob, half int, lights []paperLight)
 	})
 }
 
-// energyLimit is the energy of a small square above which it is no bare mat. Set as the limit
-// of the large squares is, but what half covers one must be above it.
-func (f *Finder) energyLimit() float32 {
-	var sample []float64
-	for k := 0; k < len(f.test.energy); k += 19 {
-		if f.test.seen[k] {
-			sample = append(sample, float64(f.test.energy[k]))
-		}
-	}
-	middle := gray.Quantile(sample, 0.5)
-	return float32(min(middle+matSigmas*(middle-gray.Quantile(sample, 0.159)), matShare-0.5))
-}
+// unevenLimit is the energy of a small square above which it is no bare mat, and a dark one no evenly dimmed mat: what half covers one
+// has more.
+const unevenLimit = matShare - 0.5
 
 // thing makes a thing of cells, and marks them in f.diff.mask. It reaches so many cells beyond them. Cells may be listed twice.
 func (f *Finder) thing(cells []int32, beyond float64) vision.UnknownObject {
@@ -200,7 +190,7 @@ func (f *Finder) miniature(b gray.Blob) bool {
 				return false
 			}
 			begins = begins || off < gap || slices.ContainsFunc(pegs, func(q geom.Point) bool { return float64(p.Distance(q)) < gap })
-			if f.test.energy[c] > f.uneven && f.test.shade[c] == noShade && !f.mayHide(base, p) {
+			if f.test.energy[c] > unevenLimit && f.test.shade[c] == noShade && !f.mayHide(base, p) {
 				beyond += every
 			}
 		}

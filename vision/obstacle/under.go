@@ -24,10 +24,10 @@ func rimsOf(l *vision.Located, eye calibration.Vec3) (rims []under.Rim) {
 	return rims
 }
 
-// underShips returns where an obstacle may lie that is partly under a ship. limit is the energy above which a cell is no bare mat.
-// miniatures are the cells of what passes for miniatures; some of it may be print, however dark.
-func (f *Finder) underShips(limit float32, miniatures []bool, lights []paperLight) (out []vision.UnknownObject) {
-	m := f.lyingMat(limit)
+// underShips returns where an obstacle may lie that is partly under a ship. miniatures are the cells of what passes for miniatures; some
+// of it may be print, however dark.
+func (f *Finder) underShips(miniatures []bool, lights []paperLight) (out []vision.UnknownObject) {
+	m := f.lyingMat()
 	light := make([]bool, len(miniatures))
 	for k, set := range miniatures {
 		if set {
@@ -100,15 +100,15 @@ const lightReach = matSmall + 1
 const postStep, postHigh = 15.0, 60.0
 
 // lyingMat is what the picture that was compared last shows of the mat.
-func (f *Finder) lyingMat(limit float32) *under.Mat {
+func (f *Finder) lyingMat() *under.Mat {
 	t := &f.test
 	m := &under.Mat{Width: t.w, Height: t.h, Lies: make([]bool, len(t.energy)), Covered: f.covered, Seen: t.seen, Bases: f.bases}
 	for k := range m.Lies { // what is darker than the mat may be a shadow
-		m.Lies[k] = t.seen[k] && t.energy[k] > limit && t.shade[k] != plainShade
+		m.Lies[k] = t.seen[k] && t.energy[k] > unevenLimit && t.shade[k] != plainShade
 	}
 	m.Own = func(k int) float32 { // the energy of the small square about a cell reaches into its neighbours
 		z := max(t.z[k], 0)
-		return min(z*z/limit, 1)
+		return min(z*z/unevenLimit, 1)
 	}
 	return m
 }

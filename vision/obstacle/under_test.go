@@ -48,7 +48,7 @@ func TestWhatAdjoinsARimThatIsSeenIsNoMiniature(t *testing.T) {
 	} {
 		lay(f, table, base, c.area, c.light)
 		f.rims = c.rims
-		f.exits = f.lyingMat(f.energyLimit()).Adjoining(f.rims)
+		f.exits = f.lyingMat().Adjoining(f.rims)
 		if high := c.area[2].Y; high > 230 { // else no obstacle is as small as what is seen of it
 			assert.Equal(t, c.things > 0, f.goesUnder(c.area), c.name)
 			assert.False(t, f.goesUnder(square(230, 240, 15)), "beside it: %s", c.name)
@@ -125,7 +125,6 @@ func TestWhatReachesBeyondAMiniatureIsAThing(t *testing.T) {
 		{"a shadow", 264, func(geom.Point) float64 { return 0.5 }, 0},
 	} {
 		lay(f, table, []geom.Polygon{base}, beside(224, c.to), c.light)
-		f.uneven = f.energyLimit()
 		assert.Len(t, f.things(nil, nil), c.things, c.name)
 	}
 	f.fit.eye = calibration.Vec3{200, -400, 1000} // the slant throws a miniature so far
