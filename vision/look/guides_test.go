@@ -70,3 +70,13 @@ func TestGuidesOutsideThePicture(t *testing.T) {
 	assert.GreaterOrEqual(t, f.guidesAside(frame, engine.Small, at), guideTurned)
 	assert.Zero(t, f.guidesAside(vision.Frame{Gray: frame.Gray}, engine.Small, geom.Pose{Point: geom.Point{X: -500, Y: 120}}))
 }
+
+// Guides in front and behind show that a base stands there; a base without any, or with guides at its sides, shows nothing of the kind.
+func TestGuidesShowThatABaseStandsThere(t *testing.T) {
+	at := pose(140, 120, 54)
+	for guides, stands := range []bool{false, false, true} {
+		d := drawing{table: tableAt(1.02), noise: 1, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at, guides: guides}}}
+		f := NewFinder(d.table, &Library{}, calibration.Uncertainty{})
+		assert.Equal(t, stands, f.standsThere(d.draw(1), engine.Small, at), "guides %d", guides)
+	}
+}

@@ -23,6 +23,7 @@ const (
 	searchApart    = 6.0 // mm between these places, or difference in heading at the rim
 	searchFits     = 12  // places that are fitted then
 	searchFirst    = 4   // places that are fitted as well: the best before climbing
+	searchSure     = 6   // and these: the best by evidence
 	searchLeast    = 3.0 // score by signs that is kept
 	searchScore    = 0.2 // score by blocks that is fitted
 	searchEvidence = 11.0
@@ -86,7 +87,9 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	}
 	f.byKinds(frame, out)
 	among(out, known, counted)
-	return slices.DeleteFunc(out, func(s Sight) bool { return s.Kind < 0 && !s.Told() }) // more likely another card of the layout
+	return slices.DeleteFunc(out, func(s Sight) bool { // more likely another card of the layout, or no base
+		return !s.Told() && (s.Kind <= kindDenied || s.Kind < 0 && s.Kind < f.guidesAside(frame, s.Look.Base, s.Pose))
+	})
 }
 
 // Turned returns the bases that the last Search left out because their cards lie a quarter turn off.
@@ -211,10 +214,13 @@ func (s *search) believed(all []candidate) (out []Sight) {
 			}
 		}
 		left = rest
-		if best.evidence < searchEvidence {
+		if best.evidence < evidenceLeast {
 			break
 		}
-		if s, ok := decide(append(here, s.others(&best)...), searchEvidence); ok {
+		if best.evidence < searchEvidence && !s.f.standsThere(s.frame, best.look.Base, best.pose) {
+			continue
+		}
+		if s, ok := decide(append(here, s.others(&best)...), evidenceLeast); ok {
 			s.Elsewhere = slices.ContainsFunc(all, func(c candidate) bool {
 				return c.look == s.Look && c.evidence >= doubtEvidence && c.pose.Distance(s.Pose.Point) > doubtApart
 			})
@@ -379,14 +385,8 @@ func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 		all[i].score = 0
 		all[i] = m.climb(s.mat, all[i])
 	}
-	first := all[:min(searchFirst, len(all))]
-	all = append(apart(slices.Clone(all), searchFits, 2, 5*math.Pi/180), first...)
-	all = apart(all, searchFits+searchFirst, 0.5, 2*math.Pi/180)
-	for _, g := range all {
+	for _, g := range s.toFit(m, all) {
 		s.f.rest()
-		if e, ok := m.evidence(s.mat, g.pose); !ok || e < flatLeast && g.score < flatScore || g.score < searchScore {
-			continue
-		}
 		sc, ok := newScan(&s.f.table, s.frame, g.pose.Point, l.Z, l.half()*math.Sqrt2+climbReach)
 		if !ok {
 			continue
@@ -400,6 +400,31 @@ func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 		}
 	}
 	return out
+}
+
+// toFit returns those of climbed guesses that are fitted: the best by blocks, by evidence, and by signs, in the order of which they are.
+func (s *search) toFit(m *matcher, all []guess) []guess {
+	first := all[:min(searchFirst, len(all))]
+	byEvidence, evidence := slices.Clone(all), map[geom.Pose]float64{}
+	for i := range byEvidence {
+		g := &byEvidence[i]
+		e, ok := m.evidence(s.mat, g.pose)
+		if !ok {
+			e = math.Inf(-1)
+		}
+		evidence[g.pose], g.score = e, e
+	}
+	byEvidence = apart(byEvidence, searchSure, 2, 5*math.Pi/180)
+	for i := range byEvidence {
+		g := &byEvidence[i]
+		g.score = all[slices.IndexFunc(all, func(o guess) bool { return o.pose == g.pose })].score
+	}
+	all = append(append(apart(slices.Clone(all), searchFits, 2, 5*math.Pi/180), first...), byEvidence...)
+	all = apart(all, len(all), 0.5, 2*math.Pi/180)
+	return slices.DeleteFunc(all, func(g guess) bool {
+		e := evidence[g.pose]
+		return math.IsInf(e, -1) || e < flatLeast && g.score < flatScore || g.score < searchScore
+	})
 }
 
 // ranking keeps the best guesses.

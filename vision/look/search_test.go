@@ -57,3 +57,21 @@ func TestAFitThatEndsOffTheCardStartsAgain(t *testing.T) {
 	assert.Len(t, all, 1, "a base is found there")
 	assert.Len(t, found, 1)
 }
+
+// A few blocks that agree well count more than many that agree a little: such a place is fitted, though many rank before it by blocks.
+func TestTheBestPlacesByEvidenceAreFitted(t *testing.T) {
+	l, at := small(t, 1, "A1"), pose(130, 130, 40)
+	d := drawing{table: tableAt(1.02), noise: 1.5, matted: true, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
+	frame := d.draw(1)
+	f := NewFinder(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{})
+	s := &search{f: f, frame: frame, mat: f.flattenMat(frame)}
+	var all []guess
+	for i := range 30 {
+		all = append(all, guess{pose(60+5*float64(i), 220, 0), 0.9})
+	}
+	all = append(all, guess{at, 0.3})
+	fitted := s.toFit(newMatcher(&l.grids().coarse), all)
+	assert.Contains(t, fitted, all[30])
+	assert.Equal(t, 0.3, fitted[len(fitted)-1].score, "the others rank before it by blocks")
+	assert.LessOrEqual(t, len(fitted), searchFits+searchFirst+searchSure)
+}
