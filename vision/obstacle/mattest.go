@@ -112,7 +112,7 @@ func (m *matTest) find(d *subtraction, covered []bool, half int) {
 	m.broaden(broad)
 	m.one = m.bareEnergy()
 	m.allowLight(d, broad)
-	m.weigh(broad)
+	m.weigh(d, broad)
 	m.weighShade(d)
 	m.judge(d, covered, half)
 }
@@ -339,8 +339,8 @@ func (m *matTest) bareEnergy() float32 {
 	return max(float32(gray.Quantile(m.sample, 0.5)), matQuiet)
 }
 
-// allowLight divides z, and broad, by what light that is not followed adds to their standard deviations. Such light changes slowly, so
-// that the means over broad squares have all of it.
+// allowLight divides broad by what light that is not followed adds to its standard deviation. Such light changes slowly, so that the
+// means over broad squares have all of it, and the texture of small squares nothing.
 func (m *matTest) allowLight(d *subtraction, broad []float32) {
 	local, coarse := make([]float32, m.w), make([]float32, m.w)
 	m.each(func(k, i, j int) {
@@ -349,9 +349,8 @@ func (m *matTest) allowLight(d *subtraction, broad []float32) {
 			m.coarse.row(j, coarse)
 		}
 		if m.slight[k] > 0 {
-			s := m.sigma(d, k) * local[i]
-			m.z[k] *= s / hypot(s, m.slight[k])
-			broad[k] *= s * coarse[i] / hypot(s*coarse[i], m.slight[k])
+			s := m.sigma(d, k) * local[i] * coarse[i]
+			broad[k] *= s / hypot(s, m.slight[k])
 		}
 	})
 }
@@ -359,7 +358,7 @@ func (m *matTest) allowLight(d *subtraction, broad []float32) {
 func hypot(a, b float32) float32 { return float32(math.Sqrt(float64(a*a + b*b))) }
 
 // weigh takes the energies of single cells and of broad squares, and the larger of both; broad is broaden's, and work from then on.
-func (m *matTest) weigh(broad []float32) {
+func (m *matTest) weigh(d *subtraction, broad []float32) {
 	const cells = (2*matSmall + 1) * (2*matSmall + 1)
 	squares, means := m.energy, m.a
 	for k, z := range m.z {
@@ -371,18 +370,26 @@ func (m *matTest) weigh(broad []float32) {
 	}
 	gray.SumBoxes(squares, squares, m.w, m.h, matSmall)
 	gray.SumBoxes(means, means, m.w, m.h, matSmall)
-	for k := range m.energy {
+	local := make([]float32, m.w)
+	m.each(func(k, i, j int) {
+		if i == 0 {
+			m.local.row(j, local)
+		}
 		e, mean := squares[k]/cells, means[k]/cells
 		m.shade[k] = noShade
-		if mean < 0 { // as shadow is
+		switch {
+		case mean < 0: // as shadow is
 			m.shade[k] = anyShade
 			e -= mean * mean
+		case m.slight[k] > 0:
+			v := sq(m.sigma(d, k) * local[i])
+			e -= mean * mean * sq(m.slight[k]) / (v + sq(m.slight[k]))
 		}
 		if mean <= -shadowEdge {
 			m.shade[k] = plainShade
 		}
 		m.energy[k] = e
-	}
+	})
 	squares, means = m.a, broad
 	for k, u := range broad {
 		u = min(max(u, -matOutlier), matOutlier)

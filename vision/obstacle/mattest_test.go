@@ -194,7 +194,8 @@ func TestASureThingInNoiseReachesNoFurtherThanItself(t *testing.T) {
 	}
 }
 
-// What white bases throw on the mat is far beyond the noise of a mean of pictures, and far from the least print.
+// What white bases throw on the mat is far beyond the noise of a mean of pictures, and far from the least print. Of what is darker only
+// the texture tells, from which such light takes nothing.
 func TestFaintLightOnTheMatIsNoThing(t *testing.T) {
 	f, table := finderOfGrain(t)
 	paper := []paperLight{{light: 1, share: 1}}
@@ -206,6 +207,7 @@ func TestFaintLightOnTheMatIsNoThing(t *testing.T) {
 	}{
 		{"light", func(p geom.Point) float64 { return 0.35 * least / (1 + math.Exp((p.Norm()-18)/3)) }, 0},
 		{"print", func(p geom.Point) float64 { return 2 * least * math.Sin(p.X*0.45) * math.Cos(p.Y*0.45) }, 1},
+		{"dark print", func(p geom.Point) float64 { return (0.4*math.Sin(p.X*0.9)*math.Cos(p.Y*0.9) - 1.2) * least }, 1},
 	} {
 		f.compare(vision.Frame{Gray: grainy(table, 0.5, 0.5, 3)})
 		f.coverShips(nil)

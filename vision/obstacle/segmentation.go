@@ -478,16 +478,18 @@ func (m *segmentation) search(shapes []*regionShape, b gray.Blob, eye calibratio
 // and pose has more. On 46 rendered pictures (2026-11-21) 3 to 9 % of the area was wrong for the
 // poses that edges could not decide and this does, 12 % and more for what fits other things best. Of simulated clutter one thing had
 // 0.78 mm, and the next best 0.20 more (2026-11-24); 26 right ones had 0.07 to 0.61 mm. Where the edges fit no better than
-// areaDoubt, the margin of nine right ones was 0.51 or more, of two obstacles that the catalogue lacked 0.19 or less (1601 to 1632,
-// 2026-11-28).
+// areaDoubt or areaWorse, of 27 right ones one is refused, with 0.61 mm and 0.29 more for the next; of obstacles that the catalogue
+// lacked seven were taken for others, with 0.66 to 0.78 mm or at most 0.21 more (132 pictures of 1601 to 1653, 2026-11-28).
 const (
 	areaMost   = 0.80 // mm
 	areaShare  = 0.10 // of the token's area
 	areaBox    = 120  // mm: a hand's blob is too large to be searched
 	areaMargin = 0.13 // mm
 	areaClear  = 0.45 // mm: above it the next best must be worse by acceptSlope of what is wrong beyond it
-	areaDoubt  = 0.52 // misfit of the edges from which the next best must be worse by areaSure
+	areaDoubt  = 0.45 // misfit of the edges from which the next best must be worse by areaSure
 	areaSure   = 0.25 // mm
+	areaWorse  = 0.50 // misfit of the edges from which no more than areaLittle may be wrong
+	areaLittle = 0.55 // mm
 	areaUse    = 0.7  // share of the border
 	areaMisfit = 0.62 // of the edges
 	areaMoved  = 3.0  // mm from where the edges would have it
@@ -555,7 +557,7 @@ func areaDecides(cost, margin, misfit float64) bool {
 	if misfit > areaDoubt {
 		least = max(least, areaSure)
 	}
-	return margin >= least
+	return margin >= least && (misfit <= areaWorse || cost <= areaLittle)
 }
 
 // byMiniature reports whether what the area decides on may be a ship's miniature, which differs from the mat all over, as print does.

@@ -198,7 +198,11 @@ func TestTheAreaDecidesAloneOnlyFarBeforeItsRivals(t *testing.T) {
 		{0.20, 0.14, 0.40, true},
 		{0.20, 0.12, 0.40, false},
 		{0.20, 0.19, 0.56, false}, // rocks that the catalogue lacked
+		{0.54, 0.21, 0.48, false},
+		{0.66, 0.42, 0.55, false},
 		{0.20, 0.26, 0.56, true},
+		{0.47, 0.47, 0.55, true},
+		{0.76, 0.51, 0.47, true},
 		{0.75, 0.20, 0.40, false},
 		{0.75, 0.24, 0.40, true},
 	} {

@@ -83,7 +83,8 @@ func (a *obstacleTally) add(truth []trueObstacle, got vision.Located) {
 		g := got.Scene.Obstacles[i]
 		if v := got.Obstacles.Views[i]; v.Entry.Name != o.name {
 			a.wrong++
-			a.lost = append(a.lost, fmt.Sprintf("%s was taken for %s, misfit %.2f", o.name, v.Entry.Name, v.Misfit))
+			a.lost = append(a.lost, fmt.Sprintf("%s was taken for %s, misfit %.2f, %.2f mm wrong, next %.2f more", o.name, v.Entry.Name, v.Misfit,
+				v.Area, v.Margin))
 			continue
 		}
 		a.right++
