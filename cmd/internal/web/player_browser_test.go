@@ -214,6 +214,7 @@ func chooseFromTheList(t *testing.T, tab context.Context) {
 	server := steady(t, f)
 	var label string
 	within(t, tab, "the list", screen(phoneWide, "light"), chromedp.Navigate(server.URL),
+		chromedp.WaitReady(`#targets li`), // before the page's script runs, the button does nothing
 		chromedp.Click(`.switch [data-view="targets"]`), chromedp.WaitVisible(`#targets [data-id="B3"]`),
 		chromedp.AttributeValue(`#targets [data-id="B3"]`, "aria-label", &label, nil),
 		chromedp.Click(`#targets [data-id="B3"]`),
