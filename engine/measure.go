@@ -351,16 +351,19 @@ func (m *pairMeasure) measureMutual() {
 		m.contact = Yes
 	}
 	m.span = m.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k)
-	if m.rules != Rules1e && m.contact == No {
+	if m.mutualObstruction() {
 		m.obstruction(&m.direct)
 	}
 }
 
+// mutualObstruction reports whether the first answer on obstruction is that of the line between the bases.
+func (m *pairMeasure) mutualObstruction() bool { return m.rules != Rules1e && m.contact == No }
+
 // turnRound exchanges the two ships and keeps what is the same in both directions.
 func (m *pairMeasure) turnRound() {
-	mutual := m.answers[:min(1, len(m.answers))]
-	if m.rules == Rules1e || m.contact != No {
-		mutual = nil
+	var mutual []lineAnswer
+	if m.mutualObstruction() {
+		mutual = m.answers[:1]
 	}
 	m.face(m.table, m.aimedAt, m.attacker)
 	turn(m.mutualLines)

@@ -1,5 +1,7 @@
 // What the hall's pages have in common.
 
+import { Reload } from "/reload.js";
+
 export const byId = (id) => document.getElementById(id);
 
 export function setText(element, text) {
@@ -51,8 +53,7 @@ function older(now, late) {
   return { ...now, tables, calls: now.calls.map((c) => ({ ...c, live: c.live && live.has(c.table), waiting_ms: c.waiting_ms + late })) };
 }
 
-const reload = 5000; // ms after which a page that cannot show what comes is loaded again
-let broken = 0; // since when it cannot, by performance.now(); 0: it can
+const reload = new Reload();
 
 // heed shows what the hall says. A page that cannot, as one that was open while the hall was given another version of the program,
 // shows nothing instead of what was, and is loaded again.
@@ -60,16 +61,12 @@ function heed(show, now) {
   const main = document.querySelector("main");
   try {
     show(now);
-    broken = 0;
+    reload.shown();
     main.hidden = false;
   } catch (error) {
-    console.error(error);
     main.hidden = true;
     setText(byId("said"), "This page cannot show what the hall says. It loads again by itself.");
-    if (broken === 0) broken = performance.now();
-    if (performance.now() - broken < reload) return;
-    broken = performance.now();
-    fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok && location.reload(), () => {});
+    reload.failed(error);
   }
 }
 

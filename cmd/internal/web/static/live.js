@@ -1,6 +1,8 @@
 // The live state: server-sent events, or questions again and again, with a watchdog that
 // says when they stop.
 
+import { Reload } from "./reload.js";
+
 const silence = 3000; // ms, as everywhere; the server says something at least every second
 const late = 3000; // ms; what is older is not shown as live
 const soon = 1000; // ms within which a page that stood still catches up with what waits for it
@@ -21,10 +23,8 @@ class Quiet {
   }
 }
 
-const reload = 5000; // ms after which a page that cannot show what comes is loaded again
-
-let broken = 0; // since when it cannot, by performance.now(); 0: it can
-let notice = null; // says so
+const reload = new Reload();
+let notice = null; // that the page cannot show what comes
 
 // heed hands a state on. A page that cannot show it, as one that was open while the program was replaced by another version,
 // shows nothing: what came before would pass for what is. Then it is loaded again.
@@ -32,14 +32,12 @@ function heed(onState, state) {
   const main = document.querySelector("main");
   try {
     onState(state);
-    if (broken === 0) return;
-    broken = 0;
+    if (reload.since === 0) return;
+    reload.shown();
     notice.remove();
     if (main) main.hidden = false;
   } catch (error) {
-    console.error(error);
-    if (broken === 0) {
-      broken = performance.now();
+    if (reload.since === 0) {
       if (!notice) {
         notice = document.createElement("section");
         notice.className = "banner";
@@ -53,9 +51,7 @@ function heed(onState, state) {
       document.body.prepend(notice);
       if (main) main.hidden = true;
     }
-    if (performance.now() - broken < reload) return;
-    broken = performance.now();
-    fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok && location.reload(), () => {});
+    reload.failed(error);
   }
 }
 

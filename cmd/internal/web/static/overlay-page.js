@@ -6,6 +6,7 @@ import { fitName } from "/overlay-name.js";
 import { beyond, decide, directed, froze } from "/overlay-gate.js";
 import { Clock } from "/overlay-clock.js";
 import { Live } from "/overlay-live.js";
+import { Reload } from "/reload.js";
 import { ready, say } from "/texts.js";
 import { clear, drawCamera, drawTop } from "/overlay-draw.js";
 
@@ -135,25 +136,21 @@ function setMark(card, mark) {
   else delete card.dataset.frozen;
 }
 
-const reload = 5000; // ms after which a page that cannot show what comes is loaded again
-let broken = 0; // since when it cannot, by performance.now(); 0: it can
+const reload = new Reload();
 
 // render shows what may be shown now. If that fails, as on a page that was open while the box was given another version of the
 // program, it shows nothing: what was drawn before would pass for what is. Then the page is loaded again.
 function render() {
   try {
     renderNow();
-    broken = 0;
+    reload.shown();
   } catch (error) {
-    console.error(error);
     for (const id of ["table", "pair", "ruling", "match", "last", "held", "demo"]) byId(id).hidden = true;
     byId("over").style.display = "none";
     drawn = "";
     if (options.debug) setText("debug", `Not shown: ${error}`);
-    if (broken === 0) broken = performance.now();
-    if (demo || performance.now() - broken < reload) return;
-    broken = performance.now();
-    fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok && location.reload(), () => {});
+    if (demo) console.error(error);
+    else reload.failed(error);
   }
 }
 
