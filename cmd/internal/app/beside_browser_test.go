@@ -181,14 +181,12 @@ func (b *besideTable) Lens() calibration.Intrinsics { return b.sim.Lens() }
 // A shownAnswer is what some surface showed at a time.
 type shownAnswer struct {
 	at       time.Time
-	phase    string
 	surface  string
 	from, to string
 	distance float64 // mm; NaN: only the band is shown
 	sigma    float64
 	band     string
 	held     bool
-	older    time.Duration // that it says itself
 	text     string
 }
 
