@@ -46,11 +46,6 @@ func (s *State) Headline() Headline {
 	if s.Pair.Range.Outcome == engine.NoView {
 		return Headline{Kind: HeadlineNoView, Text: "The camera cannot see it"}
 	}
-	for _, id := range []string{s.Choice.From, s.Choice.To} {
-		if why := s.Play.OutOfPlay(id); why != "" {
-			return Headline{Kind: HeadlineNoShot, Text: "No shot: " + why}
-		}
-	}
 	no := s.Restricted("attack")
 	if no != nil && no.certain() {
 		return Headline{Kind: HeadlineNoShot, Text: "No shot: " + noShotText(no.Text)}

@@ -123,8 +123,8 @@ func TestThePanelShowsTheRangeOfTheHeadline(t *testing.T) {
 	}
 }
 
-// A destroyed ship's base may still stand there: no lamp offers an attack on it, as no headline does.
-func TestThePanelOffersNoAttackOnAShipOutOfPlay(t *testing.T) {
+// A destroyed ship's base may still stand there: nothing offers an attack on it, by it, or a lock.
+func TestNothingOffersAnAttackOnAShipOutOfPlay(t *testing.T) {
 	two := engine.RangeVerdict{Outcome: engine.Yes, Band: 2}
 	s := &State{Health: Health{Code: OK}, Choice: Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
 		Play: &Play{Ships: []PlayShip{{ID: "A1", Status: "on the table"}, {ID: "B1", Status: "destroyed"}}},
@@ -132,10 +132,18 @@ func TestThePanelOffersNoAttackOnAShipOutOfPlay(t *testing.T) {
 			Attack: &engine.AttackVerdict{RangeVerdict: two}}}}}
 	assert.Equal(t, "No shot: B1 is destroyed", s.Headline().Text)
 	panel := PanelState(s)
-	assert.Equal(t, "B1 is destroyed", panel.NoAttack)
+	assert.Equal(t, "no attack: B1 is destroyed", panel.NoAttack)
 	assert.Equal(t, hardware.Dark, hardware.Lights(panel)[hardware.LampInArc])
+	s.Located.Scene.Ships = []engine.Ship{{ID: "A1", Player: 1}, {ID: "B1", Player: 2}}
+	s.Result.Pairs = []engine.PairVerdict{*s.Pair}
+	target := s.Targets().Ships[0]
+	assert.Equal(t, &Restriction{engine.Yes, "no attack: B1 is destroyed", []string{"B1"}, []string{}}, target.NoAttack)
+	assert.Equal(t, "no lock: B1 is destroyed", target.NoLock.Text)
+	assert.Equal(t, target.NoAttack, s.RestrictedFrom("attack", "B1", "A1"), "nor does it attack")
+	assert.Contains(t, MeasuredTitle(s), "no attack: B1 is destroyed", "in a ruling")
 	s.Play.Ships[1].Stays = true // until its initiative has passed
 	assert.Equal(t, hardware.Lit, hardware.Lights(PanelState(s))[hardware.LampInArc])
+	assert.Nil(t, s.Targets().Ships[0].NoAttack)
 }
 
 func TestHealthInOneLine(t *testing.T) {

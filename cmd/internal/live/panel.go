@@ -31,11 +31,6 @@ func PanelState(s *State) hardware.State {
 	if no := s.Restricted("attack"); no != nil {
 		panel.NoAttack, panel.NoAttackOpen = no.Text, !no.certain()
 	}
-	for _, id := range []string{s.Choice.From, s.Choice.To} { // as the headline says
-		if why := s.Play.OutOfPlay(id); why != "" {
-			panel.NoAttack, panel.NoAttackOpen = why, false
-		}
-	}
 	a, ok := s.ArcOf()
 	if !ok {
 		return panel

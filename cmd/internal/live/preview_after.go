@@ -48,7 +48,7 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 	}
 	out := &AfterMove{
 		State: State{Health: Health{Code: OK}, ObstaclesWatched: s.ObstaclesWatched, Sigmas: s.Sigmas, Result: result,
-			Choice: Choice{From: t.Ship}},
+			Choice: Choice{From: t.Ship}, Play: s.Play},
 	}
 	out.Located.Scene = scene
 	for _, u := range t.Uncounted {

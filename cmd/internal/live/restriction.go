@@ -47,7 +47,17 @@ func (s *State) Restricted(act string) *Restriction {
 	return s.RestrictedFrom(act, s.Choice.From, s.Choice.To)
 }
 
-// RestrictedFrom is like Restricted, for any pair of ships.
+// RestrictedFrom is like Restricted, for any pair of ships. A ship that is out of play forbids every act, though its base may still
+// stand on the table; that is no measurement.
 func (s *State) RestrictedFrom(act, from, to string) *Restriction {
+	for _, id := range []string{from, to} {
+		if why := s.Play.OutOfPlay(id); why != "" {
+			text := "no attack: " + why
+			if act == "lock" {
+				text = "no lock: " + why
+			}
+			return &Restriction{Outcome: engine.Yes, Text: text, Because: []string{id}, Rules: []string{}}
+		}
+	}
 	return newRestriction(s.Policy.Restrictions(&s.Located.Scene, &s.Result, act, from, to))
 }
