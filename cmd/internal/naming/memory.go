@@ -3,13 +3,11 @@ package naming
 import (
 	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"time"
 
 	"sightline/cmd/internal/kept"
 	"sightline/engine"
-	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/token"
 )
@@ -33,13 +31,11 @@ type keptFile struct {
 }
 
 type keptShip struct {
-	ID      string  `json:"id"`
-	Base    string  `json:"base"`
-	Seen    string  `json:"seen"`
-	Look    string  `json:"look,omitempty"`
-	X       float64 `json:"x_mm"`
-	Y       float64 `json:"y_mm"`
-	Heading float64 `json:"heading_deg"`
+	ID   string `json:"id"`
+	Base string `json:"base"`
+	Seen string `json:"seen"`
+	Look string `json:"look,omitempty"`
+	kept.Place
 	// Quarters says that the heading may be off by quarter turns.
 	Quarters bool `json:"quarters,omitempty"`
 }
@@ -66,7 +62,7 @@ func (f *keptFile) ships() (out []engine.Ship) {
 	for _, k := range f.Ships {
 		base, _ := engine.ParseBase(k.Base)
 		out = append(out, engine.Ship{ID: k.ID, Player: player(k.ID), Base: base, Seen: k.Seen, Look: k.Look, Quarters: k.Quarters,
-			Pose: geom.Pose{Point: geom.Point{X: k.X, Y: k.Y}, Heading: (geom.Angle(k.Heading) * geom.Degree).Normalized()}})
+			Pose: k.Pose()})
 	}
 	return out
 }
@@ -75,8 +71,7 @@ func (f *keptFile) ships() (out []engine.Ship) {
 func fileOf(now time.Time, ships []engine.Ship) any {
 	f := keptFile{kept.Header{Version: keptVersion, At: now}, []keptShip{}}
 	for _, s := range ships[:min(len(ships), keptShips)] {
-		f.Ships = append(f.Ships, keptShip{s.ID, s.Base.String(), s.Seen, s.Look, s.Pose.X, s.Pose.Y, s.Pose.Heading.Degrees(),
-			s.Quarters})
+		f.Ships = append(f.Ships, keptShip{s.ID, s.Base.String(), s.Seen, s.Look, kept.PlaceOf(s.Pose), s.Quarters})
 	}
 	return f
 }
@@ -105,9 +100,8 @@ func (f *keptFile) Check() error {
 		if k.Seen != "look" && k.Seen != "edges" {
 			return fmt.Errorf("ships[%d].seen: expected look or edges, got %.40q", i, k.Seen)
 		}
-		if !(math.Abs(k.X) <= 5000 && math.Abs(k.Y) <= 5000 && math.Abs(k.Heading) <= 720) {
-			return fmt.Errorf("ships[%d]: expected a place of at most 5000 mm and a heading of at most 720°, got %v, %v, %v", i, k.X, k.Y,
-				k.Heading)
+		if err := k.Place.Check(); err != nil {
+			return fmt.Errorf("ships[%d]: %w", i, err)
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sightline/cmd/internal/kept"
-	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
 )
@@ -33,12 +32,10 @@ type lyingFile struct {
 }
 
 type lyingObstacle struct {
-	Name    string  `json:"name"`
-	Flipped bool    `json:"flipped,omitempty"`
-	X       float64 `json:"x_mm"`
-	Y       float64 `json:"y_mm"`
-	Heading float64 `json:"heading_deg"`
-	Misfit  float64 `json:"misfit"`
+	Name    string `json:"name"`
+	Flipped bool   `json:"flipped,omitempty"`
+	kept.Place
+	Misfit float64 `json:"misfit"`
 }
 
 // OpenLying reads a file. If the file is missing or too old, nothing lies on the mat. If it is invalid, OpenLying returns an error too.
@@ -68,9 +65,11 @@ func (f *lyingFile) Check() error {
 		if o.Name == "" {
 			return fmt.Errorf("obstacles[%d].name: expected an entry's name, got none", i)
 		}
-		if !(math.Abs(o.X) <= 5000 && math.Abs(o.Y) <= 5000 && math.Abs(o.Heading) <= 720 && o.Misfit >= 0 && o.Misfit <= 1) {
-			return fmt.Errorf("obstacles[%d]: expected a place of at most 5000 mm, a heading of at most 720° and a misfit of 0 to 1, got %v, %v, "+
-				"%v, %v", i, o.X, o.Y, o.Heading, o.Misfit)
+		if err := o.Place.Check(); err != nil {
+			return fmt.Errorf("obstacles[%d]: %w", i, err)
+		}
+		if !(o.Misfit >= 0 && o.Misfit <= 1) {
+			return fmt.Errorf("obstacles[%d].misfit: expected 0 to 1, got %v", i, o.Misfit)
 		}
 	}
 	return nil
@@ -83,8 +82,7 @@ func (l *Lying) Before() (views []vision.ObstacleView) {
 	}
 	for _, o := range l.Value() {
 		views = append(views, vision.ObstacleView{
-			Entry: &catalogue.Entry{Name: o.Name}, Flipped: o.Flipped, Misfit: o.Misfit, Before: true,
-			Pose: geom.Pose{Point: geom.Point{X: o.X, Y: o.Y}, Heading: (geom.Angle(o.Heading) * geom.Degree).Normalized()},
+			Entry: &catalogue.Entry{Name: o.Name}, Flipped: o.Flipped, Misfit: o.Misfit, Before: true, Pose: o.Pose(),
 		})
 	}
 	return views
@@ -98,7 +96,7 @@ func (l *Lying) keep(views []vision.ObstacleView) {
 	var now []lyingObstacle
 	for i := range views[:min(len(views), lyingMost)] {
 		v := &views[i]
-		now = append(now, lyingObstacle{v.Entry.Name, v.Flipped, v.Pose.X, v.Pose.Y, v.Pose.Heading.Degrees(), v.Misfit})
+		now = append(now, lyingObstacle{v.Entry.Name, v.Flipped, kept.PlaceOf(v.Pose), v.Misfit})
 	}
 	l.Keep(now)
 }

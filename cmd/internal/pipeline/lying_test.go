@@ -63,7 +63,7 @@ func TestBadFilesOfObstaclesAreRefused(t *testing.T) {
 		{lyingText, "", "expected JSON"}, {lyingText, "[]", "expected JSON"}, {"]}", "]} {}", "something follows"},
 		{`"version": 1`, `"version": 2`, "version: expected 1, got 2"}, {`"version"`, `"more": 1, "version"`, "more"},
 		{`"rock"`, `""`, "obstacles[0].name"}, {`"x_mm": 1`, `"x_mm": 1e9`, "obstacles[0]: expected a place"},
-		{`"misfit": 0.1`, `"misfit": 2`, "obstacles[0]: expected a place"},
+		{`"misfit": 0.1`, `"misfit": 2`, "obstacles[0].misfit: expected 0 to 1"},
 	} {
 		path := filepath.Join(t.TempDir(), LyingFile)
 		require.Contains(t, lyingText, c.from)
