@@ -40,10 +40,13 @@ import (
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/hall"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware/hardwaretest"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -186,6 +189,8 @@ type shownAnswer struct {
 	distance float64 // mm; NaN: only the band is shown
 	sigma    float64
 	band     string
+	inArc    string // "yes" or "no" of the front arc; "": not shown, or not decided
+	obstacle string // of the attack's line: "no", "yes" or "choose"; "": not shown, or not decided
 	held     bool
 	text     string
 }
@@ -236,7 +241,7 @@ func (b *besides) add(a shownAnswer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.polls[a.surface]++
-	if a.from != "" && (a.band != "" || !math.IsNaN(a.distance)) {
+	if a.from != "" && (a.band != "" || a.inArc != "" || !math.IsNaN(a.distance)) {
 		b.shown = append(b.shown, a)
 	}
 }
@@ -248,7 +253,8 @@ func (b *besides) truthAt(t time.Time) engine.Result {
 		return r
 	}
 	ships, _ := b.table.at(time.UnixMilli(key * 20))
-	scene := engine.Scene{Rules: engine.Rules25, MatWidth: 420, MatHeight: 420, Ships: ships, Profile: "nominal"}
+	scene := engine.Scene{Rules: engine.Rules25, MatWidth: 420, MatHeight: 420, Ships: ships, Profile: "nominal",
+		Obstacles: b.table.sim.Obstacles()}
 	r, err := engine.Measure(&scene, engine.Options{Sigmas: 3})
 	require.NoError(b.t, err)
 	b.truth[key] = r
@@ -263,24 +269,28 @@ func (b *besides) age(a shownAnswer) (time.Duration, bool) {
 		if i < 0 {
 			return 0, false
 		}
-		p := r.Pairs[i]
-		if !math.IsNaN(a.distance) {
-			dist := float64(p.Range.Distance)
-			k := slices.IndexFunc(p.Arcs, func(v engine.ArcVerdict) bool { return v.Arc == engine.ArcFront })
-			attack := math.NaN()
-			if k >= 0 && p.Arcs[k].Attack != nil {
-				attack = float64(p.Arcs[k].Attack.Distance)
-			}
-			if tol := 4*a.sigma + 0.3; math.Abs(dist-a.distance) <= tol || math.Abs(attack-a.distance) <= tol {
-				return d, true
-			}
-			continue
-		}
-		if a.band == strconv.Itoa(p.Range.Band) || strings.Contains(a.band, " or ") {
+		if a.agrees(&r.Pairs[i]) {
 			return d, true
 		}
 	}
 	return 25 * time.Second, true
+}
+
+// agrees reports whether all that is shown is so of a pair: the range, whether the target is in the front arc, and what obstructs.
+func (a *shownAnswer) agrees(p *engine.PairVerdict) bool {
+	front := p.Arc(engine.ArcFront)
+	attack, inArc, obstacle := math.NaN(), front.InArc.String(), ""
+	if at := front.Attack; at != nil {
+		attack, obstacle = float64(at.Distance), live.ObstructionOutcome(at.Obstruction.Verdict)
+	}
+	switch tol := 4*a.sigma + 0.3; {
+	case a.inArc != "" && a.inArc != inArc, a.obstacle != "" && a.obstacle != obstacle:
+		return false
+	case math.IsNaN(a.distance):
+		return a.band == "" || a.band == strconv.Itoa(p.Range.Band) || strings.Contains(a.band, " or ")
+	default:
+		return math.Abs(float64(p.Range.Distance)-a.distance) <= tol || math.Abs(attack-a.distance) <= tol
+	}
 }
 
 func (b *besides) get(path string, into any) (int, string) {
@@ -307,6 +317,9 @@ type besideState struct {
 		SigmaMM    float64 `json:"sigma_mm"`
 		RestsOn    string  `json:"rests_on"`
 		Headline   struct{ Text string }
+
+		InArc       struct{ Outcome, Text string } `json:"in_arc"`
+		Obstruction struct{ Outcome string }
 	}
 	Ships []struct {
 		ID    string
@@ -321,6 +334,7 @@ func (b *besides) ofState(surface string, s *besideState) {
 		text: s.Health.Code + " " + s.Answer.Headline.Text}
 	if s.Answer.Outcome == "yes" || s.Answer.Outcome == "too_close" {
 		a.from, a.to, a.band, a.distance, a.sigma = s.Choice.From, s.Choice.To, s.Answer.Band, s.Answer.DistanceMM, s.Answer.SigmaMM
+		a.inArc, a.obstacle = decided(s.Answer.InArc.Outcome), decided(s.Answer.Obstruction.Outcome)
 	}
 	b.add(a)
 }
@@ -334,6 +348,10 @@ func (b *besides) poll() {
 		a := shownAnswer{at: time.Now(), surface: "panel", distance: math.NaN(), held: p.Frozen, text: p.Reason}
 		if p.Range == engine.Yes || p.Range == engine.Indeterminate {
 			a.from, a.to, a.band, a.distance, a.sigma = p.From, p.To, strconv.Itoa(p.Band), p.DistanceMM, p.SigmaMM
+			a.inArc, a.obstacle = decided(p.InArc.String()), decided(p.Obstructed.String())
+			if p.AttackerChooses {
+				a.obstacle = "choose"
+			}
 		}
 		if p.Blind && (p.Range == engine.Yes || p.Range == engine.Indeterminate) {
 			b.t.Errorf("the panel is blind and answers: %+v", p)
@@ -348,6 +366,11 @@ func (b *besides) poll() {
 				SigmaMM    float64 `json:"sigma_mm"`
 				Band       int
 			}
+			Arcs []struct {
+				Arc    string
+				InArc  string `json:"in_arc"`
+				Attack *struct{ Obstruction struct{ Verdict string } }
+			}
 		}
 	}
 	r, err := http.Get(b.url + "/api/measure")
@@ -357,8 +380,17 @@ func (b *besides) poll() {
 		r.Body.Close()
 		at := time.Now()
 		for _, p := range m.Pairs {
-			b.add(shownAnswer{at: at, surface: "api/measure", from: p.From, to: p.To, distance: p.Range.DistanceMM, sigma: p.Range.SigmaMM,
-				held: held})
+			a := shownAnswer{at: at, surface: "api/measure", from: p.From, to: p.To, distance: p.Range.DistanceMM, sigma: p.Range.SigmaMM,
+				held: held}
+			for _, arc := range p.Arcs {
+				if arc.Arc != "front" {
+					continue
+				}
+				if a.inArc = decided(arc.InArc); arc.Attack != nil {
+					a.obstacle = decided(live.ObstructionOutcome(arc.Attack.Obstruction.Verdict))
+				}
+			}
+			b.add(a)
 		}
 		b.add(shownAnswer{at: at, surface: "api/measure", distance: math.NaN()})
 	}
@@ -381,10 +413,42 @@ func (b *besides) poll() {
 			a := shownAnswer{at: time.Now(), surface: "hall tile", distance: math.NaN()}
 			if k.Live && k.Health != nil {
 				a.from, a.to, a.band, a.held, a.text = k.Health.From, k.Health.To, bandOf(k.Health.Answer), k.Health.Held, k.Health.Answer
+				a.inArc, a.obstacle = besideWords(k.Health.Answer)
 			}
 			b.add(a)
 		}
 	}
+}
+
+// decided is an outcome that may be wrong; "" for the others.
+func decided(outcome string) string {
+	if outcome == "yes" || outcome == "no" || outcome == "choose" {
+		return outcome
+	}
+	return ""
+}
+
+// besideWords reads what a text says of the front arc and of what obstructs.
+func besideWords(text string) (inArc, obstacle string) {
+	text = strings.ToLower(text)
+	has := func(part string) bool { return strings.Contains(text, part) }
+	switch {
+	case has("too close to call: the edge of the front arc"), has(", and the edge of the front arc"):
+	case has("outside the front arc"), has("not in the front arc"):
+		inArc = "no"
+	case has("in the front arc"):
+		inArc = "yes"
+	}
+	switch {
+	case has("no obstacle on the line"):
+		obstacle = "no"
+	case has("too close to call whether"):
+	case has("obstructed by "):
+		obstacle = "yes"
+	case has("may choose a clear line"):
+		obstacle = "choose"
+	}
+	return inArc, obstacle
 }
 
 var bandText = regexp.MustCompile(`[Rr]ange (\d)(?: or (\d))?`)
@@ -404,7 +468,7 @@ const overlayRecorder = `window.log = []; setInterval(() => {
 	const seen = (id) => { const e = document.getElementById(id); return e && !e.hidden && getComputedStyle(e).display !== "none"; };
 	const text = (id) => document.getElementById(id).textContent;
 	log.push({at: Date.now(), pair: seen("pair"), from: text("pair-from"), to: text("pair-to"), sure: text("pair-sure"),
-		band: text("pair-band"), held: seen("held"), ruling: seen("ruling"), frozen: document.getElementById("pair").dataset.frozen || "",
+		band: text("pair-band"), words: text("pair-title") + ". " + text("pair-facts"), held: seen("held"), ruling: seen("ruling"), frozen: document.getElementById("pair").dataset.frozen || "",
 		rests: text("pair-rests"), debug: text("debug")});
 }, 100); 0`
 
@@ -412,22 +476,32 @@ const pageRecorder = `window.log = []; setInterval(() => {
 	const text = (id) => document.getElementById(id).textContent;
 	log.push({at: Date.now(), pair: text("distance") !== "", from: document.getElementById("from").value,
 		to: document.getElementById("to").value, sure: text("distance"), band: text("band"), held: !document.getElementById("held").hidden, frozen: "",
-		rests: text("explain"), debug: text("status-text")});
+		words: [text("title"), text("fact-arc"), text("fact-obstruction")].join(". "), rests: text("explain"), debug: text("status-text")});
+}, 100); 0`
+
+const remoteRecorder = `window.log = []; setInterval(() => {
+	const text = (id) => document.getElementById(id).textContent;
+	log.push({at: Date.now(), pair: true, from: text("from-name"), to: text("to-name"), sure: "", band: text("band"),
+		words: text("title") + ". " + text("obstruction"), held: !document.getElementById("held").hidden, frozen: "", rests: "",
+		debug: text("status-text")});
 }, 100); 0`
 
 type recorded struct {
 	At                                         int64
 	Pair, Held, Ruling                         bool
 	From, To, Sure, Band, Frozen, Rests, Debug string
+	Words                                      string
 }
 
 var sureText = regexp.MustCompile(`([\d.]+) (?:mm )?± ([\d.]+) mm`)
 
 func (b *besides) ofBrowser(surface string, all []recorded) {
 	for _, r := range all {
-		a := shownAnswer{at: time.UnixMilli(r.At), surface: surface, distance: math.NaN(), held: r.Held || r.Frozen != "", text: r.Debug}
+		a := shownAnswer{at: time.UnixMilli(r.At), surface: surface, distance: math.NaN(), held: r.Held || r.Frozen != "",
+			text: r.Debug + " " + r.Words}
 		if r.Pair {
-			a.from, a.to, a.band = r.From, r.To, r.Band
+			a.from, a.to, a.band = r.From, r.To, strings.Trim(r.Band, "–≈✕")
+			a.inArc, a.obstacle = besideWords(r.Words)
 			if m := sureText.FindStringSubmatch(r.Sure); m != nil {
 				a.distance, _ = strconv.ParseFloat(m[1], 64)
 				a.sigma, _ = strconv.ParseFloat(m[2], 64)
@@ -472,8 +546,8 @@ func startHall(t *testing.T) (string, string) {
 }
 
 // TestNoTwoSurfacesDisagree plays faults before the whole program and reads everything that shows an answer, several times a second:
-// the API, the panel, the player's page, an overlay, and a hall with its tile and overlay. What any shows must be true of the table
-// at some moment within what docs/faults.md allows. SIGHTLINE_BESIDE is camera, network or two.
+// the API, the panel, the player's page, the remote, both overlays, and a hall with its tile and overlay. What any shows of range, arc
+// and obstruction must be true of the table at one moment within what docs/faults.md allows. SIGHTLINE_BESIDE is camera, network or two.
 func TestNoTwoSurfacesDisagree(t *testing.T) {
 	kind := os.Getenv("SIGHTLINE_BESIDE")
 	if kind == "" {
@@ -485,7 +559,9 @@ func TestNoTwoSurfacesDisagree(t *testing.T) {
 	tabs := map[string]context.Context{}
 	for _, k := range []struct{ name, address, record string }{
 		{"overlay", b.url + "/overlay/all?debug=1", overlayRecorder},
+		{"camera overlay", b.url + "/overlay/all?view=camera&debug=1", overlayRecorder},
 		{"hall overlay", b.hallURL + "/overlay/all?table=program&debug=1", overlayRecorder}, {"page", b.url + "/", pageRecorder},
+		{"remote", b.url + "/remote", remoteRecorder},
 	} {
 		tab := browser
 		if len(tabs) > 0 {
@@ -526,6 +602,7 @@ func newBesides(t *testing.T, kind string) *besides {
 	require.NoError(t, os.WriteFile(c.Web.JudgeSecretFile, []byte(besideSecret), 0o600))
 	b.judge.Jar, _ = cookiejar.New(nil)
 	c.Table.Layout, c.Web.Listen = b.table.sim.Layout(), "localhost:0"
+	c.Table.EmptyMat, c.Table.Catalogue = b.table.learn(t, "mat.png"), "rocks.json"
 	b.hallURL, c.Event.Invitation = startHall(t)
 	ready, done := make(chan string, 1), make(chan error, 1)
 	o := app.Options{StateDir: t.TempDir(), Panel: b.panel, Log: slog.New(slog.NewTextHandler(&b.log, nil)),
@@ -537,7 +614,8 @@ func newBesides(t *testing.T, kind string) *besides {
 		options.Tilt = &[2]geom.Angle{25 * geom.Degree, 0}
 		b.second = newBesideTable(t, script, options)
 		require.NoError(t, lens.Save("second.json", b.second.sim.Lens()))
-		c.Cameras = []app.FurtherCamera{{Camera: app.Camera{Source: b.second.serve(t), Lens: "second.json"}, Name: "far"}}
+		c.Cameras = []app.FurtherCamera{{Camera: app.Camera{Source: b.second.serve(t), Lens: "second.json"}, Name: "far",
+			EmptyMat: b.second.learn(t, "second.png")}}
 	}
 	if kind != "network" {
 		o.Open = b.table.open
@@ -563,8 +641,28 @@ func newBesides(t *testing.T, kind string) *besides {
 		return s.Health.Code == "ok" && len(s.Ships) == 4
 	}, time.Minute, 100*time.Millisecond, "no answers")
 	b.send(http.MethodPatch, b.url+"/api/choice", map[string]any{"from": "A1", "to": "B1", "arc": "front"})
+	require.Eventually(t, func() bool {
+		var s besideState
+		b.get(b.url+"/api/state", &s)
+		return s.Answer.Obstruction.Outcome == "no"
+	}, time.Minute, 100*time.Millisecond, "the line is not called clear")
 	b.send(http.MethodPut, b.hallURL+"/api/program", map[string]any{"table": "7"})
 	return b
+}
+
+// learn writes the empty mat into a file, and the table's obstacle into rocks.json.
+func (b *besideTable) learn(t *testing.T, file string) string {
+	mat, err := obstacle.LearnBackground(calibration.Table{Camera: b.sim.Camera(), Layout: b.sim.Layout()}, 4, b.sim.Bare)
+	require.NoError(t, err)
+	var picture bytes.Buffer
+	require.NoError(t, mat.WritePNG(&picture))
+	require.NoError(t, os.WriteFile(file, picture.Bytes(), 0o600))
+	known, err := catalogue.Of(b.sim.Obstacles())
+	require.NoError(t, err)
+	text, err := json.Marshal(known)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("rocks.json", text, 0o600))
+	return file
 }
 
 // open opens the table as a camera, unless its cable is out.
@@ -661,7 +759,7 @@ func (b *besides) holds() {
 	b.send(http.MethodPost, b.url+"/api/rulings", map[string]any{"held": s.Held.Number, "from": "A1", "to": "B1", "arc": "front",
 		"decision": "as_measured", "judge": "Jo"})
 	_, record := b.get(b.url+"/api/rulings/1", nil)
-	assert.Contains(b.t, record, `"title":"Range `+s.Answer.Band+`, in the front arc`, "the record has what was held")
+	assert.Contains(b.t, record, `"title":"Range `+s.Answer.Band+", "+s.Answer.InArc.Text, "the record has what was held")
 	assert.Contains(b.t, record, `"from":"A1","to":"B1"`)
 	time.Sleep(2 * time.Second)
 	b.send(http.MethodPost, b.url+"/api/freeze", map[string]any{"hold": false})
@@ -674,15 +772,16 @@ func (b *besides) phase(name string, d time.Duration) {
 	time.Sleep(d)
 }
 
-// places are those between which B1 is moved.
-var places = []geom.Pose{{Point: geom.Point{X: 150, Y: 205}, Heading: 190 * geom.Degree}, besideShips[1].Pose}
+// places are those between which B1 is moved, seen from A1: behind the rock, outside the arc, at range 1, and back to range 2.
+var places = []geom.Pose{{Point: geom.Point{X: 235, Y: 255}, Heading: 178 * geom.Degree}, {Point: geom.Point{X: 215, Y: 75}, Heading: 90 *
+	geom.Degree}, {Point: geom.Point{X: 130, Y: 190}, Heading: 190 * geom.Degree}, besideShips[1].Pose}
 
 // jump moves B1 at once, and carry by a hand.
 func (b *besides) jump()  { b.shift(0) }
 func (b *besides) carry() { b.shift(1500 * time.Millisecond) }
 
 func (b *besides) shift(takes time.Duration) {
-	b.table.move("B1", places[b.moved%2], takes)
+	b.table.move("B1", places[b.moved%len(places)], takes)
 	b.moved++
 }
 
@@ -738,5 +837,27 @@ func (b *besides) report() {
 		b.t.Logf("%-34s %-20s %5d answers, the oldest %v", k.phase, k.surface, counts[k], oldest[k])
 	}
 	b.t.Log("looked, times:", b.polls)
-	assert.NotEmpty(b.t, b.shown)
+	b.requireVariety()
+}
+
+// requireVariety fails if some surface did not show each answer of the script: in and outside the arc, a clear and an obstructed line.
+func (b *besides) requireVariety() {
+	got := map[string]map[string]int{}
+	for _, a := range b.shown {
+		if got[a.surface] == nil {
+			got[a.surface] = map[string]int{}
+		}
+		got[a.surface]["in arc "+a.inArc]++
+		got[a.surface]["obstructed "+a.obstacle]++
+	}
+	for surface := range b.polls {
+		want := []string{"in arc yes", "in arc no", "obstructed no", "obstructed yes"}
+		if surface == "hall tile" { // it tells the range alone
+			want = nil
+		}
+		for _, k := range want {
+			assert.NotZero(b.t, got[surface][k], "%s showed %q never: %v", surface, k, got[surface])
+		}
+	}
+	b.t.Log("shown, times:", got)
 }
