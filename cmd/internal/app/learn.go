@@ -194,6 +194,30 @@ func inTheWay(v *live.State) (out []string) {
 	return out
 }
 
+// lyingOn returns what lies on the mat by what was learnt before, in sentences. It would become a part of the mat, and no line across it
+// would be obstructed. It may be wrong: whoever learns the mat again may have learnt it with something on it.
+func lyingOn(v *live.State) (out []string) {
+	sight := v.Located.Obstacles
+	if sight == nil || v.Health.Code != live.OK {
+		return nil
+	}
+	var ids []string
+	for i := range sight.Views {
+		ids = append(ids, sight.Views[i].ID)
+	}
+	switch len(ids) {
+	case 0:
+	case 1:
+		out = append(out, ids[0]+" is recognised on the mat: take it away.")
+	default:
+		out = append(out, strings.Join(ids, ", ")+" are recognised on the mat: take them away.")
+	}
+	if len(sight.Unknown) > 0 && sight.Unseen == "" {
+		out = append(out, "Something unknown lies on the mat: look at the picture.")
+	}
+	return out
+}
+
 // glareInTheWay returns the glare that prevents learning the mat. White paper may cause it too, but
 // tokens can still be traced on paper, and their page says so.
 func glareInTheWay(v *live.State) (out []string) {

@@ -44,12 +44,13 @@ func (l *Learner) Learning() live.LearnState {
 	long := l.now().Sub(l.asked) >= learnWatch
 	l.asked = l.now()
 	l.mu.Unlock()
+	newest := l.hub.Newest()
 	if long { // no page asked for them, so the recorded reasons are out of date
 		l.look(nil)
 	}
 	l.mu.Lock()
 	s := live.LearnState{
-		Blockers: slices.Clone(l.way), MatBlockers: slices.Clone(l.matWay), Paper: l.paper,
+		Blockers: slices.Clone(l.way), MatBlockers: slices.Clone(l.matWay), Lying: lyingOn(&newest), Paper: l.paper,
 		Doing: l.task.do, Frames: l.task.frames, Wanted: learnFrames,
 		Last: l.task.last, Ended: l.task.ended, Done: l.task.done, Problem: l.task.problem, Trace: l.trace, Twins: l.twins,
 	}
@@ -139,6 +140,9 @@ func (l *Learner) want(in live.LearnIntent) error {
 			return fmt.Errorf("%w: someone has learnt the mat since you looked", live.ErrLearnConflict)
 		}
 		way = append(way, glareInTheWay(&v)...)
+		if !in.Bare {
+			way = append(way, lyingOn(&v)...)
+		}
 		if err := canReplace(l.known.matFile); err != nil { // report this before taking ten pictures
 			return fmt.Errorf("%w: %w", live.ErrLearnFile, err)
 		}

@@ -184,6 +184,34 @@ func TestNothingIsLearntWhileSomethingIsInTheWay(t *testing.T) {
 	assert.Zero(t, s.told.Load())
 }
 
+// A rock that is learnt as a part of the mat is never seen again, and each line across it is called clear.
+func TestTheMatIsNotLearntWithWhatIsRecognisedOnIt(t *testing.T) {
+	s := newTeaching(t)
+	rock := vision.ObstacleView{ID: "rock1"}
+	for _, c := range []struct {
+		sight vision.ObstacleSight
+		says  string
+	}{
+		{vision.ObstacleSight{Views: []vision.ObstacleView{rock}}, "rock1 is recognised on the mat: take it away."},
+		{vision.ObstacleSight{Views: []vision.ObstacleView{rock, {ID: "bomb1"}}, Unseen: vision.UnseenLight},
+			"rock1, bomb1 are recognised on the mat: take them away."},
+		{vision.ObstacleSight{Unknown: make([]vision.UnknownObject, 1)}, "Something unknown lies on the mat: look at the picture."},
+	} {
+		v := s.view
+		v.Located.Obstacles = &c.sight
+		s.hub.Publish(v)
+		assert.Equal(t, []string{c.says}, s.Learning().Lying)
+		err := s.Learn(live.LearnIntent{Do: live.LearnMat})
+		require.ErrorIs(t, err, live.ErrLearnConflict)
+		assert.ErrorContains(t, err, c.says)
+		_, begun := s.begin()
+		assert.False(t, begun)
+	}
+	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnMat, Bare: true}), "the mat may have been learnt with something on it")
+	_, begun := s.begin()
+	assert.True(t, begun)
+}
+
 func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T) {
 	s := newTeaching(t)
 	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnMat}))

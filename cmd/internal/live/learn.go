@@ -28,6 +28,7 @@ const (
 type LearnIntent struct {
 	Do      LearnAction
 	Version string      // of the file to change, as the requester saw it
+	Bare    bool        // LearnMat: the requester has looked, and nothing lies on the mat, whatever the program recognises
 	Top     geom.Length // LearnTrace: height of the tokens' upper face over the mat
 	Trace   uint64      // LearnSave: the trace's number
 	Tokens  []LearnName // LearnSave
@@ -57,6 +58,7 @@ var (
 type LearnState struct {
 	Blockers    []string // what is in the way of learning, in sentences
 	MatBlockers []string // what else is in the way of learning the mat
+	Lying       []string // what lies on the mat by what is known of it so far, in sentences
 	Paper       bool     // a sheet of white paper lies on the mat
 
 	Doing          LearnAction // LearnMat or LearnTrace; "": none

@@ -116,6 +116,7 @@ func (s *Server) doLearn(w http.ResponseWriter, in live.LearnIntent) {
 type learnIntentJSON struct {
 	Do      live.LearnAction `json:"do"`
 	Version string           `json:"version"`
+	Bare    bool             `json:"bare"`
 	TopMM   *float64         `json:"top_mm"`
 	Trace   uint64           `json:"trace"`
 	Tokens  []learnNameJSON  `json:"tokens"`
@@ -149,7 +150,7 @@ func readLearnIntent(body io.Reader) (in live.LearnIntent, problem string) {
 	if !slices.Contains(learnActions, raw.Do) {
 		return in, fmt.Sprintf("There is no %q; expected one of %v.", raw.Do, learnActions)
 	}
-	in = live.LearnIntent{Do: raw.Do, Version: raw.Version, Top: catalogue.TokenTop, Trace: raw.Trace, Name: raw.Name,
+	in = live.LearnIntent{Do: raw.Do, Version: raw.Version, Bare: raw.Bare, Top: catalogue.TokenTop, Trace: raw.Trace, Name: raw.Name,
 		To: strings.TrimSpace(raw.To), Kind: raw.Kind}
 	if raw.TopMM != nil {
 		if !(*raw.TopMM >= topLeast && *raw.TopMM <= topMost) {

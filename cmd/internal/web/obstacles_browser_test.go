@@ -8,11 +8,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine/geom"
+	"sightline/vision/catalogue"
 )
 
 // TestAnOldTraceThatFailedIsNotShown: why the last one failed is said to who was there, not to who comes later.
@@ -69,6 +71,20 @@ func TestWhoHasTaughtIsLedOn(t *testing.T) {
 	within(t, browser, "the mat is learnt", chromedp.WaitVisible(`#mat-next.primary`), chromedp.WaitVisible(`#learn-mat:not(.primary)`),
 		chromedp.Text("#mat-now", &text))
 	assert.Contains(t, text, "914 × 914 mm (36″ × 36″)", "its picture has half a millimetre more")
+	l.mu.Lock()
+	l.state.Lying = []string{"rock1 is recognised on the mat: take it away."}
+	l.mu.Unlock()
+	within(t, browser, "a rock lies there", browsertest.Poll(`document.querySelector('[data-way="mat"]').textContent.includes("rock1")`, nil),
+		chromedp.Click("#learn-mat"), chromedp.Text("#learn-mat", &text))
+	assert.Equal(t, "Nothing lies there: learn it all the same", text)
+	assert.Empty(t, l.wanted)
+	within(t, browser, "it does not", chromedp.Click("#learn-mat"), chromedp.WaitVisible("#learn-mat:not(.sure)"),
+		browsertest.Poll(`!document.querySelector("#learn-mat.sure")`, nil))
+	require.Eventually(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.wanted) > 0 }, 5*time.Second, 10*time.Millisecond)
+	assert.Equal(t, live.LearnIntent{Do: live.LearnMat, Version: learnt.Version, Bare: true, Top: catalogue.TokenTop}, l.wanted[0])
+	l.mu.Lock()
+	l.wanted, l.state.Lying = nil, nil
+	l.mu.Unlock()
 	within(t, browser, "tokens to save", chromedp.Click("#mat-next"), chromedp.WaitVisible("#save.primary"),
 		chromedp.WaitVisible("#tokens-next:not(.primary)"), chromedp.WaitVisible("#trace:not(.primary)"))
 	within(t, browser, "nothing left to save", chromedp.Click(`#traced-list input[type=checkbox]:checked`),

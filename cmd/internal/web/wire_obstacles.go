@@ -18,6 +18,7 @@ type learnStateJSON struct {
 	Picture   *pictureJSON    `json:"picture"`
 	Way       []string        `json:"in_the_way"`
 	MatWay    []string        `json:"in_the_way_of_the_mat"`
+	Lying     []string        `json:"on_the_mat"`
 	Paper     bool            `json:"paper_on_the_mat"`
 	Task      learnTaskJSON   `json:"task"`
 	Mat       learntMatJSON   `json:"mat"`
@@ -117,7 +118,8 @@ func learnStateOf(state *live.State, l *live.LearnState) learnStateJSON {
 	j := learnStateJSON{
 		Version: 1, Seq: state.Seq, Health: healthJSON(state.Health), Picture: pictureOf(state),
 		Way: append([]string{}, l.Blockers...), MatWay: append([]string{}, l.MatBlockers...), Paper: l.Paper,
-		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, unixMS(l.Ended), l.Done, l.Problem},
+		Lying: append([]string{}, l.Lying...),
+		Task:  learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, unixMS(l.Ended), l.Done, l.Problem},
 		Mat: learntMatJSON{
 			File: l.Mat.File, Version: l.Mat.Version, AtMS: unixMS(l.Mat.At), Problem: l.Mat.Problem,
 			WidthMM: round(l.MatWidth.Millimeters()), HeightMM: round(l.MatHeight.Millimeters()),

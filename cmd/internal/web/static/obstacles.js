@@ -101,7 +101,7 @@ function showMat() {
   const m = state.mat;
   const learnt = m.version !== "";
   setText(byId("mat-now"), m.problem ? `The learnt mat cannot be read: ${m.problem}` : learnt ? `Learnt on ${when(m.at_unix_ms)}, ${size(m)}, kept in ${m.file}.` : `No mat has been learnt yet. It will be kept in ${m.file}.`);
-  showWay("mat", [...state.in_the_way, ...state.in_the_way_of_the_mat], "Nothing known is in the way.");
+  showWay("mat", [...state.in_the_way, ...state.in_the_way_of_the_mat, ...state.on_the_mat], "Nothing known is in the way.");
   byId("learn-mat").disabled = lost || state.task.doing !== "" || state.in_the_way.length > 0 || state.in_the_way_of_the_mat.length > 0;
   leads(byId("learn-mat"), !learnt);
   leads(byId("mat-next"), learnt);
@@ -183,18 +183,20 @@ for (const button of document.querySelectorAll("[data-step], [data-go]")) {
   if (button.tagName === "BUTTON") button.addEventListener("click", () => go(button.dataset.go ?? button.dataset.step));
 }
 
-// A mat that was learnt is replaced with the second click only.
+// A mat that was learnt is replaced with the second click only, and so is one on which something lies as far as the program knows.
 let sure = null;
+let bare = false; // they were asked whether the mat is bare
 byId("learn-mat").addEventListener("click", async () => {
   const button = byId("learn-mat");
-  if (state.mat.version !== "" && sure === null) {
-    setText(button, "Replace the learnt mat?");
+  if ((state.mat.version !== "" || state.on_the_mat.length > 0) && sure === null) {
+    bare = state.on_the_mat.length > 0;
+    setText(button, bare ? "Nothing lies there: learn it all the same" : "Replace the learnt mat?");
     button.classList.add("sure");
     sure = setTimeout(calm, 6000);
     return;
   }
   calm();
-  asked.mat = await want({ do: "mat", version: state.mat.version });
+  asked.mat = await want({ do: "mat", version: state.mat.version, bare });
 });
 function calm() {
   clearTimeout(sure);
