@@ -45,6 +45,8 @@ type Desk struct {
 	session *jig.Session
 	asked   time.Time
 	before  vision.Frame // the last picture
+	left    vision.Frame // that from which the last turn was taken, unless it was a first one: the base may still stand there
+	leftBy  string       // the ship whose base that is
 	why     string       // why no view was taken from it
 	sheet   bool         // the picture shows the sheet
 	view    *image.NRGBA // the rectified sheet
@@ -121,7 +123,17 @@ func (d *Desk) add(table calibration.Table, before, now vision.Frame, seen []cal
 	if !jig.Rests(&table, place, before, now) {
 		return // the message about the last one still applies
 	}
+	if d.session.Next() == 0 && d.left.Gray != nil && jig.Rests(&table, place, d.left, now) {
+		d.why = fmt.Sprintf("The base of %s still stands there as it did last: put the base of %s there, its front to the arrow 1.", d.leftBy,
+			d.session.Card().Name)
+		return
+	}
 	r := d.session.Add(table, now, seen)
+	if r.Err == nil {
+		if d.left, d.leftBy = now, d.session.Card().Name; r.Turn == 0 {
+			d.left = vision.Frame{}
+		}
+	}
 	switch {
 	case errors.Is(r.Err, jig.ErrTurn): // the hand that turns the base comes into the picture
 		d.why = ""
@@ -166,7 +178,8 @@ func ready(s *live.State) (calibration.Table, error) {
 	return t, err
 }
 
-// begin begins to show a ship, with the first turn.
+// begin begins to show a ship, with the first turn. While another one is being shown it is refused: two people may have the page
+// open, and the base on the sheet would be learnt under the wrong name.
 func (d *Desk) begin(c look.Card) error {
 	s, err := jig.NewSession(c)
 	if err != nil {
@@ -174,6 +187,10 @@ func (d *Desk) begin(c look.Card) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.session != nil && d.session.Card().Name != c.Name && d.o.Now().Sub(d.asked) < lookWatch {
+		return &live.Refusal{Kind: live.ErrOvertaken, Text: d.session.Card().Name + " is being shown now, here or on another device: show " +
+			"all its turns, or press Stop."}
+	}
 	d.session, d.before, d.why, d.view, d.sheet, d.learnt, d.asked = s, vision.Frame{}, "", nil, false, "", d.o.Now()
 	return nil
 }
@@ -215,11 +232,16 @@ func stampOf(dir string) string {
 	return out.String()
 }
 
+// errChanged is the error for a look that was changed since the requester saw it.
+var errChanged = &live.Refusal{Kind: live.ErrOvertaken, Text: "Someone has changed this card since you looked at it. It is shown as " +
+	"it is now: look again."}
+
 // errGone is the error for a look that was deleted meanwhile.
 var errGone = errors.New("this look is no longer there: it was deleted or renamed")
 
-// change changes a look's name, its ships, or the direction of its front.
-func (d *Desk) change(name string, f func(*look.Look) (*look.Look, error)) error {
+// change changes a look's name, its ships, or the direction of its front. version is that of the picture that the requester saw;
+// "": any.
+func (d *Desk) change(name, version string, f func(*look.Look) (*look.Look, error)) error {
 	b, err := d.known()
 	if err != nil {
 		return err
@@ -227,6 +249,9 @@ func (d *Desk) change(name string, f func(*look.Look) (*look.Look, error)) error
 	i := slices.IndexFunc(b.Looks, func(l *look.Look) bool { return l.Name == name })
 	if i < 0 {
 		return errGone
+	}
+	if version != "" && version != b.Looks[i].Version() {
+		return errChanged
 	}
 	l, err := f(b.Looks[i])
 	if err != nil {

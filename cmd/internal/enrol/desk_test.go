@@ -134,7 +134,36 @@ func TestAShipIsShownOnThePage(t *testing.T) {
 	assert.InDelta(t, 0.15, l.Turn, 0.01)
 	assert.Equal(t, "image/png", d.ask(http.MethodGet, l.Picture, "").Header().Get("Content-Type"))
 
+	// The last turn of A1 is no first turn of A2: its base still stands there when somebody presses "Show another".
+	require.Equal(t, http.StatusNoContent, d.do(`{"do":"show","ships":"A2","base":"small"}`).Code)
+	last := d.state.Frame
+	for i := range 4 {
+		d.state.Frame = last
+		d.state.Frame.Seq = last.Seq + 1
+		last = d.state.Frame
+		d.hub.Publish(d.state)
+		d.desk.Look()
+		if i > 0 { // one picture alone does not show that it rests
+			require.Equal(t, "The base of A1 still stands there as it did last: put the base of A2 there, its front to the arrow 1.",
+				d.page().Showing.Why)
+		}
+		require.Zero(t, d.page().Showing.Next)
+	}
+	a := d.do(`{"do":"show","ships":"B1","base":"small"}`)
+	assert.Equal(t, http.StatusConflict, a.Code, "from a second device")
+	assert.Equal(t, "A2 is being shown now, here or on another device: show all its turns, or press Stop.\n", a.Body.String())
+	assert.Equal(t, "A2", d.page().Showing.Ship)
+	for range 30 {
+		if d.next(); d.page().Showing == nil || d.page().Showing.Next > 0 {
+			break
+		}
+	}
+	require.NotZero(t, d.page().Showing.Next, "the next base is taken: %s", d.page().Showing.Why)
+	d.now = d.now.Add(2 * lookWatch)
+	require.Equal(t, http.StatusNoContent, d.do(`{"do":"show","ships":"B1","base":"small"}`).Code, "nobody looks any more")
+
 	// Through a camera that moved, or whose picture is frozen or broken, no turn is taken, and the page says why.
+	require.Equal(t, http.StatusNoContent, d.do(`{"do":"stop"}`).Code)
 	require.Equal(t, http.StatusNoContent, d.do(`{"do":"show","ships":"A2","base":"small"}`).Code)
 	d.state.Health = live.Health{Code: live.Moved, Title: "Camera moved", Detail: "The markers are elsewhere."}
 	for range 45 {
@@ -155,6 +184,9 @@ func TestAShipIsShownOnThePage(t *testing.T) {
 	assert.Equal(t, before.Turned(1).Version(), after.Version())
 	assert.NotEqual(t, before.Version(), after.Version())
 	assert.Equal(t, before.Version(), after.Turned(3).Version())
+	twice := d.do(`{"do":"turn","name":"A1","quarters":1,"version":"` + before.Version() + `"}`)
+	assert.Equal(t, http.StatusConflict, twice.Code, "two people turn it by one quarter, not by two")
+	assert.Contains(t, twice.Body.String(), "Someone has changed this card")
 	assert.NotEqual(t, l.Picture, d.page().Looks[0].Picture, "browsers fetch the turned one")
 
 	require.Equal(t, http.StatusNoContent, d.do(`{"do":"change","name":"A1","ships":"B2","pilot":"Omicron"}`).Code)

@@ -51,6 +51,7 @@ type lookJSON struct {
 	Scale   float64  `json:"px_per_mm"`
 	Place   float64  `json:"jig_mm"`
 	Turn    float64  `json:"jig_deg"`
+	Version string   `json:"version"` // of its picture, which changes with its front
 	Picture string   `json:"picture"` // its address
 }
 
@@ -74,7 +75,7 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
 	}
 	for _, l := range b.Looks {
 		out.Looks = append(out.Looks, lookJSON{Name: l.Name, Ships: l.Ships, Base: l.Base.String(), Pilot: l.Pilot, Views: l.Views,
-			Color: l.Color, Scale: l.Scale, Place: float64(l.Known.Place), Turn: l.Known.Turn.Degrees(),
+			Color: l.Color, Scale: l.Scale, Place: float64(l.Known.Place), Turn: l.Known.Turn.Degrees(), Version: l.Version(),
 			Picture: fmt.Sprintf("/api/looks/%s/picture.png?v=%s", l.Name, l.Version())})
 	}
 	d.mu.Lock()
@@ -98,6 +99,7 @@ func doText(turn int) string {
 
 // do takes {"do":"show","ships":"A1 A2","base":"small","pilot":"Academy Pilot"}, {"do":"stop"}, and of a look
 // {"do":"change","name":"A1","ships":"A1","pilot":"…"}, {"do":"turn","name":"A1","quarters":1}, {"do":"delete","name":"A1"}.
+// A change or a turn with a version is refused if the look has another one.
 func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Do       string `json:"do"`
@@ -106,6 +108,7 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		Base     string `json:"base"`
 		Pilot    string `json:"pilot"`
 		Quarters int    `json:"quarters"`
+		Version  string `json:"version"`
 	}
 	if !web.ReadBody(w, r, &in, bodyMost, `{"do":"show","ships":"A1","base":"small"}`) {
 		return
@@ -119,9 +122,9 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 	case in.Do == "stop":
 		d.stop()
 	case in.Do == "change":
-		err = d.change(in.Name, func(l *look.Look) (*look.Look, error) { return l.Renamed(shipsOf(in.Ships), in.Pilot) })
+		err = d.change(in.Name, in.Version, func(l *look.Look) (*look.Look, error) { return l.Renamed(shipsOf(in.Ships), in.Pilot) })
 	case in.Do == "turn":
-		err = d.change(in.Name, func(l *look.Look) (*look.Look, error) { return l.Turned(in.Quarters), nil })
+		err = d.change(in.Name, in.Version, func(l *look.Look) (*look.Look, error) { return l.Turned(in.Quarters), nil })
 	case in.Do == "delete":
 		if err = d.remove(in.Name); err == nil {
 			d.o.Changed()
@@ -130,7 +133,7 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("do: expected show, stop, change, turn or delete, got %s", strconv.Quote(in.Do))
 	}
 	switch {
-	case errors.Is(err, errGone), errors.Is(err, live.ErrReleaseFirst):
+	case errors.Is(err, errGone), errors.Is(err, live.ErrOvertaken), errors.Is(err, live.ErrReleaseFirst):
 		http.Error(w, sentence.Of(err), http.StatusConflict)
 	case err != nil:
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)

@@ -56,7 +56,7 @@ function entryOf(look) {
   const change = () => want({ do: "change", name: look.name, ships: form.elements.ships.value, pilot: form.elements.pilot.value });
   form.addEventListener("submit", (e) => e.preventDefault());
   form.addEventListener("change", change);
-  item.querySelector('[data-do="turn"]').addEventListener("click", () => want({ do: "turn", name: item.dataset.name, quarters: 1 }));
+  item.querySelector('[data-do="turn"]').addEventListener("click", () => want({ do: "turn", name: item.dataset.name, version: item.dataset.version, quarters: 1 }));
   item.querySelector('[data-do="delete"]').addEventListener("click", (e) => {
     const button = e.currentTarget;
     if (button.dataset.sure) return want({ do: "delete", name: item.dataset.name });
@@ -78,6 +78,7 @@ function showKnown() {
   state.looks.forEach((look, i) => {
     const item = items.get(look.name) ?? entryOf(look);
     items.delete(look.name);
+    item.dataset.version = look.version;
     const picture = item.querySelector("img");
     if (picture.getAttribute("src") !== look.picture) picture.src = look.picture;
     set(picture, { alt: `The card of ${look.name}, its front upwards` });
@@ -125,7 +126,7 @@ byId("show").addEventListener("submit", (e) => {
   want({ do: "show", ships: byId("ship").value, base: byId("base").value, pilot: byId("pilot").value });
 });
 byId("stop").addEventListener("click", () => want({ do: "stop" }));
-byId("turn").addEventListener("click", () => want({ do: "turn", name: state.learnt, quarters: 1 }));
+byId("turn").addEventListener("click", () => want({ do: "turn", name: state.learnt, version: state.looks.find((l) => l.name === state.learnt)?.version ?? "", quarters: 1 }));
 byId("another").addEventListener("click", () => {
   byId("ship").value = nextShip(state.learnt);
   want({ do: "show", ships: byId("ship").value, base: byId("base").value, pilot: byId("pilot").value });
