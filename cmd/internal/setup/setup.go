@@ -217,6 +217,7 @@ type Machine struct {
 	views   []quick.View                 // from other places of the camera, for an estimated lens
 	table   *calibration.Table
 	placed  placed            // the table in its markers' own scale
+	away    bool              // the camera has left the place in table, which is not saved
 	laidAt  time.Time         // when the card was last measured
 	laid    []Sighting        // of the check card at the present place, newest last
 	places  []verify.Sighting // the measured ones

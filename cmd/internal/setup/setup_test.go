@@ -627,6 +627,23 @@ func TestAMovingCameraGivesNoTable(t *testing.T) {
 	}
 }
 
+// A camera that is pushed between the result and Save leaves a table that nothing will confirm.
+func TestACameraThatIsPushedBeforeTheTableIsSavedIsSaid(t *testing.T) {
+	b := tableStep(t)
+	for range 12 {
+		b.show(b.markers())
+	}
+	require.Equal(t, setup.Ready, b.m.State().Table.Phase)
+	require.Empty(t, b.m.State().Table.Problem)
+	b.camera.T[0] += 2
+	b.show(b.markers())
+	assert.Regexp(t, `The camera no longer stands where the table has it, by [1-3]\.\d mm: do the table again\.`, b.m.State().Table.Problem)
+	b.show(b.markers(0, 1, 2, 3, 4, 5, 6)) // a hand over most of them says nothing
+	b.camera.T[0] -= 2
+	b.show(b.markers())
+	assert.Empty(t, b.m.State().Table.Problem)
+}
+
 func TestACardThatIsDraggedSlowlyIsNotMeasured(t *testing.T) {
 	b := verifyStep(t)
 	b.do(setup.Intent{Do: setup.Measure, Card: measured})

@@ -54,7 +54,7 @@ const tableFrames = 10
 const steadyBy = 0.5
 
 func (m *Machine) resetTable() {
-	m.seen, m.views, m.table, m.placed = nil, nil, nil, placed{}
+	m.seen, m.views, m.table, m.placed, m.away = nil, nil, nil, placed{}, false
 	m.state.Table = TableState{Phase: Waiting, Wanted: tableFrames}
 }
 
@@ -120,6 +120,7 @@ func (m *Machine) offerMarkers(s Sighting) {
 	t := &m.state.Table
 	t.Markers = m.markers(s.Markers, t.Table)
 	if t.Phase == Ready {
+		m.watchReady(s.Markers)
 		return // the result stays until it is saved or restarted
 	}
 	if n := len(m.seen); n > 0 && max(movedSince(m.seen[0].Markers, s.Markers), movedSince(m.seen[n-1].Markers, s.Markers)) > steadyBy {
@@ -145,6 +146,19 @@ func (m *Machine) offerMarkers(s Sighting) {
 		m.keep(table)
 		m.seen = nil
 	}
+}
+
+// watchReady says whether the camera has left the place that is to be saved. A camera whose lens is estimated is moved on purpose.
+func (m *Machine) watchReady(seen []calibration.MarkerSighting) {
+	t := &m.state.Table
+	by, away := m.moved(seen)
+	switch {
+	case away && !t.Quick:
+		t.Problem = movedText(by)
+	case m.away:
+		t.Problem = ""
+	}
+	m.away = away && !t.Quick
 }
 
 // middleSigma returns the stated sigma of a distance of 300 mm in the middle of the mat.

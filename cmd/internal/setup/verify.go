@@ -121,10 +121,14 @@ func (m *Machine) offerCard(s Sighting) {
 	}
 	if by, ok := m.moved(mat); ok {
 		m.laid = nil
-		v.Problem = fmt.Sprintf("The camera no longer stands where the table has it, by %.1f mm: do the table again.", by.Millimeters())
+		v.Problem = movedText(by)
 		return
 	}
 	m.measurePlace()
+}
+
+func movedText(by geom.Length) string {
+	return fmt.Sprintf("The camera no longer stands where the table has it, by %.1f mm: do the table again.", by.Millimeters())
 }
 
 // moved reports whether the mat's markers show that the camera has moved since the table was made,
