@@ -51,6 +51,31 @@ func TestWhatIsHeldHasANumberOfItsOwn(t *testing.T) {
 	assert.Equal(t, "the table", h.hub.Newest().Hold.AskedBy)
 }
 
+// A ship that is destroyed, or put back, while a picture is held changes no answer of it: players would see another one than the judge,
+// whose ruling is recorded.
+func TestAHeldAnswerIsOfTheGameAsItStood(t *testing.T) {
+	for _, then := range []string{"on the table", "destroyed"} {
+		h := newHoldBench(t)
+		h.game.Choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+		game := func(status string) *live.Play {
+			return &live.Play{Ships: []live.PlayShip{{ID: "A1", Status: "on the table"}, {ID: "B1", Status: status}}}
+		}
+		h.game.SetPlay(game(then), nil)
+		before := h.hub.Newest()
+		h.freeze(true)
+		h.game.SetPlay(game(map[string]string{"destroyed": "on the table", "on the table": "destroyed"}[then]), nil)
+		now := h.hub.Newest()
+		judged := now.Hold.State(now.Choice)
+		assert.Equal(t, before.Headline(), now.Headline())
+		assert.Equal(t, judged.Headline(), now.Headline())
+		assert.Equal(t, before.Panel.NoAttack, now.Panel.NoAttack)
+		assert.Equal(t, before.Meaning(), now.Meaning())
+		h.freeze(false)
+		live := h.hub.Newest()
+		assert.NotEqual(t, before.Headline(), live.Headline(), "released, it is as the game stands now")
+	}
+}
+
 // While the table gives no answers nothing can be held for a judge: no note says that one was called, because no judge hears of it.
 func TestAJudgeIsNotSaidToBeCalledWhereNothingIsHeld(t *testing.T) {
 	h := newHoldBench(t)

@@ -90,18 +90,18 @@ func (s *State) lockMeaning() Meaning {
 func (s *State) MeaningOf(p *engine.PairVerdict, arc engine.Arc, w Weapon) Meaning {
 	m := shot{s: s, p: p, w: w, rules: s.Located.Scene.Rules, arc: arcName(arc)}
 	for _, id := range []string{p.From, p.To} {
-		if why := s.Play.OutOfPlay(id); why != "" {
+		if why := s.game().OutOfPlay(id); why != "" {
 			return m.noShot("%s", why)
 		}
 	}
-	own := s.Play.Ship(p.From)
+	own := s.game().Ship(p.From)
 	known := own != nil && len(own.Arcs) > 0 && !w.Special
 	switch {
 	case known && m.rules == engine.Rules1e && arc == engine.ArcFront && own.attacksIn("primary_turret"): // G7, G8
 		arc = engine.ArcPrimaryTurret
 	case known && m.rules != engine.Rules1e && arc == engine.ArcBullseye && !own.attacksIn("bullseye"):
 		return m.bullseye(own)
-	case known && !s.Play.HasArc(p.From, arc.String()):
+	case known && !s.game().HasArc(p.From, arc.String()):
 		return m.noShot("by the ship data %s has no primary weapon in the %s arc", p.From, m.arc)
 	case known && m.rules != engine.Rules1e && turretSector(arc) && !own.attacksIn(arc.String()):
 		m.turned = true

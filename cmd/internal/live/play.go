@@ -98,6 +98,14 @@ func (p *Play) OutOfPlay(id string) string {
 	return id + " is " + s.Status
 }
 
+// game returns the game from which the shown answers follow: of a held picture, the game as it stood then, as a judge sees it.
+func (s *State) game() *Play {
+	if s.Hold != nil {
+		return s.Hold.Play
+	}
+	return s.Play
+}
+
 // PossibleShips says which ships an unidentified base may be: "A1 or A2", "A1 or another"; "" for none.
 func PossibleShips(names []string) string {
 	if len(names) == 1 {

@@ -48,7 +48,7 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 	}
 	out := &AfterMove{
 		State: State{Health: Health{Code: OK}, ObstaclesWatched: s.ObstaclesWatched, Sigmas: s.Sigmas, Result: result,
-			Choice: Choice{From: t.Ship}, Play: s.Play},
+			Choice: Choice{From: t.Ship}, Play: s.game()},
 	}
 	out.Located.Scene = scene
 	for _, u := range t.Uncounted {
@@ -69,12 +69,12 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 // touch (G99).
 func (s *State) touchAfterMove(t *MovePreview) *Touch {
 	switch {
-	case s.Play == nil:
+	case s.game() == nil:
 		return nil
 	case t.Result.Maneuver == move.Maneuver{Bearing: move.Stationary}.String():
-		return s.Play.Touch
+		return s.game().Touch
 	}
-	return s.Play.Touch.withMoved(t.Ship)
+	return s.game().Touch.withMoved(t.Ship)
 }
 
 // incoming adds the first arc of a pair's attacker that the target is, or may be, in.

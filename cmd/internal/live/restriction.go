@@ -51,7 +51,7 @@ func (s *State) Restricted(act string) *Restriction {
 // stand on the table; that is no measurement.
 func (s *State) RestrictedFrom(act, from, to string) *Restriction {
 	for _, id := range []string{from, to} {
-		if why := s.Play.OutOfPlay(id); why != "" {
+		if why := s.game().OutOfPlay(id); why != "" {
 			text := "no attack: " + why
 			if act == "lock" {
 				text = "no lock: " + why
