@@ -216,7 +216,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter,
 		News: news, Now: time.Now, Log: o.Log, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})
-	main.Renamed = func(was, is string) { table.Rename(was, is) }
+	main.Renamed, guide.hold = func(was, is string) { table.Rename(was, is) }, g.Hold
 	main.Game, main.Names, main.Lying, main.Dial = g, p.names(c, o), p.lying(c, o), func(s string) []move.Maneuver { return table.Dial(s) }
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)

@@ -102,7 +102,8 @@ type guide struct {
 	lens    func() (calibration.Intrinsics, bool)
 	known   *learnt
 	busy    func() bool
-	saved   func() bool // the table's file is in use
+	hold    func(live.HoldRequest) error // of the game
+	saved   func() bool                  // the table's file is in use
 	feed    pipeline.Frames
 	inUse   first.Camera
 	restart context.CancelCauseFunc
@@ -125,7 +126,7 @@ func newGuide(c Config, kept first.Kept, hub *live.Hub, feed pipeline.Frames, kn
 		ScaleX: cmp.Or(c.Print.ScaleX, 1), ScaleY: cmp.Or(c.Print.ScaleY, 1),
 		Frame:     func() vision.Frame { return hub.Newest().Frame },
 		Look:      first.Look{List: capture.List, Take: takeOne, Now: time.Now},
-		UseCamera: g.use, InUse: g.inUse,
+		UseCamera: g.use, MayRestart: g.mayRestart, InUse: g.inUse,
 	}, kept)
 	return g
 }
@@ -134,6 +135,15 @@ func newGuide(c Config, kept first.Kept, hub *live.Hub, feed pipeline.Frames, kn
 func (g *guide) use(chosen first.Camera) {
 	g.log.Info("camera", "chosen", chosen.Source, "name", chosen.Name)
 	time.AfterFunc(200*time.Millisecond, func() { g.restart(&another{chosen}) })
+}
+
+// mayRestart refuses to lose what another device works on: a picture that is held, or that a judge may hold again, and a calibration.
+func (g *guide) mayRestart() error {
+	if g.busy() {
+		return &live.Refusal{Kind: live.ErrOvertaken, Text: "This camera is being calibrated, here or on another device: finish or cancel that " +
+			"first, on /calibrate."}
+	}
+	return g.hold(live.HoldRequest{Restart: true})
 }
 
 // takeOne opens a free camera and takes its second picture: the first is dark.

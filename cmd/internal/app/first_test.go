@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -74,6 +75,40 @@ func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
 		}
 	}
 	require.Eventually(t, chosen(r), 5*time.Minute, 100*time.Millisecond, "the same address answers with the camera")
+	// What is held for a judge, and a calibration on another device, are not lost to a tap on /first.
+	send := func(path, body string) (int, string) {
+		answer, err := http.Post("http://"+r.address+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return answer.StatusCode, string(text)
+	}
+	const anew = `{"do":"camera","source":"sim:"}`
+	for _, body := range []string{`{"do":"start"}`, `{"do":"go","step":"lens"}`} {
+		code, text := send("/api/calibration", body)
+		require.Less(t, code, 300, text)
+	}
+	code, why := send("/api/first", anew)
+	assert.Equal(t, http.StatusConflict, code)
+	assert.Contains(t, why, "This camera is being calibrated, here or on another device")
+	code, text := send("/api/calibration", `{"do":"cancel"}`)
+	require.Less(t, code, 300, text)
+	require.Eventually(t, func() bool { code, _ := send("/api/ask-judge", `{"by":"Ada"}`); return code == http.StatusOK }, 5*time.Minute,
+		100*time.Millisecond, "a picture is held")
+	code, why = send("/api/first", anew)
+	assert.Equal(t, http.StatusConflict, code)
+	assert.Equal(t, "A picture is held for a judge, and a restart would lose it.\n", why)
+	var state struct{ Held struct{ Number uint64 } }
+	answer, err = http.Get("http://" + r.address + "/api/state")
+	require.NoError(t, err)
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&state))
+	require.NoError(t, answer.Body.Close())
+	code, text = send("/api/freeze", fmt.Sprintf(`{"hold":false,"held":%d}`, state.Held.Number))
+	require.Equal(t, http.StatusOK, code, text)
+	code, why = send("/api/first", anew)
+	assert.Equal(t, http.StatusConflict, code)
+	assert.Contains(t, why, "a judge can hold it again until")
 	require.NoError(t, r.end(t))
 
 	again := run(t, c, o)

@@ -35,6 +35,8 @@ type Options struct {
 	Look   Look
 	// UseCamera restarts the program with another camera.
 	UseCamera func(Camera)
+	// MayRestart says in a sentence why the program may not be restarted now. Nil: it always may.
+	MayRestart func() error
 	// Named says where the present camera was configured; "": nowhere. The same configuration
 	// applies at the next start.
 	Named string
@@ -211,7 +213,11 @@ func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	says, err := d.do(in)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNotNow):
+		http.Error(w, sentence.Of(err), http.StatusConflict)
+		return
+	case err != nil:
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
 	}
@@ -248,6 +254,14 @@ func (d *Desk) do(in intentJSON) (says string, err error) {
 	return says, err
 }
 
+// errNotNow is what a notNow is: the refusal of what is possible at another time.
+var errNotNow = errors.New("not now")
+
+type notNow struct{ error }
+
+// Is reports whether the target is errNotNow.
+func (notNow) Is(target error) bool { return target == errNotNow }
+
 // useCamera restarts with a camera of the list.
 func (d *Desk) useCamera(source string) (string, error) {
 	chosen := Camera{Source: source, Name: "Simulated table"}
@@ -266,6 +280,11 @@ func (d *Desk) useCamera(source string) (string, error) {
 		}
 		if strings.HasPrefix(source, "csi:") {
 			chosen.Width, chosen.Height, chosen.FPS = 0, 0, 0 // a sensor's modes are not the sizes of a video
+		}
+	}
+	if d.o.MayRestart != nil {
+		if err := d.o.MayRestart(); err != nil {
+			return "", notNow{err}
 		}
 	}
 	err := d.Keep(func(k *Kept) error {
