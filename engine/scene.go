@@ -151,9 +151,12 @@ type Ship struct {
 
 	// Look is the name of the saved look by which a camera found the ship; "" for none.
 	// LookDoubt says that its card may be another of the same layout, which was never shown.
+	// TurnDoubt says that its card may lie a quarter turn off in its base, whose guides were
+	// not seen well enough. The heading is the card's, which arcs are measured from.
 	// NameDoubt lists the ships that it may be, if its ID is a number instead of a name.
 	Look      string
 	LookDoubt bool
+	TurnDoubt bool
 	NameDoubt []string
 
 	Seen    string  // what located it: "token", "edges", "both", "look", or "mark", a person's; "" when not from a camera

@@ -157,6 +157,9 @@ func printShips(out io.Writer, ships []engine.Ship) error {
 				seen += " or none that was shown"
 			}
 		}
+		if p.TurnDoubt {
+			seen += ", guides not seen clearly"
+		}
 		if p.Quarters {
 			heading += " or a quarter turn from it"
 		}

@@ -176,6 +176,7 @@ func parseShip(raw json.RawMessage, at string) (engine.Ship, error) {
 		"heading_quarters": readInto(&s.Quarters, "true or false"),
 		"look":             text(&s.Look),
 		"look_doubt":       readInto(&s.LookDoubt, "true or false"),
+		"turn_doubt":       readInto(&s.TurnDoubt, "true or false"),
 		"name_doubt":       listOf(&s.NameDoubt, "a list of ships' ids"),
 	}, "id", "base", "x_mm", "y_mm", "heading_deg")
 	if err == nil {

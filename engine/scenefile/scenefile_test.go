@@ -106,7 +106,7 @@ func TestASceneSurvivesWritingAndReading(t *testing.T) {
 	again[0].Obstacles[0].Pose = scenes[0].Obstacles[0].Pose
 	assert.Equal(t, scenes, again)
 
-	scenes[0].Ships[0].Look, scenes[0].Ships[0].LookDoubt = "A1", true
+	scenes[0].Ships[0].Look, scenes[0].Ships[0].LookDoubt, scenes[0].Ships[0].TurnDoubt = "A1", true, true
 	doc, err = scenefile.Marshal(scenes[0])
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), `"look_doubt":true`)
@@ -114,6 +114,7 @@ func TestASceneSurvivesWritingAndReading(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "A1", again[0].Ships[0].Look)
 	assert.True(t, again[0].Ships[0].LookDoubt)
+	assert.True(t, again[0].Ships[0].TurnDoubt)
 
 	both, err := scenefile.MarshalList([]engine.Scene{scenes[0], {Rules: engine.Rules1e}})
 	require.NoError(t, err)

@@ -44,6 +44,7 @@ type wireShip struct {
 	Quarters   bool      `json:"heading_quarters,omitempty"`
 	Look       string    `json:"look,omitempty"`
 	LookDoubt  bool      `json:"look_doubt,omitempty"`
+	TurnDoubt  bool      `json:"turn_doubt,omitempty"`
 	NameDoubt  []string  `json:"name_doubt,omitempty"`
 }
 
@@ -179,7 +180,7 @@ func newWireShip(s *engine.Ship) wireShip {
 		ID: s.ID, Player: s.Player, Base: s.Base.String(),
 		X: s.Pose.X, Y: s.Pose.Y, Heading: wireDegrees(s.Pose.Heading),
 		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen, Quarters: s.Quarters, Look: s.Look, LookDoubt: s.LookDoubt,
-		NameDoubt: s.NameDoubt,
+		TurnDoubt: s.TurnDoubt, NameDoubt: s.NameDoubt,
 	}
 	if s.Covariance != (geom.Cov3{}) {
 		c := s.Covariance

@@ -319,6 +319,7 @@ func joined(a, b sightOf) sightOf {
 	out.ship.Player = cmp.Or(a.ship.Player, b.ship.Player)
 	out.ship.NameDoubt = both(a.ship.NameDoubt, b.ship.NameDoubt)
 	out.ship.LookDoubt = a.ship.LookDoubt && b.ship.LookDoubt
+	out.ship.TurnDoubt = a.ship.TurnDoubt && b.ship.TurnDoubt
 	out.ship.Visible = max(a.ship.Visible, b.ship.Visible)
 	out.view.Sides = append(slices.Clone(a.view.Sides), b.view.Sides...)
 	slices.Sort(out.view.Sides)

@@ -20,6 +20,9 @@ func (l *Locator) ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.
 	found := l.looks.Ship(&sight, ship.ID, "")
 	found.Player, found.Arcs, found.Turret, found.NameDoubt = ship.Player, ship.Arcs, ship.Turret, ship.NameDoubt
 	found.LookDoubt = ship.LookDoubt
+	if ship.Look == found.Look && ship.Seen == "look" { // a card stays in its base as it was put in
+		found.TurnDoubt = found.TurnDoubt && ship.TurnDoubt
+	}
 	return found, l.looks.View(ship.ID, &sight), true, nil
 }
 

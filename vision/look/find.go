@@ -82,6 +82,7 @@ type Sight struct {
 	Margin   float64   // by which it exceeds the evidence of every other pose
 	Seen     float64   // share of the card that is in view, 0…1
 	Kind     float64   // logarithm of the odds that the card is one that was shown, not another of its layout
+	Aside    float64   // logarithm of the odds that the base's guides are at the card's sides, not at its front and rear
 
 	Dots   Naming // what the dots on it say
 	Plate  Plate  // what its name plate says
@@ -421,7 +422,7 @@ func decide(all []candidate, least float64) (Sight, bool) {
 // Ship returns the ship of a base that was found by its look. id is the ship's id if a person or a track gives it. If id
 // is "", the look names the ship where it can, else the ship gets the id unnamed.
 func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
-	out := engine.Ship{ID: id, Base: s.Look.Base, Pose: s.Pose, Seen: "look", Visible: s.Seen, Look: s.Look.Name}
+	out := engine.Ship{ID: id, Base: s.Look.Base, Pose: s.Pose, Seen: "look", Visible: s.Seen, Look: s.Look.Name, TurnDoubt: s.TurnDoubt()}
 	may := s.Ships()
 	switch {
 	case id != "":

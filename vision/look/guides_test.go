@@ -14,7 +14,7 @@ import (
 )
 
 // A card that lies a quarter turn off in its base is refused where the guides show it, near a hint and from nothing. A card that lies the
-// right way, or upside down, is found, and so is one of whose guides nothing is seen.
+// right way, or upside down, is found, and so is one of whose guides nothing is seen, with a doubt.
 func TestACardThatLiesAQuarterTurnOff(t *testing.T) {
 	l := small(t, 1, "A1")
 	for quarters, turned := range []bool{false, true, false, true, false} {
@@ -38,7 +38,9 @@ func TestACardThatLiesAQuarterTurnOff(t *testing.T) {
 		require.NoError(t, err, "%d quarters", quarters)
 		require.True(t, ok, "%d quarters", quarters)
 		assert.Less(t, float64(s.Pose.Heading.Distance(at.Heading)), 1*math.Pi/180)
-		assert.Len(t, found, 1, "%d quarters", quarters)
+		require.Len(t, found, 1, "%d quarters", quarters)
+		assert.Equal(t, quarters == 0, f.Ship(&s, "A1", "").TurnDoubt, "%d quarters: near", quarters)
+		assert.Equal(t, quarters == 0, f.Ship(&found[0], "", "?1").TurnDoubt, "%d quarters: from nothing", quarters)
 		assert.Empty(t, f.Turned())
 	}
 }

@@ -71,13 +71,15 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	s.stand(lies, taken)
 	_, out = s.settle(append(all, s.byBlocks()...))
 	f.refused = nil
-	out = slices.DeleteFunc(out, func(s Sight) bool {
-		wrong := f.turned(frame, &s)
-		if wrong != nil {
+	right := out[:0]
+	for i := range out {
+		if wrong := f.turned(frame, &out[i]); wrong != nil {
 			f.refused = append(f.refused, wrong)
+		} else {
+			right = append(right, out[i])
 		}
-		return wrong != nil
-	})
+	}
+	out = right
 	f.byPlates(frame, out)
 	f.byNumbers(frame, out)
 	f.byDots(frame, out)
@@ -88,7 +90,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	f.byKinds(frame, out)
 	among(out, known, counted)
 	return slices.DeleteFunc(out, func(s Sight) bool { // more likely another card of the layout, or no base
-		return !s.Told() && (s.Kind <= kindDenied || s.Kind < 0 && s.Kind < f.guidesAside(frame, s.Look.Base, s.Pose))
+		return !s.Told() && (s.Kind <= kindDenied || s.Kind < 0 && s.Kind < s.Aside)
 	})
 }
 

@@ -494,11 +494,12 @@ func TestCardsThatWereNotShown(t *testing.T) {
 	assert.LessOrEqual(t, float64(named), 0.02*float64(tried), "named: the same name stands on both")
 }
 
-// Most bases whose guides are at their cards' sides are refused; none is whose card lies the right way round, or upside down. A look that
+// Most bases whose guides are at their cards' sides are refused, and the others are doubted; none is refused whose card lies the right way
+// round, or upside down, and few are doubted. A look that
 // is turned by a quarter makes the card of each base lie a quarter turn off.
 func TestCardsTurnedInTheirBases(t *testing.T) {
 	notShort(t)
-	type tally struct{ bases, refused, turned, turnedRefused int }
+	type tally struct{ bases, refused, doubted, turned, turnedRefused, turnedStated int }
 	sum := map[string]*tally{}
 	eachShown(t, nil, func(_ int, dir string, table *shownTable) {
 		n := sum[sizeOf(dir)]
@@ -511,37 +512,42 @@ func TestCardsTurnedInTheirBases(t *testing.T) {
 			if own == nil {
 				continue
 			}
-			near := func(l *look.Look, turn geom.Angle) (found, refused bool) {
+			near := func(l *look.Look, turn geom.Angle) (found, refused, doubted bool) {
 				hint := look.Hint{Base: w.base, Pose: geom.Pose{Point: w.pose.Point, Heading: (w.pose.Heading + turn).Normalized()}, Reach: 2,
 					Turn: 10 * geom.Degree}
-				_, ok, err := look.NewFinder(table.r.table(), &look.Library{Looks: []*look.Look{l}}, calibration.Uncertainty{}).Near(table.frame, hint)
+				s, ok, err := look.NewFinder(table.r.table(), &look.Library{Looks: []*look.Look{l}}, calibration.Uncertainty{}).Near(table.frame, hint)
 				var turned *look.TurnedError
 				refused = errors.As(err, &turned)
 				require.True(t, err == nil || refused, err)
-				return ok || refused, refused
+				return ok || refused, refused, s.TurnDoubt()
 			}
 			lies := geom.Angle(math.Round(table.extra[i].Stock.Turn/90)) * 90 * geom.Degree
-			found, refused := near(own, lies)
-			switch {
-			case !found:
-			case math.Abs(math.Sin(float64(lies))) > 0.5:
+			found, refused, doubted := near(own, lies)
+			aside := func(refused, doubted bool) {
 				n.turned++
 				if refused {
 					n.turnedRefused++
+				} else if !doubted {
+					n.turnedStated++
+					t.Logf("%s: the card of %s lies a quarter turn off, which nothing says", table.name, w.id)
 				}
+			}
+			switch {
+			case !found:
+			case math.Abs(math.Sin(float64(lies))) > 0.5:
+				aside(refused, doubted)
 			default:
 				n.bases++
 				if refused {
 					n.refused++
 					t.Logf("%s: the card of %s lies the right way, and is refused", table.name, w.id)
+				} else if doubted {
+					n.doubted++
 				}
 			}
 			for quarters := 1; quarters < 4 && lies == 0; quarters += 2 {
-				if found, refused := near(own.Turned(quarters), -geom.Angle(quarters)*90*geom.Degree); found {
-					n.turned++
-					if refused {
-						n.turnedRefused++
-					}
+				if found, refused, doubted := near(own.Turned(quarters), -geom.Angle(quarters)*90*geom.Degree); found {
+					aside(refused, doubted)
 				}
 			}
 		}
@@ -549,6 +555,8 @@ func TestCardsTurnedInTheirBases(t *testing.T) {
 	for size, n := range sum {
 		t.Logf("%s: %+v", size, *n)
 		assert.Zero(t, n.refused, "%s: refused, though the cards lie the right way", size)
+		assert.Zero(t, n.turnedStated, "%s: a quarter turn off, found, and not doubted", size)
+		assertShare(t, n.bases-n.doubted, n.bases, 0.85, "%s: not doubted of those that lie the right way", size)
 		assertShare(t, n.turnedRefused, n.turned, 0.75, "%s: refused of those that lie a quarter turn off", size)
 	}
 }

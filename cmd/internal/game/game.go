@@ -370,6 +370,7 @@ type Seen struct {
 	Tracks  []vision.Track // of Located's ships, in the same order
 	Result  engine.Result  // of the standing ships
 	Cameras []live.Camera
+	Turned  []string // which bases' cards lie a quarter turn off, in sentences
 }
 
 // Forget drops what was seen through a registration that no longer holds.

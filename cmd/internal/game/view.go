@@ -24,7 +24,7 @@ func (g *Game) view(now time.Time) live.State {
 		Hold: shown.hold, Released: g.releasedViews(), Ruling: g.ruling, RulingsTrouble: g.rulingsTrouble,
 		ObstaclesWatched: shown.Located.Obstacles != nil && shown.Located.Obstacles.Unseen == "",
 		Sigmas:           g.o.Rules.Sigmas, Match: g.matchLine(), Play: g.play, Policy: g.policy, Result: shown.Result,
-		Light: g.seen.Light, Cameras: slices.Clone(g.seen.Cameras), PanelName: g.o.PanelName(), LampLabels: g.o.Labels,
+		Light: g.seen.Light, Cameras: slices.Clone(g.seen.Cameras), Turned: g.seen.Turned, PanelName: g.o.PanelName(), LampLabels: g.o.Labels,
 	}
 	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing located yet: an empty mat
 		mat := g.seen.Mat

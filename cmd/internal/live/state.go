@@ -34,6 +34,7 @@ type State struct {
 	Region  image.Rectangle // the part of the picture to show; empty: all of it
 	Located vision.Located
 	Tracks  []vision.Track // of Located's ships, in the same order; none: they are not tracked
+	Turned  []string       // which bases' cards lie a quarter turn off in them, in sentences
 
 	ObstaclesWatched bool
 	Held             bool       // picture and answers are held, not live

@@ -38,6 +38,8 @@ type keptShip struct {
 	kept.Place
 	// Quarters says that the heading may be off by quarter turns.
 	Quarters bool `json:"quarters,omitempty"`
+	// TurnDoubt says that its card may lie a quarter turn off in its base.
+	TurnDoubt bool `json:"turn_doubt,omitempty"`
 }
 
 // OpenMemory reads a file. If the file is missing or too old, the memory is empty. If the file is invalid, OpenMemory returns an error and
@@ -62,7 +64,7 @@ func (f *keptFile) ships() (out []engine.Ship) {
 	for _, k := range f.Ships {
 		base, _ := engine.ParseBase(k.Base)
 		out = append(out, engine.Ship{ID: k.ID, Player: player(k.ID), Base: base, Seen: k.Seen, Look: k.Look, Quarters: k.Quarters,
-			Pose: k.Pose()})
+			TurnDoubt: k.TurnDoubt, Pose: k.Pose()})
 	}
 	return out
 }
@@ -71,7 +73,7 @@ func (f *keptFile) ships() (out []engine.Ship) {
 func fileOf(now time.Time, ships []engine.Ship) any {
 	f := keptFile{kept.Header{Version: keptVersion, At: now}, []keptShip{}}
 	for _, s := range ships[:min(len(ships), keptShips)] {
-		f.Ships = append(f.Ships, keptShip{s.ID, s.Base.String(), s.Seen, s.Look, kept.PlaceOf(s.Pose), s.Quarters})
+		f.Ships = append(f.Ships, keptShip{s.ID, s.Base.String(), s.Seen, s.Look, kept.PlaceOf(s.Pose), s.Quarters, s.TurnDoubt})
 	}
 	return f
 }
@@ -123,7 +125,7 @@ func (m *Memory) keep(stood map[string]engine.Ship) {
 // sameShips reports whether the same ships stand where they stood.
 func sameShips(now, before []engine.Ship) bool {
 	return slices.EqualFunc(now, before, func(a, b engine.Ship) bool {
-		return a.ID == b.ID && a.Look == b.Look && a.Seen == b.Seen && a.Quarters == b.Quarters &&
+		return a.ID == b.ID && a.Look == b.Look && a.Seen == b.Seen && a.Quarters == b.Quarters && a.TurnDoubt == b.TurnDoubt &&
 			a.Pose.Distance(b.Pose.Point) < 0.05 &&
 			a.Pose.Heading.Distance(b.Pose.Heading).Degrees() < 0.05
 	})

@@ -26,7 +26,8 @@ func TestNamesAreKeptForADay(t *testing.T) {
 	require.NoError(t, m.Write(now))
 	assert.NoFileExists(t, path, "nothing was named yet")
 	ships := []engine.Ship{
-		{ID: "A2", Player: 1, Base: engine.Small, Seen: "look", Look: "A1", Pose: geom.Pose{Point: geom.Point{X: 200.5, Y: 310}, Heading: 1}},
+		{ID: "A2", Player: 1, Base: engine.Small, Seen: "look", Look: "A1", TurnDoubt: true,
+			Pose: geom.Pose{Point: geom.Point{X: 200.5, Y: 310}, Heading: 1}},
 		{ID: "B10", Player: 2, Base: engine.Large, Seen: "edges", Quarters: true, Pose: geom.Pose{Point: geom.Point{X: 4, Y: 5}, Heading: 2}},
 	}
 	m.keep(map[string]engine.Ship{"B10": ships[1], "A2": ships[0]})

@@ -79,6 +79,6 @@ func (e *EdgeSearch) relabel(k *vision.Track, id string) {
 	if err != nil || !ok {
 		return // a later search finds it
 	}
-	ship.Quarters = k.Ship.Quarters
+	ship.Quarters, ship.TurnDoubt = k.Ship.Quarters, ship.TurnDoubt && k.Ship.TurnDoubt
 	e.Located.Scene.Ships, e.Located.Ships = append(e.Located.Scene.Ships, ship), append(e.Located.Ships, view)
 }

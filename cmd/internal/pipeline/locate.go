@@ -106,7 +106,8 @@ type EdgeSearch struct {
 	away   []engine.Ship  // ships that may be in someone's hand
 	swaps  *swaps         // nil: exchanged ships are not tracked
 
-	turned []*look.TurnedError // the bases whose cards lie a quarter turn off, as far as they were seen
+	turned   []*look.TurnedError // the bases whose cards lie a quarter turn off, as far as they were seen
+	searched bool                // the whole table was searched for them
 }
 
 // edgeSearch returns the search in a picture whose codes were read.
@@ -326,7 +327,7 @@ func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, 
 	}
 	ship := vision.EdgeShip(like.ID, like.Player, like.Base, s, false)
 	ship.Arcs, ship.Turret, ship.Look = like.Arcs, like.Turret, like.Look
-	ship.LookDoubt = like.LookDoubt
+	ship.LookDoubt, ship.TurnDoubt = like.LookDoubt, like.TurnDoubt
 	if e.Widen == nil || unnamed.Base != engine.BaseUnknown { // an unnamed base was widened already
 		return ship, s, nil
 	}

@@ -241,7 +241,7 @@ func (p *Pipeline) install(t calibration.Table) error {
 // drop discards what was seen through a registration that no longer holds.
 func (p *Pipeline) drop() {
 	p.track.reset()
-	p.own = nil
+	p.own, p.reported.turned = nil, nil
 	p.stock.names.Lose()
 	p.stock.swaps = swaps{}
 	p.locate.problem, p.measure.problem = "", ""
@@ -283,6 +283,7 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	p.notes = append(p.notes, p.reported.newDuplicates(located.Duplicates, p.o.Now())...)
 	p.notes = append(p.notes, p.reported.newTokens(&located, p.o.Now())...)
 	p.notes = append(p.notes, p.reported.newTurned(edges.turned, p.o.Now())...)
+	p.reported.turnedBack(edges.turned, edges.searched, tracked.Tracks)
 	p.publishMeasured(f, now, fused, rules)
 }
 
@@ -370,14 +371,14 @@ func (p *Pipeline) note(text string) { p.notes = append(p.notes, text) }
 
 // publish passes the state of the stages to the game.
 func (p *Pipeline) publish(change func(*game.Seen)) {
-	health, dropped, notes := p.health(), p.dropped, p.notes
+	health, dropped, notes, turned := p.health(), p.dropped, p.notes, p.reported.turnedNow()
 	p.dropped, p.notes = false, nil
 	p.o.Game.Update(func(s *game.Seen) {
 		if dropped {
 			s.Forget()
 		}
 		s.Health, s.Register, s.Region, s.Mat = health, p.registration.View(), p.registration.Region(), p.registration.Layout()
-		s.Light = p.light.view
+		s.Light, s.Turned = p.light.view, turned
 		change(s)
 	}, notes...)
 }

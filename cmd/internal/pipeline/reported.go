@@ -105,13 +105,15 @@ func (r *reported) newDuplicates(twins []vision.DuplicateID, now time.Time) (not
 	return notes
 }
 
-// shownTurned is a base whose card lies a quarter turn off, and when a picture last showed it.
+// shownTurned is a base whose card lies a quarter turn off, when a picture last showed it, and whether a later one showed that it does so
+// no more.
 type shownTurned struct {
 	*look.TurnedError
-	last time.Time
+	last  time.Time
+	right bool
 }
 
-// A base whose card lies a quarter turn off is noted again if it was not seen for turnedAgain, or stands turnedMoved elsewhere.
+// A base whose card lies a quarter turn off is noted again if it lay right or was away for turnedAgain, or stands turnedMoved elsewhere.
 const (
 	turnedAgain = time.Minute
 	turnedMoved = 20 * geom.Millimeter
@@ -121,16 +123,39 @@ const (
 func (r *reported) newTurned(turned []*look.TurnedError, now time.Time) (notes []string) {
 	for _, wrong := range turned {
 		i := slices.IndexFunc(r.turned, func(o shownTurned) bool { return o.Card == wrong.Card && o.At.Distance(wrong.At) < turnedMoved })
-		if i < 0 || now.Sub(r.turned[i].last) > turnedAgain {
+		if i < 0 || r.turned[i].right && now.Sub(r.turned[i].last) > turnedAgain {
 			notes = append(notes, wrong.Error()+".")
 		}
 		if i < 0 {
 			i, r.turned = len(r.turned), append(r.turned, shownTurned{})
 		}
-		r.turned[i] = shownTurned{wrong, now}
+		r.turned[i] = shownTurned{wrong, now, false}
 	}
-	r.turned = slices.DeleteFunc(r.turned, func(o shownTurned) bool { return now.Sub(o.last) > turnedAgain })
+	r.turned = slices.DeleteFunc(r.turned, func(o shownTurned) bool { return o.right && now.Sub(o.last) > turnedAgain })
 	return notes
+}
+
+// turnedBack notices which bases lie right again or are gone: where a ship stands now, or a search of the whole table found none that is
+// turned. found are the turned ones of this picture.
+func (r *reported) turnedBack(found []*look.TurnedError, searched bool, tracks []vision.Track) {
+	for i := range r.turned {
+		o := &r.turned[i]
+		is := func(w *look.TurnedError) bool { return w.Card == o.Card && w.At.Distance(o.At) < turnedMoved }
+		stands := func(k vision.Track) bool { return k.State.InSight() && k.Ship.Pose.Distance(o.At) < turnedMoved }
+		if !slices.ContainsFunc(found, is) && (searched || slices.ContainsFunc(tracks, stands)) {
+			o.right = true
+		}
+	}
+}
+
+// turnedNow says which bases lie turned, as far as is known.
+func (r *reported) turnedNow() (texts []string) {
+	for _, o := range r.turned {
+		if !o.right {
+			texts = append(texts, o.Error()+".")
+		}
+	}
+	return texts
 }
 
 // newConflicts returns the notes on what the cameras disagree about.

@@ -95,7 +95,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		return named
 	}
 	if current {
-		e.turned = append(e.turned, l.Turned()...)
+		e.turned, e.searched = append(e.turned, l.Turned()...), true
 	}
 	var bases []naming.Base
 	var views []vision.ShipView
@@ -181,6 +181,7 @@ func (s *Stock) resolve(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		hint := look.Hint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Look: k.Ship.Look}
 		ship, view, ok, err := e.byLook(engine.Ship{ID: left[0], Base: k.Ship.Base}, hint)
 		if err == nil && ok {
+			ship.TurnDoubt = ship.TurnDoubt && k.Ship.TurnDoubt
 			s.add(e, ship, view)
 			named = append(named, k.Ship.ID, ship.ID)
 		}

@@ -123,8 +123,8 @@ func (s *stockTable) carry(t *testing.T, i int, maneuver string) {
 	s.bases[i].Pose = r.Full
 }
 
-// A base whose card lies a quarter turn off is no ship, by its edges neither, and players are told which one it is: once, and again when
-// it lay right or away for a minute, or somewhere else.
+// A base whose card lies a quarter turn off is no ship, by its edges neither, and players are told which one it is: as long as it is so,
+// and in a note once, and again when it lay right or away for a minute, or somewhere else.
 func TestACardThatLiesTurnedIsReported(t *testing.T) {
 	s := newStockTable(at("A1", 200, 200, "A1"))
 	notes := func(tracks ...vision.Track) []string {
@@ -136,7 +136,9 @@ func TestACardThatLiesTurnedIsReported(t *testing.T) {
 				return []string{k.Ship.ID + " is followed"}
 			}
 		}
-		return s.w.reported.newTurned(e.turned, s.w.o.Now())
+		notes := s.w.reported.newTurned(e.turned, s.w.o.Now())
+		s.w.reported.turnedBack(e.turned, e.searched, tracks)
+		return notes
 	}
 	now := s.w.o.Now()
 	s.w.o.Now = func() time.Time { return now }
@@ -150,14 +152,33 @@ func TestACardThatLiesTurnedIsReported(t *testing.T) {
 		"put it in the right way round.", said[0])
 	s.found = []look.Sight{}
 	assert.Empty(t, notes(), "it was said")
+	assert.Equal(t, said, s.w.reported.turnedNow(), "it still lies so")
+	now = now.Add(turnedAgain + time.Second)
+	assert.Empty(t, notes(), "nothing was searched")
+	assert.Equal(t, said, s.w.reported.turnedNow(), "it lies so for a minute")
 	s.found, s.past = []look.Sight{}, true
 	s.wrong[0] = turned(400)
 	assert.Empty(t, notes(), "the picture shows something else now")
+	assert.Equal(t, said, s.w.reported.turnedNow(), "nothing is known of that picture")
 	s.found, s.past = []look.Sight{}, false
 	assert.Len(t, notes(), 1, "it lies elsewhere")
+	assert.Len(t, s.w.reported.turnedNow(), 1)
+	assert.Contains(t, s.w.reported.turnedNow()[0], "(400, 200)")
+	s.wrong, s.found = nil, []look.Sight{}
+	assert.Empty(t, notes())
+	assert.Empty(t, s.w.reported.turnedNow(), "the search did not find it any more")
+	s.wrong, s.found = []*look.TurnedError{turned(400)}, []look.Sight{}
+	assert.Empty(t, notes(), "it was said less than a minute ago")
+	assert.Len(t, s.w.reported.turnedNow(), 1)
+	s.wrong, s.found = nil, []look.Sight{}
+	notes()
 	now = now.Add(turnedAgain + time.Second)
-	s.found = []look.Sight{}
+	s.wrong, s.found = []*look.TurnedError{turned(400)}, []look.Sight{}
 	assert.Len(t, notes(), 1, "that was long ago")
+	stands := vision.Track{Ship: engine.Ship{ID: "A2", Pose: geom.Pose{Point: geom.Point{X: 401, Y: 199}}}, State: vision.Still}
+	s.w.reported.turnedBack(nil, false, []vision.Track{stands})
+	assert.Empty(t, s.w.reported.turnedNow(), "a ship stands there")
+	now = now.Add(turnedAgain + time.Second)
 
 	s.wrong, s.edgyLocator.seen, s.at = nil, true, s.bases[0].Pose
 	ship := engine.Ship{ID: "A1", Base: engine.Small, Pose: s.bases[0].Pose, Look: "A1", Seen: "look"}

@@ -44,3 +44,28 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	assert.Equal(t, 2, read)
 	assert.Contains(t, text, "93 %")
 }
+
+// What is to be known as long as it is so stands on the page until it is so no more; a note that says the same is not shown beside it.
+func TestWarningsStandAsLongAsTheyAreSo(t *testing.T) {
+	f := newFakeTable(t)
+	server := steady(t, f)
+	ctx := browsertest.New(t, time.Minute)
+	const turned = "B1 at (200, 200) mm does not count: its card seems turned."
+	f.change(func(state *live.State) {
+		state.Turned = []string{turned}
+		state.Notes = []live.Note{{At: state.At, Text: turned}, {At: state.At, Text: "B2 moved."}}
+	})
+	var note string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Navigate(server.URL),
+		browsertest.Poll(`document.querySelector("#warnings li")?.textContent === "`+turned+`" && document.querySelector("#warnings").checkVisibility()`, nil),
+		chromedp.Evaluate(`document.querySelector("#note-text").textContent`, &note),
+	))
+	assert.Equal(t, "B2 moved.", note)
+	f.change(func(state *live.State) { state.At = state.At.Add(time.Hour) })
+	require.NoError(t, chromedp.Run(ctx,
+		browsertest.Poll(`document.querySelector("#note").hidden && document.querySelector("#warnings").checkVisibility()`, nil),
+	))
+	f.change(func(state *live.State) { state.Turned = nil })
+	require.NoError(t, chromedp.Run(ctx, browsertest.Poll(`!document.querySelector("#warnings").checkVisibility()`, nil)))
+}

@@ -23,6 +23,7 @@ type stateJSON struct {
 	Sigmas      float64         `json:"sigmas"`
 	Health      healthJSON      `json:"health"`
 	Notes       []noteJSON      `json:"notes"`
+	Warnings    []string        `json:"warnings"` // what is to be known as long as it is so, in sentences
 	Camera      cameraJSON      `json:"camera"`
 	Calibration calibrationJSON `json:"calibration"`
 	Picture     *pictureJSON    `json:"picture"`
@@ -232,7 +233,7 @@ func stateOf(state *live.State) stateJSON {
 	s := stateJSON{
 		Version: 1, Seq: state.Seq, AtMS: state.At.UnixMilli(),
 		Rules: state.Located.Scene.Rules.String(), Sigmas: state.Sigmas,
-		Health: healthJSON(state.Health), Notes: []noteJSON{},
+		Health: healthJSON(state.Health), Notes: []noteJSON{}, Warnings: append([]string{}, state.Warnings()...),
 		Camera: cameraJSON{
 			Source: state.Source, Simulated: strings.HasPrefix(state.Source, "sim:"),
 			FPS: round(state.Figures.FPS), Frames: state.Figures.Frames, Dropped: state.Figures.Dropped,

@@ -7,7 +7,7 @@ import { ask, remembered } from "./ask.js";
 import { startKeys } from "./keys.js";
 import { leave } from "./leave.js";
 import { speaking, speakState, startSpeaking } from "./speak.js";
-import { ready } from "./texts.js";
+import { ready, say } from "./texts.js";
 import { chooseTarget, showChoice, startChoosing } from "./choose.js";
 import { showTable } from "./table.js";
 import { showCamera } from "./camera.js";
@@ -64,9 +64,26 @@ function showHealth() {
 
 const noteSeconds = 20;
 
-// showNote shows the newest note for a while, and says for how long.
+// showWarnings shows what is to be known as long as it is so.
+function showWarnings() {
+  const list = byId("warnings");
+  const texts = state.warnings;
+  list.hidden = texts.length === 0;
+  const key = JSON.stringify(texts);
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  list.replaceChildren(
+    ...texts.map((text) => {
+      const item = document.createElement("li");
+      item.textContent = say(text);
+      return item;
+    }),
+  );
+}
+
+// showNote shows the newest note that is no lasting warning for a while, and says for how long.
 function showNote() {
-  const note = state.notes[0];
+  const note = state.notes.find((n) => !state.warnings.includes(n.text));
   const left = note ? noteSeconds - (state.at_unix_ms - note.at_unix_ms) / 1000 : 0;
   byId("note").hidden = !(left > 0);
   if (!(left > 0)) return;
@@ -116,6 +133,7 @@ function show() {
   showHeld(state);
   showAsked();
   showRuling(state);
+  showWarnings();
   showNote();
 }
 
