@@ -432,3 +432,78 @@ func TestAnObstacleDeepOnEveryLineIsDecided(t *testing.T) {
 	}
 	assert.Equal(t, "must", enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 }
+
+// Two ships face each other, exactly known or not, and a rock between them is known to 0.2 mm. Where
+// its shadow leaves a line clear by more than that and covers another, the attacker chooses; where it
+// covers all of them by more, there is no choice.
+func TestAnUncertainRockBetweenParallelSidesIsDecided(t *testing.T) {
+	for _, cov := range []geom.Cov3{{}, {0: 1e-6, 4: 1e-6}} {
+		for left := -40.0; left < 30; left += 0.3 {
+			for _, wide := range []float64{1.5, 12, 41.5} {
+				s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 180; rock square 0 0 0 1")
+				s.Obstacles[0].Outline = []geom.Point{{X: left, Y: 90}, {X: left + wide, Y: 90}, {X: left + wide, Y: 110}, {X: left, Y: 110}}
+				s.Obstacles[0].Sigma = 0.2
+				s.Ships[0].Covariance, s.Ships[1].Covariance = cov, cov
+				wantShadow(t, &s, left, left+wide)
+			}
+		}
+	}
+}
+
+// Rocks on either side leave a slit for the line, which lies between two lines that are a step apart.
+func TestASlitBetweenRocksIsFound(t *testing.T) {
+	for at := -18.0; at < 18; at += 0.37 {
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 180; left square 0 0 0 1; right square 0 0 0 1")
+		for i, x := range []float64{at - 50.8, at + 0.8} {
+			s.Obstacles[i].Outline = []geom.Point{{X: x, Y: 90}, {X: x + 50, Y: 90}, {X: x + 50, Y: 110}, {X: x, Y: 110}}
+			s.Obstacles[i].Sigma = 0.2
+		}
+		o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+		require.Equal(t, "may", o.Verdict, "a slit at %v", at)
+		require.InDelta(t, 0.8, float64(o.Margin), 0.01)
+	}
+}
+
+// wantShadow checks the verdict on the lines from x = -20 to 20 past a rock of 0.2 mm that covers
+// those from x0 to x1.
+func wantShadow(t *testing.T, s *engine.Scene, x0, x1 float64) {
+	const sure, near = 0.6, 0.02
+	covers := math.Min(-20-x0, x1-20)                                           // all lines, by this much
+	misses := math.Max(x0-20, -20-x1)                                           // all lines
+	clear, at := math.Max(x0+20, 20-x1), math.Min(20, math.Max(-20, (x0+x1)/2)) // the clearest line; the deepest one
+	depth := math.Min(at-x0, x1-at)
+	want := "too_close"
+	switch {
+	case covers > sure:
+		want = "must"
+	case misses > sure:
+		want = "never"
+	case clear > sure && depth > sure:
+		want = "may"
+	}
+	for _, d := range []float64{covers, misses, clear, depth} {
+		if math.Abs(d-sure) < near {
+			return // by rounding, or by what the ships add
+		}
+	}
+	o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, s, 3), engine.ArcFront).Attack.Obstruction
+	require.Equal(t, want, o.Verdict, "a rock from %v to %v", x0, x1)
+}
+
+// How well a rock far away is known does not matter to what is near.
+func TestAnUncertainRockFarAwayChangesNothing(t *testing.T) {
+	for _, text := range []string{
+		"2.5; A small 0 0 0; B small 0 200 180; rock square 25 100 0 20",
+		"2.5; A small 0 0 0; B small 0 200 180; rock square 30 100 0 20", // grazed
+		"2.5; A small 0 0 0; B small 0 200 45; rock square 10 100 0 20",  // grazed by a single line
+	} {
+		s := enginetest.Scene(t, text)
+		before := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+		far := s.Obstacles[0]
+		far.ID, far.Pose.X, far.Sigma = "far", 5000, 0.5
+		s.Obstacles = append(s.Obstacles, far)
+		after := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+		assert.Equal(t, before.Verdict, after.Verdict, text)
+		assert.Equal(t, before.By, after.By, text)
+	}
+}

@@ -275,6 +275,25 @@ func TestTheMarginOfAMeasuredLineIsThatOfAnExactOne(t *testing.T) {
 	require.Greater(t, asked, 100)
 }
 
+// A thin wall just in front of the target, known to half a millimetre, may as well stand just
+// behind the end of the line: the end that is nearer decides, not the one with more room.
+func TestAWallNearTheLinesEndIsNoDeeperThanTheEndIsNear(t *testing.T) {
+	for arc, ships := range map[engine.Arc]string{
+		engine.ArcFullFront: "A small 0 0 45; B small 200 0 45",
+		engine.ArcFullRear:  "B small 0 0 45; A small 200 0 45",
+	} {
+		s := enginetest.Scene(t, "2.5; "+ships+"; r square 0 0 0 1")
+		corner := 200 - 20*math.Sqrt2
+		s.Obstacles[0].Outline = []geom.Point{
+			{X: corner - 0.35, Y: -30}, {X: corner - 0.05, Y: -30}, {X: corner - 0.05, Y: 30}, {X: corner - 0.35, Y: 30},
+		}
+		s.Obstacles[0].Sigma = 0.5
+		o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), arc).Attack.Obstruction
+		assert.Equal(t, "too_close", o.Verdict, arc)
+		assert.LessOrEqual(t, float64(o.Margin), 0.5)
+	}
+}
+
 func TestAConcaveRockObstructsOnlyWhereItStands(t *testing.T) {
 	// A C-shaped rock whose opening lets one part of the band through.
 	//

@@ -122,7 +122,7 @@ func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
 	case len(possible) == 1:
 		v = m.lineObstruction(possible[0])
 	default:
-		v = m.familyObstruction(possible, choice, d.Even)
+		v = m.familyObstruction(possible, choice)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
 	v.Sigma = v.sigma(m.k)
@@ -139,14 +139,17 @@ func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
 }
 
 // linesOf returns the lines that the rules permit for a distance, and those from which the attacker
-// may surely choose.
+// may surely choose: on an exact table, all that are permitted.
 func (m *pairMeasure) linesOf(d *uncertain.ClosestPair) (permitted, choice lineFamily) {
 	permitted = lineFamily{d.Lines[0], d.Lines[0]}
 	if d.Band {
 		permitted.b = d.Lines[1]
 	}
-	if d.Even {
+	switch {
+	case d.Even:
 		choice = lineFamily{d.Choice[0], d.Choice[1]}
+	case d.Band && m.Exact:
+		choice = permitted
 	}
 	return permitted, choice
 }
@@ -235,6 +238,14 @@ func (m *pairMeasure) exactObstruction(b lineFamily) ObstructionVerdict {
 		v.Margin = geom.Length(min(-l.least(deepestPassage), -l.least(widestGap)))
 	}
 	return v
+}
+
+// enters reports whether a line of a family passes the inside of an outline, where both are exact.
+func (m *pairMeasure) enters(b lineFamily, r *obstacleOutline) bool {
+	l := &m.search
+	*l = lineSearch{family: b, near: append(l.near[:0], r), on: append(l.on[:0], false), ts: l.ts[:0], fs: l.fs[:0]}
+	l.ts = b.changes(l.ts, l.near)
+	return slices.ContainsFunc(l.ts, func(t float64) bool { return l.depth(t) > 0 })
 }
 
 // lineSearch examines the lines of a family against the outlines near it.
@@ -414,7 +425,6 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...lineError) (list []ne
 // lineObstruction decides about a single line: never when it surely keeps clear of
 // every obstacle, must when it surely passes through one.
 func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
-	exact := m.Exact && m.outlinesExact
 	w := m.lineErrorOf(l)
 	p := w.p
 	closest, deepest := farthestOff(m.k*w.sigma()), passage{}
@@ -434,7 +444,7 @@ func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
 			deepest = passage{deep, r.slack}
 		}
 		must = must || deep > r.limit
-		if clear <= r.limit && (deep > geom.Tie || !exact) {
+		if clear <= r.limit && (deep > geom.Tie || r.slack > 0) {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}
@@ -471,7 +481,7 @@ func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerd
 // see which line between them is the shortest, the attacker chooses among them (G33), and
 // the verdict is may when one of them is surely clear and another surely obstructed. Where
 // players could see it and only the measurement cannot, it is too close to call.
-func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, even bool) ObstructionVerdict {
+func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily) ObstructionVerdict {
 	m.sideBySide(lines)
 	m.lineErrors = m.lineErrors[:0]
 	sigma, width := 0.0, 0.0
@@ -482,6 +492,7 @@ func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, ev
 	}
 	m.corridor.set(m.sorted...)
 	closest, loosest := farthestOff(m.k*sigma), 0.0
+	choose := choice != lineFamily{}
 	first := len(m.mem.ids)
 	all, far := m.outlinesNear(width, m.lineErrors...)
 	near := all[:0]
@@ -493,7 +504,7 @@ func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, ev
 		if p.by < closest.by {
 			closest = p
 		}
-		if p.by > max(geom.Tie, p.slack) {
+		if p.by > max(geom.Tie, p.slack) || p.slack == 0 && choose && !m.enters(choice, r.obstacleOutline) {
 			continue
 		}
 		m.mem.ids = append(m.mem.ids, r.id)
@@ -506,8 +517,8 @@ func (m *pairMeasure) familyObstruction(lines []geom.Line, choice lineFamily, ev
 	if deep := m.obstructed(near); deep > 0 {
 		return verdictOf(by, true, closest, passage{deep, loosest})
 	}
-	if even {
-		if w := walk(choice, near); w.deepest > 0 && w.widest > 0 {
+	if choose {
+		if w := m.walk(choice, near); w.deepest > 0 && w.widest > 0 {
 			return ObstructionVerdict{Verdict: "may", By: by, Margin: geom.Length(min(w.deepest, w.widest)), slack: loosest}
 		}
 	}
@@ -599,10 +610,14 @@ type walked struct {
 }
 
 // walk examines lines of a family side by side.
-func walk(b lineFamily, near []nearOutline) (w walked) {
-	steps := b.steps()
+func (m *pairMeasure) walk(b lineFamily, near []nearOutline) (w walked) {
+	steps, ts := b.steps(), m.search.ts[:0]
 	for n := range steps + 1 {
-		p := trackOf(b.step(n, steps))
+		ts = append(ts, step(n, steps))
+	}
+	m.search.ts = b.middles(ts, near)
+	for _, t := range m.search.ts {
+		p := trackOf(b.at(t))
 		clear, free := math.Inf(1), true
 		for i := range near {
 			r := &near[i]
@@ -619,31 +634,72 @@ func walk(b lineFamily, near []nearOutline) (w walked) {
 	return w
 }
 
-// sureDepth returns the depth by which every line of a family surely passes through outlines:
-// 0 when one may not, and least when it is at least that. A line between two examined ones is
-// within half their distance of one of them, and so is its depth.
-func sureDepth(b lineFamily, near []nearOutline, least float64) float64 {
-	steps := b.steps()
-	between := uncertain.Apart(b.a, b.b) / float64(steps) / 2
-	for n := 0; n <= steps && least > 0; n++ {
-		p := trackOf(b.step(n, steps))
-		sure := 0.0
-		for i := range near {
-			r := &near[i]
-			enough := r.limit + between
-			if r.Core-p.far(r.Centre) > max(enough, least+between)+geom.Tie {
-				sure = least // or more
-				break
-			}
-			if d := r.deeper(&p, enough, sure+between); d > enough && d-between > sure {
-				sure = d - between
-				near[0], near[i] = near[i], near[0] // the next line is mostly deepest in the same outline
-			}
-			if sure >= least {
-				break
+// middles appends the places of the lines that pass midway between two outlines, or midway
+// through one: a narrow gap or a small outline may lie between two steps.
+func (m lineFamily) middles(ts []float64, near []nearOutline) []float64 {
+	p := trackOf(m.a)
+	width := p.u.Cross(m.b[0].Sub(m.a[0]))
+	if math.Abs(width) < geom.Tie {
+		return ts
+	}
+	add := func(t float64) {
+		if t > 0 && t < 1 {
+			ts = append(ts, t)
+		}
+	}
+	for i := range near {
+		e := p.spread(near[i].Hull)
+		last, next := max(e.left/width, e.right/width), math.Inf(1)
+		add((e.left + e.right) / 2 / width)
+		for j := range near {
+			o := p.spread(near[j].Hull)
+			if first := min(o.left/width, o.right/width); first > last {
+				next = min(next, first)
 			}
 		}
-		least = min(least, sure)
+		add((last + next) / 2)
+	}
+	return ts
+}
+
+// sureDepth returns the depth by which every line of a family surely passes through outlines:
+// 0 when one may not, and least when it is at least that.
+func sureDepth(b lineFamily, near []nearOutline, least float64) float64 {
+	steps := b.steps()
+	part := 0.5 / float64(steps)
+	for n := 0; n <= steps && least > 0; n++ {
+		t := step(n, steps)
+		least = b.sureAround(max(0, t-part), t, min(1, t+part), near, least)
+	}
+	return least
+}
+
+// sureAround does what sureDepth does, for the lines from t0 to t1. It examines the one at t, from
+// which the others, and so their depths, differ by no more than they are apart. Where that is too
+// much, it examines them in two halves.
+func (m lineFamily) sureAround(t0, t, t1 float64, near []nearOutline, least float64) float64 {
+	const finest = 0.05 // mm
+	p, apart := trackOf(m.at(t)), max(t-t0, t1-t)*uncertain.Apart(m.a, m.b)
+	sure := 0.0
+	for i := range near {
+		r := &near[i]
+		enough := r.limit + apart
+		if r.Core-p.far(r.Centre) > max(enough, least+apart)+geom.Tie {
+			return least // or more
+		}
+		if d := r.deeper(&p, enough, sure+apart); d > enough && d-apart > sure {
+			sure = d - apart
+			near[0], near[i] = near[i], near[0] // the next line is mostly deepest in the same outline
+		}
+		if sure >= least {
+			return least
+		}
+	}
+	if sure > 0 || apart < finest || !slices.ContainsFunc(near, func(r nearOutline) bool { return r.deeper(&p, r.limit, 0) > r.limit }) {
+		return sure
+	}
+	if least = m.sureAround(t0, (t0+t)/2, t, near, least); least > 0 {
+		least = m.sureAround(t, (t+t1)/2, t1, near, least)
 	}
 	return least
 }
@@ -651,14 +707,14 @@ func sureDepth(b lineFamily, near []nearOutline, least float64) float64 {
 // steps returns into how many parts to divide a family for examining the lines between them.
 func (m lineFamily) steps() int { return int(max(1, min(16, math.Ceil(2*uncertain.Apart(m.a, m.b))))) }
 
-// step returns the n-th of these lines, counted from both ends inward: a clear line is mostly
-// near an end.
-func (m lineFamily) step(n, steps int) geom.Line {
+// step returns the n-th of so many steps from 0 to 1, counted from both ends inward: a clear
+// line is mostly near an end.
+func step(n, steps int) float64 {
 	t := float64(n/2) / float64(steps)
 	if n%2 == 1 {
 		t = 1 - t
 	}
-	return m.at(t)
+	return t
 }
 
 // lineError is the uncertainty of a measuring line's place on the table.

@@ -112,7 +112,7 @@ func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 	if shift <= 0 {
 		return -shift, 0
 	}
-	return 0, r.between(p, shift, room, enough)
+	return 0, r.between(p, &e, shift, enough)
 }
 
 // deeper returns how deep a line passes through an outline, as pass does, where that exceeds both
@@ -123,8 +123,8 @@ func (r *obstacleOutline) deeper(p *track, enough, known float64) float64 {
 	if shift <= max(enough, known)-geom.Tie { // no point of the line is deeper
 		return 0
 	}
-	if room := min(e.begin, p.length-e.end); room >= 0 {
-		return r.between(p, shift, room, enough)
+	if min(e.begin, p.length-e.end) >= 0 {
+		return r.between(p, &e, shift, enough)
 	}
 	if shift = min(shift, e.along(p)); shift <= max(enough, known)-geom.Tie {
 		return 0
@@ -132,16 +132,16 @@ func (r *obstacleOutline) deeper(p *track, enough, known float64) float64 {
 	return r.depth(p, shift, enough)
 }
 
-// between returns how deep a line passes through an outline that lies between its ends, with
-// room to spare at both, and reaches across the line by shift.
-func (r *obstacleOutline) between(p *track, shift, room, enough float64) float64 {
+// between returns how deep a line passes through an outline that lies between its ends and
+// reaches across the line by shift.
+func (r *obstacleOutline) between(p *track, e *spread, shift, enough float64) float64 {
+	room := min(e.begin, p.length-e.end)
 	if shift <= room {
 		return shift
 	}
-	for _, end := range p.line {
-		d := end.Sub(r.Centre)
-		room = max(room, math.Sqrt(d.Dot(d))-r.Radius)
-	}
+	// The nearer end decides, by its room along the line or by its distance.
+	begin, end := p.line[0].Sub(r.Centre), p.line[1].Sub(r.Centre)
+	room = min(max(e.begin, math.Sqrt(begin.Dot(begin))-r.Radius), max(p.length-e.end, math.Sqrt(end.Dot(end))-r.Radius))
 	if shift <= room {
 		return shift
 	}
