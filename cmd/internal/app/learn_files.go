@@ -18,6 +18,8 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regularfile"
+	"sightline/cmd/internal/enrol"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
 	"sightline/vision/catalogue"
 	"sightline/vision/locate"
@@ -153,6 +155,15 @@ func bare(err error) error {
 func versionOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:8])
+}
+
+// versions returns a function that says what pictures are measured by now, with the cards in a folder.
+func (k *learnt) versions(looks string) func() live.Learnt {
+	return func() live.Learnt {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return live.Learnt{Catalogue: k.catalogue.version, EmptyMat: k.mat.version, Looks: enrol.StampOf(looks)}
+	}
 }
 
 // soFar reports whether the empty mat was learnt, and the number of learnt tokens.

@@ -16,6 +16,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/regularfile"
+	"sightline/cmd/internal/enrol"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
@@ -332,6 +333,12 @@ func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) 
 	if h.Marked {
 		return false, "a person marked the ships in it"
 	}
+	if _, _, why := j.obstacles(h); why != "" {
+		return false, why
+	}
+	if j.cardsChanged(h) && slices.ContainsFunc(h.Scene().Ships, func(s engine.Ship) bool { return s.Look != "" }) {
+		return false, "the cards of its ships were changed since it was held"
+	}
 	locator, err := j.newLocator(h.Table)
 	if err != nil {
 		return false, "it cannot be located: " + err.Error()
@@ -377,14 +384,37 @@ func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	if f.Looks, err = j.looksOf(h); err != nil {
 		j.log.Warn("a ruling is recorded without the cards that its ships were found by", "err", err)
 	}
+	var why string
+	if f.Catalogue, f.EmptyMat, why = j.obstacles(h); why != "" {
+		j.log.Warn("a ruling is recorded without catalogue and empty mat", "why", why)
+	}
+	return f, nil
+}
+
+// obstacles returns the catalogue and the empty mat by which a held picture was measured; none without obstacles. If they are no longer
+// there, it returns none and says why: a picture may be ruled on an hour after it was held, and by other files it would be answered
+// differently.
+func (j *judges) obstacles(h *live.Held) (tokens, mat []byte, why string) {
 	if j.catalogue == "" || !h.ObstaclesWatched || h.Marked {
-		return f, nil
+		return nil, nil, ""
 	}
-	if f.Catalogue, err = regularfile.Read(j.catalogue, mostLearnt); err != nil {
-		return f, err
+	tokens, err := regularfile.Read(j.catalogue, mostLearnt)
+	if err == nil {
+		mat, err = regularfile.Read(j.emptyMat, mostLearnt)
 	}
-	f.EmptyMat, err = regularfile.Read(j.emptyMat, mostLearnt)
-	return f, err
+	switch {
+	case err != nil:
+		j.log.Warn("rulings", "err", err)
+		return nil, nil, "the obstacles by which it was measured can no longer be read"
+	case h.Learnt != (live.Learnt{}) && (versionOf(tokens) != h.Learnt.Catalogue || versionOf(mat) != h.Learnt.EmptyMat):
+		return nil, nil, "obstacles were learnt again since it was held"
+	}
+	return tokens, mat, ""
+}
+
+// cardsChanged reports whether the cards by which ships were found have changed since a picture was held.
+func (j *judges) cardsChanged(h *live.Held) bool {
+	return h.Learnt != (live.Learnt{}) && enrol.StampOf(j.looks) != h.Learnt.Looks
 }
 
 // looksOf returns the looks with which ships of the held picture were found, or nil.
@@ -397,6 +427,9 @@ func (j *judges) looksOf(h *live.Held) ([]byte, error) {
 	}
 	if len(names) == 0 {
 		return nil, nil
+	}
+	if j.cardsChanged(h) {
+		return nil, errors.New("they were changed since it was held")
 	}
 	all, err := look.Load(j.looks)
 	if err != nil {

@@ -548,7 +548,10 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	looking, err := locatorOptions(config, "table.empty_mat")
 	require.NoError(t, err)
 
+	known, err := newLearnt(config.Table, "table.empty_mat", quiet)
+	require.NoError(t, err)
 	c := newCourt(t, func(_ *desk, o *deskParts) {
+		o.Learnt = known.versions(t.TempDir())
 		o.Layout, o.File = table.Layout, pipeline.CalibrationFile{Table: &camera, Name: "truth"}
 		o.Markers, o.Track = nil, fiducial.TrackMarkers
 		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, looking) }
@@ -574,6 +577,30 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, replayed.Same(), "%+v", replayed)
 	assert.Len(t, replayed.Picture.Rocks, 1)
+
+	// Released, learnt again, and held again by a judge: the ruling stores no obstacles but those that were shown.
+	first, err := log.Entry(t.Context(), 1)
+	require.NoError(t, err)
+	c.freeze(false)
+	require.NoError(t, os.WriteFile(config.Table.Catalogue, bytes.Replace(raw, []byte(`"rock"`), []byte(`"debris9"`), 1), 0o600))
+	known.renew()
+	require.NoError(t, c.game.Hold(live.HoldRequest{Hold: true, Held: held.Number, Judge: true}))
+	second, err := c.rule()
+	require.NoError(t, err)
+	assert.Equal(t, r.Title, second.Title)
+	assert.Equal(t, "obstacles were learnt again since it was held", second.PictureDifference)
+	require.NoError(t, os.Remove(config.Table.EmptyMat))
+	third, err := c.rule()
+	require.NoError(t, err, "a ruling is not lost with a file that it could do without")
+	assert.Equal(t, "the obstacles by which it was measured can no longer be read", third.PictureDifference)
+	for n := range int64(2) {
+		e, err := log.Entry(t.Context(), n+2)
+		require.NoError(t, err)
+		assert.Len(t, e.Files, len(first.Files)-2)
+		replayed, err := log.Replay(t.Context(), n+2, "v-test")
+		require.NoError(t, err)
+		assert.Equal(t, rulings.Exact, replayed.Engine.State, "%+v", replayed)
+	}
 }
 
 // A ruling on what the measurement left open is kept as one, and found again as one.

@@ -206,7 +206,7 @@ func (d *Desk) stop() {
 func (d *Desk) known() (*look.Library, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	stamp := stampOf(d.o.Dir)
+	stamp := StampOf(d.o.Dir)
 	if d.read == nil && d.problem == nil || stamp != d.stamp {
 		d.stamp = stamp
 		d.read, d.problem = look.Load(d.o.Dir)
@@ -217,8 +217,8 @@ func (d *Desk) known() (*look.Library, error) {
 	return d.read, d.problem
 }
 
-// stampOf changes when a file of a folder does.
-func stampOf(dir string) string {
+// StampOf changes when a file of a folder does.
+func StampOf(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err.Error()

@@ -43,6 +43,7 @@ type Options struct {
 	Busy       func() bool                       // a calibration needs the camera: no answers; nil: never
 	StaleAfter time.Duration                     // an older picture gives no answers; 0: the constant
 	News       <-chan string                     // notes from other tasks; nil: none
+	Learnt     func() live.Learnt                // what pictures are measured by now; nil: not known
 	Now        func() time.Time
 	Log        *slog.Logger
 

@@ -201,6 +201,9 @@ func (g *Game) newHold() *live.Held {
 		Result:           now.Result,
 		ObstaclesWatched: now.Located.Obstacles != nil && now.Located.Obstacles.Unseen == "",
 	}
+	if g.o.Learnt != nil {
+		h.Learnt = g.o.Learnt()
+	}
 	if table, err := calibration.ParseTableFile(g.seen.Register.File); err == nil {
 		h.Table = table
 	} else {

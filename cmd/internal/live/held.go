@@ -34,8 +34,12 @@ type Held struct {
 	Sigmas           float64
 	Touch            *Touch        // of a first edition game; nil: unknown
 	Play             *Play         // the game at that instant; nil: none
+	Learnt           Learnt        // the files by which it was measured; zero: not known
 	Result           engine.Result // all pairs of the standing ships
 }
+
+// Learnt identifies the content of the files by which obstacles, and ships without our tokens, are found; "": there is none.
+type Learnt struct{ Catalogue, EmptyMat, Looks string }
 
 // State returns what is held as a state with the chosen pair. It ignores the agreement on
 // measuring, as only judges see it.
