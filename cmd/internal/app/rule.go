@@ -336,8 +336,8 @@ func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) 
 	if _, _, why := j.obstacles(h); why != "" {
 		return false, why
 	}
-	if j.cardsChanged(h) && slices.ContainsFunc(h.Scene().Ships, func(s engine.Ship) bool { return s.Look != "" }) {
-		return false, "the cards of its ships were changed since it was held"
+	if j.changedCards(h) && slices.ContainsFunc(h.Scene().Ships, func(s engine.Ship) bool { return s.Look != "" }) {
+		return false, cardsChanged
 	}
 	locator, err := j.newLocator(h.Table)
 	if err != nil {
@@ -412,8 +412,10 @@ func (j *judges) obstacles(h *live.Held) (tokens, mat []byte, why string) {
 	return tokens, mat, ""
 }
 
-// cardsChanged reports whether the cards by which ships were found have changed since a picture was held.
-func (j *judges) cardsChanged(h *live.Held) bool {
+const cardsChanged = "the cards of its ships were changed since it was held"
+
+// changedCards reports whether the cards by which ships were found have changed since a picture was held.
+func (j *judges) changedCards(h *live.Held) bool {
 	return h.Learnt != (live.Learnt{}) && enrol.StampOf(j.looks) != h.Learnt.Looks
 }
 
@@ -428,8 +430,8 @@ func (j *judges) looksOf(h *live.Held) ([]byte, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	if j.cardsChanged(h) {
-		return nil, errors.New("they were changed since it was held")
+	if j.changedCards(h) {
+		return nil, errors.New(cardsChanged)
 	}
 	all, err := look.Load(j.looks)
 	if err != nil {
