@@ -151,3 +151,37 @@ func TestAScenarioFeatureThatIsMovedIsSaid(t *testing.T) {
 	s.look()
 	assert.Len(t, s.events, events+1)
 }
+
+// A ship whose card may lie a quarter turn off in its base flew along its base: where its move fits only then, it is named with that doubt,
+// and where it fits both ways, neither is sure. As soon as its guides were seen, nothing is doubted.
+func TestAShipWhoseCardMayLieTurnedFliesAlongItsBase(t *testing.T) {
+	flown := func(turned geom.Angle, doubt, seenThen bool, maneuver string) Flown {
+		s := simulate(t, "2.0", 3)
+		s.card = func(k *engine.Ship) {
+			if k.ID == "A1" {
+				k.Pose.Heading, k.TurnDoubt = (k.Pose.Heading + turned).Normalized(), doubt
+			}
+		}
+		s.watch = NewWatch(s.Game)
+		s.look()
+		s.run("to Activation\nB2 straight 2\nA2 straight 4")
+		doubt = doubt && !seenThen
+		s.fly("A1", maneuver)
+		s.look()
+		return *s.last()
+	}
+	for _, side := range []geom.Angle{90 * geom.Degree, 270 * geom.Degree} {
+		f := flown(side, true, false, "bank left 2")
+		assert.Equal(t, "too_close", f.Outcome, f.Text)
+		assert.Contains(t, f.Short(), "bank left 2", f.Text)
+		assert.Contains(t, f.Text, "because its card may lie a quarter turn off in its base")
+		assert.Empty(t, f.Says, "it is not told that a move is not on its dial")
+	}
+	f := flown(90*geom.Degree, false, false, "bank left 2")
+	assert.NotContains(t, f.Short(), "bank left 2", "without a doubt its card's heading counts")
+	f = flown(0, true, false, "bank left 2")
+	assert.Equal(t, "bank left 2", f.Short(), "nothing fits if its card lies turned")
+	assert.Equal(t, "yes", f.Outcome)
+	f = flown(0, true, true, "straight 3")
+	assert.Equal(t, "straight 3", f.Short(), "its guides were seen since")
+}

@@ -86,6 +86,7 @@ func (g *Game) judge(before, after *engine.Scene, id string, slop flown.Slop, tw
 	}
 	j.turn = j.movesNext() && (j.piece.tapped || slices.Contains(g.Active(), id))
 	j.identify(from, to)
+	j.considerTurn(to)
 	j.checkOrder()
 	j.addOverlaps()
 	j.checkFled(to)

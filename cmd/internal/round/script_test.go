@@ -38,6 +38,7 @@ type simulated struct {
 	watch *Watch
 	now   time.Time
 	hand  func(engine.Ship) bool // what is covered
+	card  func(*engine.Ship)     // how a ship is seen by its card; nil: as it stands
 }
 
 func simulate(t *testing.T, edition string, seed uint64) *simulated {
@@ -79,6 +80,9 @@ func (s *simulated) look() {
 			k := &scene.Ships[i]
 			k.Pose = s.shaken(k.Pose, seenPlace, seenTurn)
 			k.Covariance = geom.Cov3{0: seenPlace * seenPlace, 4: seenPlace * seenPlace, 8: seenTurn * seenTurn}
+			if s.card != nil {
+				s.card(k)
+			}
 		}
 		for _, e := range s.watch.Events(s.Game, Sight{At: s.now, Scene: scene, Still: func(string) bool { return true }}) {
 			s.do(e)
