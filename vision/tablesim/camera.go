@@ -44,6 +44,9 @@ type CameraModel struct {
 // The light that is still distinguished, before and after Gain.
 const mostLight = 4
 
+// localWide is the sigma, in px, of the surroundings of local tone mapping where a model has none.
+const localWide = 60
+
 // cameraModels are the presets. "render" is the camera of the photorealistic pictures, setting by
 // setting; its blur is their 0.64 px plus that of their resampling, so that markers' edges are as
 // wide (2.4 to 2.5 px). The others are typical of their class, by data sheets and the known
@@ -69,7 +72,7 @@ var cameraModels = map[string]CameraModel{
 	// Local tone mapping, strong sharpening, a stream over the wireless network.
 	"phone": {
 		Blur: 0.65, Bloom: 0.02, BloomWide: 12, FullWell: 2500, ReadNoise: 0.002, Headroom: 2, Mosaic: true,
-		LocalTone: 0.3, LocalWide: 60, Knee: 0.6, Sharpen: 0.7, SharpenWide: 1.2, Quality: 80, Bytes: 400_000,
+		LocalTone: 0.3, LocalWide: localWide, Knee: 0.6, Sharpen: 0.7, SharpenWide: 1.2, Quality: 80, Bytes: 400_000,
 	},
 }
 

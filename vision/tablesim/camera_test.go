@@ -231,6 +231,17 @@ func TestTheSourceTakesACameraModel(t *testing.T) {
 	webcam, err := CameraNamed("webcam")
 	require.NoError(t, err)
 	assert.Equal(t, webcam.exposed(1.5), *o.Model)
+	for spec, change := range map[string]func(m *CameraModel){
+		"quality=60":          func(m *CameraModel) { m.Quality = 60 },
+		"quality=60,gain=1.5": func(m *CameraModel) { m.Quality, m.Gain = 60, 1.5 },
+		"tone=0.5":            func(m *CameraModel) { m.LocalTone, m.LocalWide = 0.5, localWide },
+	} {
+		want := webcam
+		change(&want)
+		got, err := ParseSpec("sim:camera=webcam," + spec)
+		require.NoError(t, err, spec)
+		assert.Equal(t, want, *got.Model, spec)
+	}
 	o.FPS = 0
 	s, err := Open(o)
 	require.NoError(t, err)
@@ -239,11 +250,17 @@ func TestTheSourceTakesACameraModel(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, f.Seq)
 	for spec, says := range map[string]string{
-		"sim:camera=":                 "good-webcam, phone, picam3, render, webcam",
-		"sim:camera=leica":            `got "leica"`,
-		"sim:gain=2":                  "after camera=NAME",
-		"sim:camera=phone,gain=0":     "a factor",
-		"sim:camera=phone,gain=eight": "a factor",
+		"sim:camera=":                   "good-webcam, phone, picam3, render, webcam",
+		"sim:camera=leica":              `got "leica"`,
+		"sim:gain=2":                    "after camera=NAME",
+		"sim:camera=phone,gain=0":       "a factor",
+		"sim:quality=60":                "a JPEG quality of 1 to 100 after camera=NAME",
+		"sim:camera=phone,quality=60.5": "a JPEG quality of 1 to 100",
+		"sim:camera=phone,quality=0":    "a JPEG quality of 1 to 100",
+		"sim:camera=phone,quality=NaN":  "a JPEG quality of 1 to 100",
+		"sim:camera=phone,tone=2":       "a strength of 0 to 1",
+		"sim:tone=0.2":                  "after camera=NAME",
+		"sim:camera=phone,gain=eight":   "a factor",
 	} {
 		_, err := ParseSpec(spec)
 		assert.ErrorContains(t, err, says, spec)

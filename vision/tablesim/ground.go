@@ -133,6 +133,10 @@ func (g *ground) color(x, y float64) rgb {
 	case MatIce:
 		n := 0.7*clouds(x/90+g.seed, y/90, 4) + 0.3*noise(x/1.3, y/1.3)
 		return rgb{0.30, 0.38, 0.45}.scale(0.6 + 0.8*n)
+	case MatWood:
+		return g.wood(x+g.seed, y+g.seed)
+	case MatSand:
+		return g.sand(x, y)
 	}
 	return g.space(x, y)
 }
@@ -168,6 +172,14 @@ func (g *ground) wood(x, y float64) rgb {
 		k *= 0.45
 	}
 	return rgb{0.24, 0.135, 0.07}.scale(k)
+}
+
+// sand is light, and its grains are finer than a pixel: dunes, ripples across them, and what is left of the grains.
+func (g *ground) sand(x, y float64) rgb {
+	dunes := clouds(x/120+g.seed, y/120, 4)
+	ripple := 0.5 + 0.5*math.Sin(y/3.5+9*clouds(x/60, y/60+g.seed, 3))
+	grain := (noise(x/0.9, y/0.9) - 0.5) * min(1, 0.9/g.px)
+	return rgb{0.46, 0.36, 0.24}.scale(0.7 + 0.4*dunes + 0.1*ripple + 0.35*grain)
 }
 
 // hashUnit returns a fixed random number 0…1 for a place of the integer lattice.

@@ -439,3 +439,46 @@ func dotPlaces(width, height geom.Length) []geom.Point {
 	}
 	return out
 }
+
+// Wood and sand have a texture that a camera sees wherever they lie bare.
+func TestWoodAndSandHaveATexture(t *testing.T) {
+	spread := func(name string) float64 {
+		mat, err := MatNamed(name)
+		require.NoError(t, err)
+		table := &Table{
+			Camera: closeUp(geom.Point{X: 400, Y: 500}, 160, 120), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+			Look: quiet(mat), Seed: 3,
+		}
+		f, _ := mustRender(t, table)
+		p, sum, n := f.Gray, 0.0, 0.0
+		for y := 2; y < 120; y++ {
+			for x := 2; x < 160; x++ { // neighbours: light that changes slowly counts for nothing
+				v := float64(p.Pix[y*p.Stride+x])
+				a, b := v-float64(p.Pix[y*p.Stride+x-2]), v-float64(p.Pix[(y-2)*p.Stride+x])
+				sum, n = sum+a*a+b*b, n+2
+			}
+		}
+		return math.Sqrt(sum / n)
+	}
+	for _, name := range []string{"wood", "sand"} {
+		got := spread(name)
+		t.Logf("%s: neighbours differ by %.2f grey levels", name, got)
+		assert.Greater(t, got, 2.0, name)
+	}
+	assert.Less(t, spread("plain"), 0.5)
+}
+
+// A source opened by name shows the mat that it names.
+func TestTheSourceShowsItsMat(t *testing.T) {
+	pictures := map[string][]byte{}
+	for _, name := range MatNames() {
+		o, err := ParseSpec("sim:160x90,still=1,fps=0,mat=" + name)
+		require.NoError(t, err)
+		bare, err := open(t, o).Bare()
+		require.NoError(t, err)
+		for other, pix := range pictures {
+			assert.NotEqual(t, pix, bare.Gray.Pix, "%s and %s", name, other)
+		}
+		pictures[name] = bare.Gray.Pix
+	}
+}

@@ -215,6 +215,7 @@ func scriptTable(o Options) *Table {
 		Layout: calibration.DefaultLayout(o.game().side, o.game().side),
 		Minis:  map[string]Mini{}, Look: DefaultLook(), Model: o.Model, Seed: o.Seed, Workers: o.Workers,
 	}
+	t.Look.Mat = o.Mat
 	t.Look.Samples = 4 // a hand redraws a tenth of the picture; see BenchmarkNext
 	if t.Scene, t.Hands = o.game().at(0, beatStill); o.Huge > 0 {
 		t.Scene, t.Hands = RandomTableWithHuge(o.Seed, o.Width, o.Height, o.Huge).Scene, nil

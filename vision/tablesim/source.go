@@ -50,6 +50,7 @@ type Options struct {
 	Still bool           // the ships stay as at the game's beginning, and there are no hands
 	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
 	Model *CameraModel   // the camera model; nil: a plain camera, which saturates at full scale
+	Mat   MatStyle       // the mat's print
 
 	// Unlearnt makes a program that opens this source learn the empty mat and the obstacles from its
 	// user, instead of taking them from Bare and Obstacles.
@@ -97,14 +98,16 @@ const maxPixels = 8192 * 8192 / 2
 //   - learnt=0: a table whose empty mat and obstacles must be learnt
 //   - projector=shown.png: a projector over the mat and its picture, which is read again whenever the file changes
 //   - camera=webcam: a camera model, one of CameraNames
-//   - gain=1.5: a factor of its exposure, after the camera
+//   - gain=1.5, quality=60, tone=0.3: a factor of its exposure, its JPEG quality and local tone mapping, after the camera
+//   - mat=wood: the mat's print, one of MatNames
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS, Pause: DefaultPause}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
 		return o, fmt.Errorf("source %q: expected "+
 			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,jig=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]"+
-			"[,pause=SECONDS][,still=1][,learnt=0][,projector=FILE][,camera=NAME[,gain=F]]", spec)
+			"[,pause=SECONDS][,still=1][,learnt=0][,projector=FILE][,mat=NAME]"+
+			"[,camera=NAME[,gain=F][,quality=N][,tone=F]]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -149,14 +152,11 @@ func (o *Options) set(field string) (err error) {
 		if o.Huge, err = strconv.Atoi(value); err != nil || o.Huge < 1 || o.Huge > mostHuge {
 			return fmt.Errorf("huge: expected 1 to %d ships, got %q", mostHuge, value)
 		}
-	case "camera":
-		m, err := CameraNamed(value)
-		if err != nil {
-			return err
-		}
-		o.Model, o.device = &m, value
-	case "gain":
-		return o.setGain(value)
+	case "camera", "gain", "quality", "tone":
+		return o.setModel(key, value)
+	case "mat":
+		o.Mat, err = MatNamed(value)
+		return err
 	case "nudge":
 		n, err := ParseNudge(value)
 		if err != nil {
@@ -177,13 +177,37 @@ func (o *Options) set(field string) (err error) {
 	return nil
 }
 
-// setGain parses the factor of the camera model's exposure.
-func (o *Options) setGain(value string) error {
-	gain, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(gain > 0 && gain <= 8) || o.Model == nil {
-		return fmt.Errorf("gain: expected a factor of 0 to 8 after camera=NAME, got %q", value)
+// setModel sets or changes the camera model.
+func (o *Options) setModel(key, value string) error {
+	if key == "camera" {
+		m, err := CameraNamed(value)
+		if err == nil {
+			o.Model, o.device = &m, value
+		}
+		return err
 	}
-	m := o.Model.exposed(gain)
+	v, err := strconv.ParseFloat(value, 64)
+	says := map[string]string{
+		"gain": "a factor of 0 to 8", "quality": "a JPEG quality of 1 to 100", "tone": "a strength of 0 to 1",
+	}[key]
+	if err != nil || o.Model == nil {
+		return fmt.Errorf("%s: expected %s after camera=NAME, got %q", key, says, value)
+	}
+	m, ok := *o.Model, false
+	switch key {
+	case "gain":
+		m, ok = m.exposed(v), v > 0 && v <= 8
+	case "quality":
+		m.Quality, ok = int(v), v >= 1 && v <= 100 && v == math.Trunc(v)
+	case "tone":
+		m.LocalTone, ok = v, v >= 0 && v <= 1
+		if m.LocalWide == 0 {
+			m.LocalWide = localWide
+		}
+	}
+	if !ok {
+		return fmt.Errorf("%s: expected %s after camera=NAME, got %q", key, says, value)
+	}
 	o.Model = &m
 	return nil
 }
@@ -234,7 +258,7 @@ func (o *Options) setSize(field string) error {
 	o.Height, errH = strconv.Atoi(h)
 	if errW != nil || errH != nil {
 		return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, jig=SECONDS, nudge=SECONDS:DEGREES, "+
-			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, projector=FILE, camera=NAME or gain=F", field)
+			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, projector=FILE, mat=NAME, camera=NAME, gain=F, quality=N or tone=F", field)
 	}
 	return nil
 }
@@ -523,6 +547,9 @@ func (s *Source) Close() error {
 // String implements vision.Source.
 func (s *Source) String() string {
 	name := fmt.Sprintf("sim:%dx%d,seed=%d", s.o.Width, s.o.Height, s.o.Seed)
+	if s.o.Mat != MatStars {
+		name += ",mat=" + s.o.Mat.String()
+	}
 	if s.o.device != "" {
 		name += ",camera=" + s.o.device
 	}

@@ -33,6 +33,7 @@ func TestSpecs(t *testing.T) {
 		"sim:jig":                    {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Jig: DefaultJigTime},
 		"sim:jig=2":                  {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Jig: 2 * time.Second},
 		"sim:huge=2":                 {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Huge: 2},
+		"sim:mat=wood":               {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Mat: MatWood},
 		"sim:fps=0":                  {Width: 1920, Height: 1080, Pause: DefaultPause},
 		"sim:pause=4":                {Width: 1920, Height: 1080, FPS: 5, Pause: 4 * time.Second},
 		"sim:still=1,learnt=0":       {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Still: true, Unlearnt: true},
@@ -57,7 +58,8 @@ func TestSpecs(t *testing.T) {
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
 		"sim:colour=red": "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, jig=SECONDS, nudge=SECONDS:DEGREES, " +
-			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, projector=FILE, camera=NAME or gain=F",
+			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, projector=FILE, mat=NAME, camera=NAME, gain=F, quality=N or tone=F",
+		"sim:mat=felt":  "mat: expected one of stars, plain, dots, ice, white, wood, sand",
 		"sim:huge=0":    "huge: expected 1 to 4 ships",
 		"sim:huge=5":    "huge: expected 1 to 4 ships",
 		"sim:huge=two":  "huge: expected 1 to 4 ships",

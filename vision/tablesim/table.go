@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
+	"strings"
 
 	"sightline/calibration"
 	"sightline/engine"
@@ -145,7 +147,27 @@ const (
 	MatDots                  // grey with white discs every 100 mm, for measuring
 	MatIce                   // a light mat
 	MatWhite                 // nearly as white as paper
+	MatWood                  // a bare table of brown wood, with its grain
+	MatSand                  // a light print of sand: dunes, and grains next to each other
 )
+
+var matNames = [...]string{MatStars: "stars", MatPlain: "plain", MatDots: "dots", MatIce: "ice", MatWhite: "white", MatWood: "wood",
+	MatSand: "sand"}
+
+// MatNames lists the styles' names.
+func MatNames() []string { return matNames[:] }
+
+// MatNamed returns the style of a name.
+func MatNamed(name string) (MatStyle, error) {
+	k := slices.Index(matNames[:], name)
+	if k < 0 {
+		return 0, fmt.Errorf("mat: expected one of %s, got %q", strings.Join(matNames[:], ", "), name)
+	}
+	return MatStyle(k), nil
+}
+
+// String returns the style's name.
+func (m MatStyle) String() string { return matNames[m] }
 
 // Plastic is what bases are made of.
 type Plastic int

@@ -84,17 +84,17 @@ func (a *answerTally) add(t *testing.T, name string, located, truth engine.Scene
 }
 
 // TestAnswersThroughEveryCamera holds every decided answer about random tables to the truth, through each of the simulator's
-// camera models.
+// camera models, and through two that compress harder and map tones locally.
 func TestAnswersThroughEveryCamera(t *testing.T) {
 	notShort(t)
 	all := &answerTally{}
-	for _, name := range tablesim.CameraNames() {
+	for _, name := range append(tablesim.CameraNames(), "webcam,quality=60", "phone,quality=60,tone=0.6") {
 		sum := &answerTally{}
 		for seed := range scenes(t, 1, 20) {
 			table := tablesim.RandomTable(uint64(90000+seed), 1920, 1080)
-			model, err := tablesim.CameraNamed(name)
+			o, err := tablesim.ParseSpec("sim:camera=" + name)
 			require.NoError(t, err)
-			table.Model = &model
+			table.Model = o.Model
 			f, truth, err := table.Render()
 			require.NoError(t, err)
 			l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
@@ -112,7 +112,7 @@ func TestAnswersThroughEveryCamera(t *testing.T) {
 			// No empty mat was learnt: of obstruction nothing is decided.
 			sum.add(t, fmt.Sprintf("%s %d", name, seed), got.Scene, exact)
 		}
-		t.Logf("%-12s %v", name, sum)
+		t.Logf("%-25s %v", name, sum)
 		all.join(sum)
 	}
 	t.Logf("all %v", all)

@@ -284,3 +284,51 @@ func TestObstaclesSimulated(t *testing.T) {
 	assert.GreaterOrEqual(t, float64(sum.right), 0.95*float64(sum.all), "obstacles recognised")
 	assert.LessOrEqual(t, sum.mean(), 0.4, "outline error, mm")
 }
+
+// TestObstaclesOnWoodAndSand lays the simulator's rocks on a bare table and on a print of sand, through cameras that compress little and
+// much. What is not recognised there must be unknown or blind.
+func TestObstaclesOnWoodAndSand(t *testing.T) {
+	notShort(t)
+	sum := &obstacleTally{name: "wood and sand"}
+	for _, mat := range []tablesim.MatStyle{tablesim.MatWood, tablesim.MatSand} {
+		for _, camera := range []string{"good-webcam", "webcam,quality=60"} {
+			one := &obstacleTally{name: fmt.Sprint(mat, ", ", camera)}
+			for seed := range uint64(scenes(t, 1, 10)) {
+				o, err := tablesim.ParseSpec("sim:camera=" + camera)
+				require.NoError(t, err)
+				table := tablesim.RandomTable(5100+seed, 1920, 1080)
+				table.Look.Mat, table.Model = mat, o.Model
+				c, err := catalogue.Of(table.Scene.Obstacles)
+				require.NoError(t, err)
+				var truth []trueObstacle
+				for _, o := range table.Scene.Obstacles {
+					var lies geom.Polygon
+					for _, p := range o.Outline {
+						lies = append(lies, o.Pose.Transform(p))
+					}
+					truth = append(truth, trueObstacle{name: o.ID, outline: lies})
+				}
+				empty := *table
+				empty.Scene.Ships, empty.Scene.Obstacles, empty.Clutter, empty.Minis = nil, nil, nil, nil
+				calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
+				f, _, err := empty.Render()
+				require.NoError(t, err)
+				l, err := locate.New(calibrated, locate.Options{Catalogue: c, Background: learntFrom(t, calibrated, f)})
+				require.NoError(t, err)
+				f, _, err = table.Render()
+				require.NoError(t, err)
+				got, err := l.Locate(f)
+				require.NoError(t, err)
+				one.add(truth, got)
+			}
+			t.Log(one)
+			for _, lost := range one.lost {
+				t.Log("    ", lost)
+			}
+			sum.join(one)
+		}
+	}
+	t.Log(sum)
+	assert.Zero(t, sum.silent, "obstacles that nothing was said of")
+	assert.Zero(t, sum.wrong+sum.invented, "wrong or invented obstacles")
+}
