@@ -224,12 +224,12 @@ func BenchmarkSearchAfterAChange(b *testing.B) {
 			w := NewWatch(f, true, nil, false)
 			search := func(frame vision.Frame, bases []geom.Polygon) {
 				w.startSearch(frame, bases)
-				w.sight = <-w.running
+				w.set(<-w.running)
 				require.NotEmpty(b, w.sight.Views)
 			}
 			after, full := math.Inf(1), math.Inf(1)
 			for b.Loop() {
-				f.memories = &memories{}
+				f.memories, w.lying = &memories{}, nil
 				full = min(full, processorTime(func() { search(one, basesOne) }))
 				after = min(after, processorTime(func() { search(two, basesTwo) }))
 			}
