@@ -171,6 +171,11 @@ func (l *lensConsistency) focalDoubt() float64 {
 	return math.Abs(l.focal) * math.Sqrt(1-1/l.focalSquare)
 }
 
+// WithFocalSigma returns the lens with a relative standard deviation added to that of its focal lengths. A picture that grew about its
+// middle by g looks the same whether the camera came nearer or the focal length grew. Registered with the old lens and a sigma of g,
+// distances are within what they state in either case (TestAGrownPictureIsWithinItsSigma).
+func (in Intrinsics) WithFocalSigma(relative float64) Intrinsics { return withFocalDoubt(in, relative) }
+
 // withFocalDoubt returns the lens with a relative sigma added to its focal lengths.
 func withFocalDoubt(lens Intrinsics, sigma float64) Intrinsics {
 	if sigma <= 0 {

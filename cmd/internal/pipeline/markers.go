@@ -52,7 +52,7 @@ func (r *Registration) register(g *image.Gray) (calibration.Table, []calibration
 	if err != nil {
 		return calibration.Table{}, nil, err
 	}
-	t, err := calibration.Register(lens, r.o.Layout, seen)
+	t, err := calibration.Register(lens.WithFocalSigma(r.grown), r.o.Layout, seen)
 	return t, seen, exposure.ExplainMarkers(err, g, seen)
 }
 

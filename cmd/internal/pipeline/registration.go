@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -139,6 +140,10 @@ type Registration struct {
 	view       live.Register   // for people
 	region     image.Rectangle // the part of the picture to show; empty: all of it
 	searchedAt time.Time       // when the whole picture was last searched for markers
+
+	grown   float64   // relative sigma of the focal length, because the picture grew and the camera was registered again; 0: it did not
+	grownBy float64   // in Refocused: by how much the picture has grown
+	grownAt time.Time // since when
 }
 
 // NewRegistration returns a registration in state Unknown.
@@ -207,6 +212,7 @@ func (r *Registration) Replace(file CalibrationFile, lensName string) {
 	if lensName != "" {
 		r.o.LensName = lensName
 	}
+	r.grown = 0
 	r.Invalidate(nil)
 	r.view = live.Register{}
 }
@@ -337,13 +343,63 @@ func (r *Registration) follow(f vision.Frame, now time.Time) {
 			return
 		}
 	}
+	if r.state == Refocused && r.growthRests(v.Grown, now) && r.registerGrown(f, v.Grown, now) {
+		return
+	}
 	if before != r.state || r.verdict.State != v.State {
 		r.o.Log.Info("markers", "state", v.State.String(), "in_place", v.Seen, "of", v.Of)
 	}
 	r.verdict = v
-	if r.state != Settled {
+	if r.state != Settled && r.state != Refocused {
 		r.failed = ""
 	}
+}
+
+// When a picture that grew or shrank about its middle is taken for that of the same table again.
+const (
+	// grownMost is the largest growth: 13 mm of height at 1.3 m, or a focus that was locked a little elsewhere. A lens that changed by
+	// more may have changed in other ways too.
+	grownMost = 0.01
+	// grownRests is how long it must stay so, by grownStill: an autofocus that still searches swings for a second or two.
+	grownRests = 3 * time.Second
+	grownStill = 0.0005
+)
+
+// growthRests reports whether a small growth has stayed as it is for long enough to register again.
+func (r *Registration) growthRests(grown float64, now time.Time) bool {
+	if r.grownAt.IsZero() || math.Abs(grown-r.grownBy) > grownStill || r.verdict.State != watch.LensChanged {
+		r.grownBy, r.grownAt = grown, now
+	}
+	return math.Abs(grown) <= grownMost && now.Sub(r.grownAt) >= grownRests && now.Sub(r.searchedAt) >= reSearchEvery && r.o.Markers != nil
+}
+
+// registerGrown registers again after the picture grew. Nothing shows whether the camera was lowered or its lens refocused: the focal
+// length is less sure by as much, until there is a new lens. It reports false if the markers do not suffice, or fit worse than before.
+func (r *Registration) registerGrown(f vision.Frame, grown float64, now time.Time) bool {
+	before := r.grown
+	r.searchedAt, r.grown = now, math.Hypot(before, grown)
+	table, seen, err := r.register(f.Gray)
+	if err == nil {
+		err = r.tooFew(&table)
+	}
+	if limit := 2*r.table.RMS + lensDoubt; err == nil && table.RMS > limit {
+		err = fmt.Errorf("the markers fit worse than before: %.2f px instead of %.2f px", table.RMS, r.table.RMS)
+	}
+	if err != nil {
+		r.failed, r.grown = reason(err), before
+		return false
+	}
+	note := fmt.Sprintf("The picture grew by %.2f %% about its middle: the camera was lowered, or its lens refocused. Sigma allows for "+
+		"either; registered again from %d markers.", 100*grown, len(table.Used))
+	if grown < 0 {
+		note = fmt.Sprintf("The picture shrank by %.2f %% about its middle: the camera was raised, or its lens refocused. Sigma allows for "+
+			"either; registered again from %d markers.", -100*grown, len(table.Used))
+	}
+	if !r.setFound(f, table, seen, now, note) {
+		r.grown = before
+		return false
+	}
+	return true
 }
 
 // RenewVerification reads the calibration file's verification record if it has changed since:

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"sightline/calibration/watch"
@@ -149,13 +150,17 @@ func (r *Registration) driftHealth() live.Health {
 		if v.Grown < 0 {
 			verb = "shrank"
 		}
-		return live.Health{
+		h := live.Health{
 			Code: live.LensChanged, Title: "Lens changed",
 			Detail: fmt.Sprintf("The picture %s by %.2f %% about its middle, and nothing else moved: the lens was refocused or zoomed, "+
 				"or the camera was raised or lowered.", verb, 100*max(v.Grown, -v.Grown)),
 			Advice: "Lock the focus and calibrate the lens again (at /calibrate, or with sightline calibrate lens). If the lens was not " +
 				"touched, restart the program: it registers the camera at the new height.",
 		}
+		if math.Abs(v.Grown) <= grownMost && r.failed == "" && r.o.Markers != nil {
+			h.Advice = "If it stays so for 3 s, the camera's place is found again, and sigma allows for either. Lock the focus."
+		}
+		return h
 	case Lost:
 		return live.Health{
 			Code: live.MarkersLost, Title: "Markers not seen",

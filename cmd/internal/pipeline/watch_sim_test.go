@@ -86,6 +86,16 @@ func TestTheSimulatedTableIsWatchedFromPictureToAnswer(t *testing.T) {
 		w.source.Disturb(func(t *tablesim.Table) { t.Camera = truth })
 		w.until(10, live.OK)
 
+		sank := truth
+		sank.T[2] -= 6
+		w.source.Disturb(func(t *tablesim.Table) { t.Camera = sank })
+		w.until(10, live.LensChanged)
+		v, n = w.until(50, live.OK)
+		shift = w.located.Shift(&calibration.Table{Camera: sank, Layout: w.source.Layout()}).Millimeters()
+		t.Logf("%v: a camera that sank by 6 mm was registered again after %d pictures, %.3f mm off: %s", size, n, shift, v.Notes[0].Text)
+		assert.Less(t, shift, 0.3)
+		truth = sank
+
 		w.source.Disturb(func(t *tablesim.Table) {
 			t.Camera, t.Layout.Markers[2].Center.X = truth, t.Layout.Markers[2].Center.X-3
 		})
