@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"sightline/engine/geom"
 	"sightline/engine/internal/uncertain"
@@ -367,14 +368,65 @@ func (m *pairMeasure) edgeBound() (sd [uncertain.MaxPlanes]float64) {
 }
 
 // edgeSigma returns the largest standard deviation of the place of an edge of the arc relative to
-// the corners of the target.
+// the part of the target's outline that it may cross first, on the way out from the attacker. The
+// closest point lies there. The error grows with the distance, so the far side of the target, or
+// the other end of a huge base, would overstate it.
 func (m *pairMeasure) edgeSigma(h uncertain.HalfPlane) float64 {
-	v := 0.0
-	for _, p := range m.to.V {
-		w := m.SlipGradient(h.N, p)
-		v = max(v, m.Variance(&w))
+	var off, along [4]float64
+	worst, out := 0.0, geom.Point{X: -h.N.Y, Y: h.N.X}
+	if out.Dot(m.Bodies[1].At.Sub(m.Bodies[0].At)) < 0 {
+		out = out.Mul(-1)
 	}
-	return math.Sqrt(v)
+	for i, p := range m.to.V {
+		off[i], along[i] = h.N.Dot(p)-h.C, out.Dot(p)
+		worst = max(worst, m.slip(h.N, p))
+	}
+	reach := m.k * math.Sqrt(worst)
+	if reach > mostReach {
+		return math.Sqrt(worst)
+	}
+	// How far out the edge meets the target is a convex function of where the edge lies: no point
+	// of the near side is further out than the furthest of its ends.
+	lo, hi := max(-reach, slices.Min(off[:])), min(reach, slices.Max(off[:]))
+	if lo > hi {
+		return math.Sqrt(worst) // it reaches none
+	}
+	most, far := 0.0, math.Inf(-1)
+	for _, at := range [...]float64{lo, hi} {
+		first, where := math.Inf(1), geom.Point{}
+		for i, p := range m.to.V {
+			j := (i + 1) % len(m.to.V)
+			if (off[i] < at) == (off[j] < at) && off[i] != at {
+				continue
+			}
+			f := 0.0
+			if off[i] != off[j] {
+				f = (at - off[i]) / (off[j] - off[i])
+			}
+			if q := p.Lerp(m.to.V[j], f); out.Dot(q) < first {
+				first, where = out.Dot(q), q
+			}
+		}
+		if !math.IsInf(first, 1) {
+			most, far = max(most, m.slip(h.N, where)), max(far, first)
+		}
+	}
+	for i, p := range m.to.V {
+		if off[i] >= lo && off[i] <= hi && along[i] <= far {
+			most = max(most, m.slip(h.N, p))
+		}
+	}
+	return math.Sqrt(most)
+}
+
+// mostReach is the largest error of an arc's edge, in mm, at which it surely leaves the attacker
+// through its base, which is at least 40 mm wide: only then is what it crosses first the nearest.
+const mostReach = 10
+
+// slip returns the variance, along n, of the place of one ship relative to the other at p.
+func (m *pairMeasure) slip(n, p geom.Point) float64 {
+	w := m.SlipGradient(n, p)
+	return m.Variance(&w)
 }
 
 // edgeCorrelation returns the largest correlation between the inward movement of an edge near the

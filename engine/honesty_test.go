@@ -507,3 +507,29 @@ func TestAnUncertainRockFarAwayChangesNothing(t *testing.T) {
 		assert.Equal(t, before.By, after.By, text)
 	}
 }
+
+// An arc's edge cuts the near side of a target a hand's breadth away; the target's other side, and the
+// end of a huge base, are twice as far, where the attacker's heading moves the edge twice as much. The
+// stated sigma is that of the cut, neither more nor less.
+func TestOnlyWhereTheArcsEdgeMeetsTheTargetItsErrorCounts(t *testing.T) {
+	for _, text := range []string{
+		"2.5; A medium 0 0 0; B huge-195 150 100 88",
+		"2.5; A small 0 0 0; B small 100 110 3",
+	} {
+		s := enginetest.Scene(t, text)
+		for i := range s.Ships {
+			s.Ships[i].Covariance = geom.Cov3{0: 0.01, 4: 0.01, 8: sq(0.3 * math.Pi / 180)}
+		}
+		stated := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack
+		r := rand.New(rand.NewPCG(3, 14))
+		sum, squares, n := 0.0, 0.0, 2000
+		for range n {
+			truth := s
+			truth.Ships = []engine.Ship{enginetest.Draw(r, s.Ships[0]), enginetest.Draw(r, s.Ships[1])}
+			d := float64(enginetest.ArcNamed(t, enginetest.MeasurePair(t, &truth, 3), engine.ArcFront).Attack.Distance - stated.Distance)
+			sum, squares = sum+d, squares+d*d
+		}
+		sd := math.Sqrt(squares/float64(n) - sq(sum/float64(n)))
+		assert.InEpsilon(t, sd, float64(stated.Sigma), 0.3, text)
+	}
+}
