@@ -249,11 +249,17 @@ func (t *Table) store(all []round.Event) error {
 }
 
 // Do applies an event that a person tapped.
-func (t *Table) Do(e round.Event) error {
+func (t *Table) Do(e round.Event) error { return t.doIn(0, e) }
+
+// doIn does so in the game that the person saw; 0: in any.
+func (t *Table) doIn(game int64, e round.Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.game == nil {
+	switch {
+	case t.game == nil:
 		return errNoGame
+	case game != 0 && game != t.id:
+		return &live.Refusal{Kind: live.ErrOvertaken, Text: "Another game was started meanwhile: nothing was changed in it."}
 	}
 	before := t.game.Phase
 	if cargo := t.game.Cargo(e.Ship); e.Kind == round.Changed && e.Status != round.OnTable && cargo != "" && e.Text == "" {

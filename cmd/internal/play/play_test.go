@@ -220,6 +220,41 @@ func TestTapsOnThePage(t *testing.T) {
 	assert.Equal(t, "R1 Planning", b.shown.Turn)
 }
 
+// Two devices with the form open start one game, and a tap meant for a game that was replaced does nothing to the new one.
+func TestAGameThatSomeoneElseStartedIsNotReplaced(t *testing.T) {
+	b := newBench(t)
+	body := func(instead string) string {
+		return `{"edition":"2.0",` + instead + `"players":[{"name":"Ada","squad":` + jsonOf(reds) + `},{"name":"Ben","squad":` + jsonOf(blacks) + `}]}`
+	}
+	require.Equal(t, 204, b.ask("POST", "/api/game/start", body(`"instead_of":0,`)).Code)
+	w := b.ask("POST", "/api/game/start", body(`"instead_of":0,`))
+	assert.Equal(t, 409, w.Code)
+	assert.Contains(t, w.Body.String(), "A game is played already, Ada against Ben")
+	first := jsonOf(b.game()["id"])
+	require.Equal(t, 204, b.ask("POST", "/api/game/start", body(`"instead_of":`+first+`,`)).Code, "the one that is seen is replaced")
+	second := jsonOf(b.game()["id"])
+	require.NotEqual(t, first, second)
+	w = b.ask("POST", "/api/game/do", `{"kind":"ended","text":"x","game":`+first+`}`)
+	assert.Equal(t, 409, w.Code)
+	assert.Contains(t, w.Body.String(), "Another game was started meanwhile")
+	assert.Empty(t, b.shown.Over)
+	require.Equal(t, 204, b.ask("POST", "/api/game/do", `{"kind":"ended","text":"x","game":`+second+`}`).Code)
+	require.Equal(t, 204, b.ask("POST", "/api/game/start", body(`"instead_of":0,`)).Code, "one that is over is in nobody's way")
+}
+
+// A game that cannot be recorded does not begin, and the table keeps its edition.
+func TestAGameThatIsNotRecordedLeavesTheEdition(t *testing.T) {
+	b := newBench(t)
+	b.broken = errors.New("the disk is full")
+	r := play.StartRequest{Edition: "2.5"}
+	r.Players[0].Squad, r.Players[1].Squad = reds, blacks
+	require.ErrorIs(t, b.table.Start(r), live.ErrUnwritten)
+	assert.Equal(t, engine.Rules20, b.scene.Rules)
+	b.broken = nil
+	require.NoError(t, b.table.Start(r))
+	assert.Equal(t, engine.Rules25, b.scene.Rules)
+}
+
 func jsonOf(v any) string {
 	raw, _ := json.Marshal(v)
 	return string(raw)

@@ -67,10 +67,14 @@ var tapped = []round.Kind{round.Advanced, round.Acted, round.Rolled, round.Chang
 	round.Undone, round.Said, round.Towed, round.Scrambled, round.Jettisoned}
 
 func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
-	var e round.Event
-	if !web.ReadBody(w, r, &e, 4<<10, `{"kind":"acted","ship":"B2","round":1,"phase":"Activation"}`) {
+	var in struct {
+		round.Event
+		Game int64 `json:"game"` // that the requester saw; 0: any
+	}
+	if !web.ReadBody(w, r, &in, 4<<10, `{"kind":"acted","ship":"B2","round":1,"phase":"Activation"}`) {
 		return
 	}
+	e := in.Event
 	switch {
 	case !slices.Contains(tapped, e.Kind) || e.Start != nil || e.Flown != nil || e.Scene != nil:
 		http.Error(w, fmt.Sprintf("Expected one of the kinds %v.", tapped), http.StatusBadRequest)
@@ -84,7 +88,7 @@ func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e.At, e.By = time.Time{}, "the page"
-	if err := t.Do(e); err != nil {
+	if err := t.doIn(in.Game, e); err != nil {
 		refuse(w, err)
 		return
 	}

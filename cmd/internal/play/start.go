@@ -18,8 +18,9 @@ import (
 type StartRequest struct {
 	Edition  string         `json:"edition"` // "" for the table's
 	Scenario round.Scenario `json:"scenario"`
-	Points   int            `json:"points"` // the most of a squad; 0 when not given
-	First    int            `json:"first"`  // 0 when not given
+	Points   int            `json:"points"`     // the most of a squad; 0 when not given
+	First    int            `json:"first"`      // 0 when not given
+	Instead  *int64         `json:"instead_of"` // the game that the requester saw and wants to replace; 0: none; nil: any
 	Players  [2]struct {
 		Name  string `json:"name"`
 		Squad string `json:"squad"` // XWS; "" for the configuration's
@@ -37,11 +38,12 @@ func (t *Table) Start(r StartRequest) error {
 	if err != nil {
 		return &live.Refusal{Kind: live.ErrInvalid, Text: sentence.Of(err)}
 	}
-	if t.o.SetEdition != nil && rules != state.Located.Scene.Rules {
-		t.o.SetEdition(rules)
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.game != nil && !t.game.Ended && r.Instead != nil && *r.Instead != t.id {
+		return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("A game is played already, %s against %s: someone started it on another "+
+			"device. End it there first, or press Cancel and join it.", t.game.Players[0].Name, t.game.Players[1].Name)}
+	}
 	events, game, id, watch := t.events, t.game, t.id, t.watch
 	t.events, t.game, t.id, t.watch = nil, nil, 0, round.NewWatch(nil)
 	began := []round.Event{{Kind: round.Started, Start: start}}
@@ -51,6 +53,9 @@ func (t *Table) Start(r StartRequest) error {
 	if err := t.add(began...); err != nil {
 		t.events, t.game, t.id, t.watch = events, game, id, watch
 		return err
+	}
+	if t.o.SetEdition != nil && rules != state.Located.Scene.Rules {
+		t.o.SetEdition(rules)
 	}
 	t.asked, t.lay = question{}, nil
 	t.rememberObjectives(&state)

@@ -6,6 +6,7 @@ import { listen } from "/live.js";
 
 let view = null; // what the server said last
 let starting = false; // the form for another game is open
+let instead = 0; // the game that it is to replace
 let tying = ""; // the ship whose pilot is being tied to another base
 
 // make makes an element with properties and children.
@@ -55,7 +56,7 @@ function trouble(text) {
 
 // post does something to the game, and shows how it stands then.
 async function post(event) {
-  const [, problem] = await ask("/api/game/do", event);
+  const [, problem] = await ask("/api/game/do", { ...event, game: view.game?.id ?? 0 });
   setLinked(byId("do-problem"), problem);
   await load();
 }
@@ -284,7 +285,7 @@ for (const button of document.querySelectorAll("[data-first]")) {
   button.addEventListener("click", () => post({ kind: "rolled", player: Number(button.dataset.first) }));
 }
 byId("end").addEventListener("click", () => post({ kind: "ended", text: "ended by the players" }));
-byId("new").addEventListener("click", () => { starting = true; startValues(); draw(); });
+byId("new").addEventListener("click", () => { starting = true; instead = view.game.id; startValues(); draw(); });
 byId("start-cancel").addEventListener("click", () => { starting = false; draw(); });
 for (const button of document.querySelectorAll("[data-check]")) {
   button.addEventListener("click", async () => {
@@ -410,7 +411,7 @@ byId("start-form").addEventListener("submit", async (event) => {
   const button = event.submitter;
   if (button) button.disabled = true;
   const [, problem] = await ask("/api/game/start", {
-    edition, scenario: edition === "2.5" ? byId("scenario").value : "", points: Number(byId("points").value) || 0,
+    instead_of: starting ? instead : 0, edition, scenario: edition === "2.5" ? byId("scenario").value : "", points: Number(byId("points").value) || 0,
     first: edition === "2.5" ? 0 : Number(byId("first").value),
     players: [1, 2].map((n) => ({ name: byId(`name-${n}`).value.trim(), squad: byId(`squad-${n}`).value })),
   });
