@@ -80,9 +80,10 @@ func TestEdgesOfAStockBaseAreStatedAsWideAsTheyMayBeOff(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 10))
 	found, tempted := 0, 0
-	for _, seed := range []uint64{31001, 31002} {
+	for i, plastic := range []tablesim.Plastic{tablesim.PlasticBlack, tablesim.PlasticBlack, tablesim.PlasticWhite, tablesim.PlasticWhite} {
+		seed := uint64(31001 + i)
 		table := tablesim.RandomTable(seed, 3840, 2160)
-		table.Heights, table.Worn, table.Look.Plastic = nil, map[string]tablesim.Wear{}, tablesim.PlasticBlack
+		table.Heights, table.Worn, table.Look.Plastic = nil, map[string]tablesim.Wear{}, plastic
 		for _, s := range table.Scene.Ships {
 			table.Worn[s.ID] = tablesim.WearStock
 		}

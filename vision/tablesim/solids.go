@@ -201,7 +201,10 @@ func (b *base) color(h *hit, r ray, g *ground) rgb {
 	if h.mark == stockTop {
 		lit = b.stock.shine
 	}
-	if b.plastic == PlasticClear {
+	switch b.plastic {
+	case PlasticWhite:
+		return rgb{0.75, 0.75, 0.73}.scale(lit)
+	case PlasticClear:
 		return g.color(r.gx, r.gy).mix(rgb{0.30, 0.31, 0.33}, 0.45).scale(lit)
 	}
 	return rgb{0.035, 0.035, 0.038}.scale(lit)

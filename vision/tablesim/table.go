@@ -176,6 +176,7 @@ type Plastic int
 const (
 	PlasticBlack Plastic = iota
 	PlasticClear         // translucent: the mat shines through the sides
+	PlasticWhite         // nearly as white as paper
 )
 
 // Look is how the table appears to the camera.
