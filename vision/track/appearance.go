@@ -90,12 +90,35 @@ func (p *AppearanceMemory) Place(g *image.Gray, id string) vision.Place {
 	case base >= 0.9 && ring >= 0.6 && (n == 0 || marks >= 0.7):
 		return vision.PlaceUnchanged
 	// The ring must be in view: otherwise an even hand over base and ring would pass for the mat.
-	case n >= minMarks && marks < 0.25 && ring >= 0.8 && now.bare():
+	case n >= minMarks && marks < 0.25 && ring >= 0.8 && now.bare() && p.sameLight(g, id, gain):
 		return vision.PlaceBare
 	case then.inPart(&now):
 		return vision.PlacePartly
 	}
 	return vision.PlaceCovered
+}
+
+// otherLight is the factor between the changes of light at two places from which on it is no light that changed, but something else lies
+// at one of them: an even box as dark as the mat within sameLevel.
+const otherLight = 1.25
+
+// sameLight reports whether the light around a ship's place changed as around most of the others. It reports true where there are fewer
+// than two others.
+func (p *AppearanceMemory) sameLight(g *image.Gray, id string, gain float64) bool {
+	var others []float64
+	for other, then := range p.seen {
+		if other != id {
+			now := placeLook{outline: then.outline}
+			now.takeRing(g)
+			others = append(others, lightRatio(then.ring[:], now.ring[:]))
+		}
+	}
+	if len(others) < 2 {
+		return true
+	}
+	slices.Sort(others)
+	usual := others[len(others)/2]
+	return gain < otherLight*usual && usual < otherLight*gain
 }
 
 // inPart reports whether a corner of the base, with half of both sides there, shows the same rim as
@@ -134,14 +157,8 @@ func (k *placeLook) take(g *image.Gray) {
 			k.base[i*placeGrid+j] = sampleAt(g, k.pixel(u, v))
 		}
 	}
+	k.takeRing(g)
 	long := k.elongation()
-	ahead := 1 + (ringReach-1)/long // a ring as wide before a long base as next to it
-	for i := range ringSteps {
-		s := 2*float64(i)/ringSteps - 1
-		for side, at := range [4][2]float64{{s * ringReach, ahead}, {ringReach, -s * ahead}, {-s * ringReach, -ahead}, {-ringReach, s * ahead}} {
-			k.ring[side*ringSteps+i] = sampleAt(g, k.pixel(at[0], at[1]))
-		}
-	}
 	// Side by side clockwise from the front, first the halves at their clockwise ends,
 	// then the others: halves i and 4+(i+1)%4 meet at a corner.
 	for half := range k.rims {
@@ -165,6 +182,17 @@ func (k *placeLook) take(g *image.Gray) {
 				k.rims[half][n] = x
 				n++
 			}
+		}
+	}
+}
+
+// takeRing samples a picture around the place.
+func (k *placeLook) takeRing(g *image.Gray) {
+	ahead := 1 + (ringReach-1)/k.elongation() // a ring as wide before a long base as next to it
+	for i := range ringSteps {
+		s := 2*float64(i)/ringSteps - 1
+		for side, at := range [4][2]float64{{s * ringReach, ahead}, {ringReach, -s * ahead}, {-s * ringReach, -ahead}, {-ringReach, s * ahead}} {
+			k.ring[side*ringSteps+i] = sampleAt(g, k.pixel(at[0], at[1]))
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package track
 
 import (
+	"cmp"
 	"image"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -63,6 +65,34 @@ func TestWhatAPlaceShows(t *testing.T) {
 	}
 	p.Reset()
 	assert.Equal(t, vision.PlaceCovered, p.Place(full, "A1"))
+}
+
+// An even box over a ship that is about as dark as the mat is not taken for the mat: around the other ships the light is as before.
+func TestABoxOverAShipIsNotTheMat(t *testing.T) {
+	table := visiontest.Table(visiontest.Scale)
+	l, err := ship.NewLocator(table, calibration.Uncertainty{})
+	require.NoError(t, err)
+	var there, others []visiontest.Placed
+	for id, at := range map[string]geom.Point{"A2": {X: 150, Y: 60}, "B1": {X: 100, Y: 150}, "A1": {X: 60, Y: 60}} {
+		there = append(there, visiontest.Placed{Token: visiontest.Token(t, id, engine.Small), Pose: visiontest.Pose(at.X, at.Y, 20)})
+	}
+	slices.SortFunc(there, func(a, b visiontest.Placed) int { return cmp.Compare(a.Pose.X+a.Pose.Y, b.Pose.X+b.Pose.Y) }) // A1 first
+	others = there[1:]
+	full := visiontest.Draw(table, there, 0.004)
+	found, err := l.Locate(vision.Frame{Gray: full})
+	require.NoError(t, err)
+	require.Len(t, found.Ships, 3)
+	p := NewAppearanceMemory()
+	p.Remember(full, found.Ships)
+	gone := visiontest.Draw(table, others, 0.004)
+	assert.Equal(t, vision.PlaceBare, p.Place(gone, "A1"))
+	assert.Equal(t, vision.PlaceBare, p.Place(lit(gone, 0.7), "A1"), "in less light everywhere")
+	for _, factor := range []float64{0.4, 2, 3} {
+		box := func(p geom.Point) (float64, bool) {
+			return factor * visiontest.MatLight, p.Distance(geom.Point{X: 60, Y: 60}) < 39
+		}
+		assert.Equal(t, vision.PlaceCovered, p.Place(visiontest.Draw(table, there, 0.004, box), "A1"), "%g times the mat's light", factor)
+	}
 }
 
 // A ship that a hand pushes while it covers half of it is noticed before its pose is off

@@ -709,6 +709,8 @@ func (b *besides) pushes() {
 	b.phase("ship covered", time.Second)
 	b.jump()
 	b.phase("ship moved under the cover", 5*time.Second)
+	_, state := b.get(b.url+"/api/state", nil)
+	assert.NotContains(b.t, state, "B1 was taken off the table", "a box over it is not the mat")
 	b.table.lay(geom.Point{}, 0, 0)
 	b.phase("ship uncovered", 3*time.Second)
 	b.table.lay(geom.Point{}, 0, 0.4)
