@@ -196,7 +196,7 @@ var testsMayImport = map[string][]string{
 	"cmd/internal/naming":   {"calibration/strictjson"},
 	"cmd/internal/pipeline": {"calibration/strictjson", "hardware", "vision/locate", "vision/obstacle", "vision/opencv", "vision/tablesim"},
 	"vision/ship":           {"vision/internal/visiontest"},
-	"vision/look":           {"vision/internal/visiontest"},
+	"vision/look":           {"calibration/atomicfile/faultdisk", "vision/internal/visiontest"},
 	"vision/jig":            {"vision/internal/visiontest", "vision/tablesim"},
 	"vision/dots":           {"vision/internal/visiontest"},
 	"vision/obstacle":       {"vision/internal/visiontest", "vision/tablesim"},

@@ -210,15 +210,31 @@ func (l *Look) Save(dir string) error {
 		err = os.MkdirAll(dir, 0o755)
 	}
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(dir, l.Name+".png"), picture, 0o644)
-	}
-	if err == nil { // Load searches for this one, so it is written last
-		err = atomicfile.Write(filepath.Join(dir, l.Name+".json"), doc, 0o644)
+		err = writeBoth(atomicfile.OS{}, filepath.Join(dir, l.Name), doc, picture)
 	}
 	if err != nil {
 		return fmt.Errorf("look: %s: %w", l.Name, err)
 	}
 	return nil
+}
+
+// writeBoth replaces the two files of a look. What a full disk has no room for replaces neither: a new picture with an old description
+// would be a card that there never was.
+func writeBoth(disk atomicfile.Disk, path string, doc, picture []byte) error {
+	p, err := atomicfile.Prepare(disk, path+".png", picture, 0o644)
+	if err != nil {
+		return err
+	}
+	d, err := atomicfile.Prepare(disk, path+".json", doc, 0o644)
+	if err != nil {
+		p.Discard()
+		return err
+	}
+	if err := p.Commit(); err != nil {
+		d.Discard()
+		return err
+	}
+	return d.Commit() // Load searches for this one, so it comes last
 }
 
 // Load reads all looks of a folder. Its errors name the file. A missing folder is fs.ErrNotExist.

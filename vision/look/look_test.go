@@ -10,12 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/atomicfile/faultdisk"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -196,6 +199,34 @@ func TestWhatMakesNoLookIsRefused(t *testing.T) {
 	assert.ErrorContains(t, learn(engine.Small, away), "not whole in the picture")
 	assert.ErrorContains(t, learn(engine.Huge195, views), "base: expected")
 	assert.ErrorContains(t, learn(engine.Small, nil), "views: expected")
+}
+
+// A disk that is full leaves a look that is shown again as it was, and nothing beside it.
+func TestAFullDiskMixesNoTwoLooks(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "A1")
+	require.NoError(t, writeBoth(atomicfile.OS{}, path, []byte("old description"), []byte("old picture")))
+	for n := 1; ; n++ { // it is full at the n-th step
+		step := 0
+		disk := &faultdisk.Disk{Disk: atomicfile.OS{}, Before: func(name string) error {
+			if step++; step >= n && (name == "create" || name == "write" || name == "write half" || name == "sync") {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}
+		if err := writeBoth(disk, path, []byte("new description"), []byte("new picture")); err == nil {
+			require.Greater(t, n, 6)
+			break
+		}
+		doc, err := os.ReadFile(path + ".json")
+		require.NoError(t, err)
+		picture, err := os.ReadFile(path + ".png")
+		require.NoError(t, err)
+		assert.Equal(t, "old description, old picture", string(doc)+", "+string(picture), "step %d", n)
+		left, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Len(t, left, 2, "step %d", n)
+	}
 }
 
 func TestALookSurvivesItsFiles(t *testing.T) {

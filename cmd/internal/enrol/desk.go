@@ -123,6 +123,10 @@ func (d *Desk) add(table calibration.Table, before, now vision.Frame, seen []cal
 	if !jig.Rests(&table, place, before, now) {
 		return // the message about the last one still applies
 	}
+	if d.session.Next() == jig.Turns { // it could not be saved
+		d.finish()
+		return
+	}
 	if d.session.Next() == 0 && d.left.Gray != nil && jig.Rests(&table, place, d.left, now) {
 		d.why = fmt.Sprintf("The base of %s still stands there as it did last: put the base of %s there, its front to the arrow 1.", d.leftBy,
 			d.session.Card().Name)
@@ -151,11 +155,12 @@ func (d *Desk) finish() {
 		return
 	}
 	l, err := d.session.Learn()
-	if err == nil {
-		err = l.Save(d.o.Dir)
-	}
 	if err != nil {
 		d.why = sentence.Of(fmt.Errorf("%w; begin again with the first turn", err))
+		return
+	}
+	if err := l.Save(d.o.Dir); err != nil {
+		d.why = sentence.Of(fmt.Errorf("it cannot be saved, and is tried again: %w", err))
 		return
 	}
 	d.o.Log.Info("looks: learnt", "look", l.Name)

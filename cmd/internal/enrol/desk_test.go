@@ -203,6 +203,29 @@ func TestAShipIsShownOnThePage(t *testing.T) {
 	assert.Equal(t, 4, d.changed)
 }
 
+// A disk that is full when all turns were taken loses none of them, and the page says why nothing is learnt.
+func TestACardThatCannotBeSavedIsSavedLater(t *testing.T) {
+	d := newTried(t)
+	require.NoError(t, os.WriteFile(d.dir, nil, 0o600)) // where the folder is to be
+	require.Equal(t, http.StatusNoContent, d.do(`{"do":"show","ships":"A1","base":"small"}`).Code)
+	for range 45 {
+		if d.next(); d.page().Showing.Next == jig.Turns {
+			break
+		}
+	}
+	for range 4 {
+		d.next()
+		s := d.page()
+		require.Equal(t, "All four turns are taken.", s.Showing.Do)
+		require.Contains(t, s.Showing.Why, "It cannot be saved, and is tried again: look: A1: ")
+	}
+	require.NoError(t, os.Remove(d.dir))
+	d.next()
+	s := d.page()
+	assert.Nil(t, s.Showing)
+	assert.Equal(t, "A1", s.Learnt)
+}
+
 func TestWhatThePageRefuses(t *testing.T) {
 	d := newTried(t)
 	for body, want := range map[string]string{

@@ -91,6 +91,9 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
 
 // doText returns the instruction for a turn.
 func doText(turn int) string {
+	if turn == jig.Turns {
+		return "All four turns are taken."
+	}
 	if turn == 0 {
 		return "Take the miniature and its pegs off. Push the base into the corner, its front to the arrow 1."
 	}
