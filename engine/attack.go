@@ -27,6 +27,7 @@ func (a *aim) strip() bool { return len(a.planes) == uncertain.MaxPlanes }
 // the target's point nearest to the arc, if the target is outside.
 func (m *pairMeasure) attack(r *region, gap geom.Interval, nearest geom.Point) *AttackVerdict {
 	m.aim = aim{region: r, gap: gap, nearest: nearest, move: [uncertain.MaxPlanes]float64{1, 1, 1}}
+	m.sliding.known = false
 	if m.aim.strip() {
 		m.aim.move = [uncertain.MaxPlanes]float64{0, 1, -1}
 	}
@@ -116,6 +117,9 @@ func (m *pairMeasure) inArcDistance(start *uncertain.Shape) uncertain.ClosestPai
 	inside := m.aim.gap.Hi < 0 && (m.left || m.aim.strip()) // some part is surely in the arc, and it is known which
 	if inside && math.Abs(grown.Val-base.Val) <= geom.Tie && math.Abs(shrunk.Val-base.Val) <= geom.Tie {
 		return base
+	}
+	if inside {
+		m.slide(start, &base, &grown, &shrunk)
 	}
 	if out, ok := m.alongEdge(&base, &grown, &shrunk); ok && inside {
 		return out

@@ -533,3 +533,23 @@ func TestOnlyWhereTheArcsEdgeMeetsTheTargetItsErrorCounts(t *testing.T) {
 		assert.InEpsilon(t, sd, float64(stated.Sigma), 0.3, text)
 	}
 }
+
+// The arc's edge cuts the target, and a rock lies next to the line to the cut. Along the side the cut
+// moves far, across the line little: a rock that no drawn truth meets is no obstacle.
+func TestALineToAnArcsEdgeMovesAlongTheTargetsSide(t *testing.T) {
+	s := enginetest.Scene(t, "2.5; A large 400 400 180; B medium 400 219.21 135.2; rock square 377 335 0 24")
+	for i := range s.Ships {
+		s.Ships[i].ID = string("BA"[i])
+		s.Ships[i].Covariance = geom.Cov3{0: 0.36, 4: 0.36, 8: sq(0.15 * math.Pi / 180)}
+	}
+	verdict := func(s *engine.Scene) string {
+		return enginetest.ArcNamed(t, enginetest.MeasurePair(t, s, 3), engine.ArcRear).Attack.Obstruction.Verdict
+	}
+	r := rand.New(rand.NewPCG(2, 7))
+	for range 500 {
+		truth := s
+		truth.Ships = []engine.Ship{enginetest.Draw(r, s.Ships[0]), enginetest.Draw(r, s.Ships[1])}
+		require.Equal(t, "never", verdict(&truth))
+	}
+	assert.Equal(t, "never", verdict(&s))
+}

@@ -303,6 +303,7 @@ type pairMeasure struct {
 	attacker, aimedAt *measuredShip
 
 	aim          aim
+	sliding      slidingLine // the line of the last arc
 	corridor     corridor
 	search       lineSearch
 	answers      []lineAnswer // the verdicts on obstruction so far

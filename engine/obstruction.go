@@ -120,7 +120,12 @@ func (m *pairMeasure) obstruction(d *uncertain.ClosestPair) ObstructionVerdict {
 	case exact && d.Band:
 		v = m.exactObstruction(permitted)
 	case len(possible) == 1:
-		v = m.lineObstruction(possible[0])
+		v = m.lineObstruction(m.lineErrorOf(possible[0]))
+	case m.sliding.known && m.sliding.p.line == permitted.a:
+		// Both ways are careful: one allows for how far an end may slide, the other for all directions.
+		if v = m.lineObstruction(m.sliding.lineError); v.Verdict == "too_close" {
+			v = m.familyObstruction(possible, choice)
+		}
 	default:
 		v = m.familyObstruction(possible, choice)
 	}
@@ -424,8 +429,7 @@ func (m *pairMeasure) outlinesNear(width float64, lines ...lineError) (list []ne
 
 // lineObstruction decides about a single line: never when it surely keeps clear of
 // every obstacle, must when it surely passes through one.
-func (m *pairMeasure) lineObstruction(l geom.Line) ObstructionVerdict {
-	w := m.lineErrorOf(l)
+func (m *pairMeasure) lineObstruction(w lineError) ObstructionVerdict {
 	p := w.p
 	closest, deepest := farthestOff(m.k*w.sigma()), passage{}
 	must := false
@@ -724,6 +728,8 @@ type lineError struct {
 	turn [2]float64 // variance of an end's slide along its side, where it is or may be the foot of a perpendicular
 	feet int        // how many ends are no corners
 	most float64    // the largest variance of either end in any direction
+	both bool       // own holds for whatever the ends are, and is correlated
+	with float64    // covariance of own, if both is set
 }
 
 // lineErrorOf returns the uncertainty of a line. An end that is the foot of a perpendicular slides
@@ -762,6 +768,75 @@ func (m *pairMeasure) lineErrorOf(l geom.Line) lineError {
 	return w
 }
 
+// slidingLine is a measuring line whose end is where an arc's edge crosses a side of the target.
+type slidingLine struct {
+	lineError
+	known bool // there is one
+}
+
+// slide sets the error of the measuring line to where an edge of the arc crosses a side of the
+// target, if it ends there with the arc as measured, grown and shrunk. As the edge moves, the
+// crossing slides along the side, and the foot of the perpendicular from it along the attacker's.
+func (m *pairMeasure) slide(start *uncertain.Shape, base, grown, shrunk *uncertain.ClosestPair) {
+	l := base.Lines[0]
+	edge, from, to := m.crossed(l[1]), corner(l[0], start), nearestEdge(m.to, l[1])
+	for _, d := range [...]*uncertain.ClosestPair{base, grown, shrunk} {
+		p, q := d.Lines[0][0], d.Lines[0][1]
+		if len(d.Alternatives) != 1 || edge < 0 || corner(p, start) != from || corner(q, m.to) >= 0 || nearestEdge(m.to, q) != to ||
+			from < 0 && nearestEdge(start, p) != nearestEdge(start, l[0]) {
+			return
+		}
+	}
+	side, n := m.to.Edges[to].Dir, m.aim.planes[edge].N
+	steep := side.Dot(n)
+	if math.Abs(steep) < 0.05 {
+		return
+	}
+	w := lineError{p: trackOf(l), both: true}
+	at, bodies := [...]geom.Point{l[0].Sub(m.Bodies[0].At), l[1].Sub(m.Bodies[1].At)}, &m.Bodies
+	u, v, slip := w.p.u, geom.Point{X: -w.p.u.Y, Y: w.p.u.X}, m.SlipGradient(n, l[1])
+	end := uncertain.Gradient{1: geom.PointJacobian(v, at[1])}.Plus(&slip, side.Dot(v)/steep)
+	begin, own := end, bodies[0].Cov.At(at[0])
+	w.most = geom.Sq(math.Sqrt(bodies[1].Cov.At(at[1]).Largest()) + math.Sqrt(m.Variance(&slip))/math.Abs(steep))
+	if from >= 0 {
+		begin = uncertain.Gradient{0: geom.PointJacobian(v, at[0])}
+		w.most = max(w.most, own.Largest())
+	} else {
+		begin[0][2] -= w.p.length * v.Cross(u)
+		w.most = max(w.most, m.Variance(&begin)+own.Along(u))
+	}
+	w.own = [2]float64{m.Variance(&begin), m.Variance(&end)}
+	w.with = m.Covariance(&begin, &end)
+	m.sliding = slidingLine{w, true}
+}
+
+// crossed returns the index of the only edge of the arc on which a point lies; -1 for none.
+func (m *pairMeasure) crossed(q geom.Point) int {
+	edge := -1
+	for i, h := range m.aim.planes {
+		if math.Abs(h.N.Dot(q)-h.C) > 1e-6 {
+			continue
+		}
+		if edge >= 0 {
+			return -1
+		}
+		edge = i
+	}
+	return edge
+}
+
+// nearestEdge returns the index of the edge of a shape that is nearest to a point.
+func nearestEdge(s *uncertain.Shape, q geom.Point) int {
+	best, least := 0, math.Inf(1)
+	for i := range s.V {
+		on, _ := geom.ClosestOnSegment(q, s.V[i], s.V[(i+1)%len(s.V)])
+		if d := on.Sub(q); d.Dot(d) < least {
+			best, least = i, d.Dot(d)
+		}
+	}
+	return best
+}
+
 // beyond returns how far beyond a shape's corner the foot of the perpendicular from q to
 // either side there lies; infinity when it cannot come to lie on that side.
 func (m *pairMeasure) beyond(s *uncertain.Shape, corner int, q geom.Point) float64 {
@@ -789,6 +864,9 @@ func (w *lineError) sigma() float64 { return math.Sqrt(w.most) }
 // across returns the variance of the line's place across its direction, at a fraction of its
 // length. For two feet, or one whose side does not turn, it is the larger end's everywhere.
 func (w *lineError) across(t float64) float64 {
+	if w.both {
+		return geom.Sq(1-t)*w.own[0] + 2*t*(1-t)*w.with + geom.Sq(t)*w.own[1]
+	}
 	if w.feet == 2 || w.feet == 1 && w.turn == [2]float64{} {
 		return w.most
 	}
