@@ -76,7 +76,8 @@ func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, e
 	}
 	a.choice.From, a.choice.To = r.From, r.To
 	h := &a.held
-	*h = live.Held{At: now, Register: register, Table: *table, Source: p.source, Frame: p.frame, Marked: true, Sigmas: rules.Sigmas}
+	*h = live.Held{At: now, Register: register, Table: *table, Source: p.source, Frame: p.frame, Marked: true, Sigmas: rules.Sigmas,
+		Play: p.seen.Play} // of a photograph nothing is known of the game
 	h.Located = p.unmarked(a.ships)
 	scene := &h.Located.Scene
 	scene.Rules, scene.Profile = rules.Edition, rules.Profile

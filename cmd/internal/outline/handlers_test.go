@@ -229,6 +229,7 @@ func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 	assert.JSONEq(t, `{"held":7,"judge":"/judge?from=A1&to=B1"}`, got.Body.String())
 	require.NotNil(t, b.held)
 	assert.True(t, b.held.Marked)
+	assert.Nil(t, b.held.Play)
 	assert.Equal(t, "photograph dispute.jpg", b.held.Source)
 	for _, s := range b.held.Located.Scene.Ships {
 		assert.Equal(t, "mark", s.Seen)
@@ -256,6 +257,7 @@ func TestALivePictureIsMarked(t *testing.T) {
 		return engine.Ship{ID: id, Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: 300}}, Seen: seen}
 	}
 	b.hub.Publish(live.State{Health: live.Health{Code: live.OK}, Source: "camera", Register: live.Register{File: raw},
+		Play:  &live.Play{Ships: []live.PlayShip{{ID: "A2", Player: 1, Status: "destroyed"}}},
 		Frame: vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720))},
 		Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{ship("A1", 200, "both"), ship("A2", 300, "edges")}},
 			Ships: []vision.ShipView{{ID: "A1", Score: 0.5}, {ID: "A2"}}}})
@@ -276,6 +278,8 @@ func TestALivePictureIsMarked(t *testing.T) {
 	assert.Equal(t, 0.5, a.held.Located.Ships[0].Score)
 	require.Len(t, a.held.Located.Ships, 2)
 	require.NotEmpty(t, a.held.Result.Pairs)
+	judged := a.held.State(live.Choice{From: "A1", To: "A2", Arc: engine.ArcFront})
+	assert.Equal(t, "No shot: A2 is destroyed", judged.Headline().Text, "by the game that is played")
 	assert.InDelta(t, 180, float64(a.held.Result.Pairs[0].Range.Distance), 1)
 	_, err = picture.measure(&request{From: "A1", To: "A2", Arc: "front", Ships: []mark{{"A1", "small", []try{{420, 300, 0}}}}},
 		Rules{Edition: engine.Rules25, Sigmas: 3}, b.now)
