@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
 	"sightline/hardware"
@@ -141,8 +142,17 @@ func TestNothingOffersAnAttackOnAShipOutOfPlay(t *testing.T) {
 	assert.Equal(t, "no lock: B1 is destroyed", target.NoLock.Text)
 	assert.Equal(t, target.NoAttack, s.RestrictedFrom("attack", "B1", "A1"), "nor does it attack")
 	assert.Contains(t, MeasuredTitle(s), "no attack: B1 is destroyed", "in a ruling")
+	near := engine.RangeVerdict{Outcome: engine.Yes, Band: 1, Possible: []int{1}}
+	s.Located.Scene.Rules, s.Located.Scene.Devices = engine.Rules25, []engine.Token{{ID: "bomb1", Kind: "bomb"}}
+	s.Result.Objects = []engine.ObjectVerdict{{From: "A1", To: "bomb1", Range: near}, {From: "B1", To: "bomb1", Range: near}}
+	require.Len(t, s.Targets().Blasts[0].Ships, 1, "nor does a device hit it")
+	assert.Equal(t, "A1", s.Targets().Blasts[0].Ships[0].ID)
+	asks := s.WithChoice(Choice{From: "B1", To: "A1", Arc: engine.ArcFront})
+	assert.Equal(t, engine.No, asks.Targets().Objects[0].May)
+	assert.Equal(t, "B1 is destroyed", asks.Targets().Objects[0].Text)
 	s.Play.Ships[1].Stays = true // until its initiative has passed
 	assert.Equal(t, hardware.Lit, hardware.Lights(PanelState(s))[hardware.LampInArc])
+	assert.Len(t, s.Targets().Blasts[0].Ships, 2)
 	assert.Nil(t, s.Targets().Ships[0].NoAttack)
 }
 

@@ -97,6 +97,10 @@ func (s *State) object(o *engine.ObjectVerdict) Object {
 	case engine.Indeterminate:
 		out.Text = "too close to call whether it is near enough to " + out.Act
 	}
+	if why := s.game().OutOfPlay(o.From); why != "" { // it does nothing, though its base still stands there
+		out.May, out.Text = engine.No, why
+		return out
+	}
 	out.NoLock = newRestriction(s.Result.Restrictions("lock", o.From, o.To))
 	if no := out.NoLock; no != nil && out.May != engine.No && out.Act == "lock" {
 		out.May, out.Text = no.Outcome, no.Text
@@ -138,7 +142,7 @@ func (s *State) blasts() (out []Blast) {
 			b.Uncounted = append(b.Uncounted, u.Why)
 		}
 		for k := range scene.Ships {
-			if ship := &scene.Ships[k]; s.Stands(ship.ID) {
+			if ship := &scene.Ships[k]; s.Stands(ship.ID) && s.game().OutOfPlay(ship.ID) == "" {
 				b.add(s, ship)
 			}
 		}
