@@ -43,8 +43,8 @@ const (
 	keylineIn    = 0.2
 
 	// Behind the keyline lie cells, of which about half are white; a frame of white plastic has a card there. Of what was found, at least
-	// this share has so much of the paper's light there. On 52 pictures of our tokens (1532 fits) at least 0.44 has it, on a table with
-	// stock ships in white plastic (1241, 8 fits) at most 0.20 (TestEdgesOfStockBases, TestEdgesRendered).
+	// this share has so much of the paper's light there. On 52 pictures of our tokens (1532 fits) at least 0.44 has it, on tables with
+	// stock ships in white and yellow plastic (1241 and 1243, 8 fits) at most 0.20 (TestEdgesOfStockBases, TestEdgesRendered).
 	cellsAt    = 3.1 // mm
 	cellsWhite = 0.4
 	cellsShare = 0.3
