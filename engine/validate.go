@@ -206,13 +206,19 @@ func validPose(p geom.Pose) error {
 // validCovariance checks that a covariance is one: finite, symmetric, and with no
 // direction of negative variance, up to the rounding of printed numbers.
 func validCovariance(c *geom.Cov3) error {
-	const rounding = 1e-4 // of a correlation: four digits in a file
+	const (
+		rounding = 1e-4                              // of a correlation: four digits in a file
+		degrees  = (180 / math.Pi) * (180 / math.Pi) // in a file
+	)
 	var sd [3]float64
 	for i := range sd {
 		v := c[4*i]
 		if !within(v, 0, [...]float64{maxVariance, maxVariance, maxTurn}[i]) {
-			return fmt.Errorf("covariance: expected variances on the diagonal, from 0 to %g mm² and %g rad², got %g", maxVariance,
-				float64(maxTurn), v)
+			if i == 2 {
+				v *= degrees
+			}
+			return fmt.Errorf("covariance: expected variances on the diagonal, from 0 to %g mm² and %.0f deg², got %.6g", maxVariance,
+				maxTurn*degrees, v)
 		}
 		sd[i] = math.Sqrt(v)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"sightline/cmd/internal/terminal"
 	"sightline/engine"
@@ -53,9 +54,14 @@ func (c *flownCmd) flown(stdin io.Reader, out io.Writer) error {
 		plainNames(before, &c.Ship)
 		plainNames(after)
 	}
+	for i, scene := range []*engine.Scene{before, after} {
+		if !slices.Contains(shipNames(scene), c.Ship) {
+			return fmt.Errorf("flown: %s: %w", sceneName([]string{c.Before, c.After}[i]), noShip(scene, "--ship", c.Ship))
+		}
+	}
 	slop := flown.Slop{Place: geom.Length(c.SlopMM), Turn: geom.Angle(c.SlopDeg) * geom.Degree}
 	v, err := flown.Flown(before, after, c.Ship, candidates, slop)
-	if errors.Is(err, flown.ErrNoShip) || errors.Is(err, flown.ErrQuarters) || errors.Is(err, move.ErrHuge) {
+	if errors.Is(err, flown.ErrQuarters) || errors.Is(err, move.ErrHuge) {
 		return terminal.Unanswered{Err: err}
 	}
 	if err != nil {

@@ -61,13 +61,15 @@ func TestFlownSaysWhatWasFlown(t *testing.T) {
 
 func TestFlownRefusesWhatCannotBeAsked(t *testing.T) {
 	before, after := gameFile(t, "before.json", gameScene(300, 200, 0)), gameFile(t, "after.json", gameScene(301, 360, 359))
+	other := gameFile(t, "other.json", strings.ReplaceAll(gameScene(300, 200, 0), `"A1"`, `"A2"`))
 	huge := gameFile(t, "huge.json", strings.ReplaceAll(gameScene(300, 200, 0), `"small"`, `"huge-195"`))
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
-		{[]string{before, after, "--ship", "A9"}, 1, `"A9": no such ship in the scene`},
+		{[]string{before, after, "--ship", "A9"}, 1, `before.json: --ship: no ship "A9" in the scene, which has A1`},
+		{[]string{before, other, "--ship", "A1"}, 1, `other.json: --ship: no ship "A1" in the scene`},
 		{[]string{huge, huge, "--ship", "A1"}, 1, "huge ships move by templates of their own"},
 		{[]string{before, huge, "--ship", "A1"}, 2, "base: expected that of before, small, got huge-195"},
 		{[]string{before, after}, 2, "--ship"},

@@ -213,6 +213,11 @@ func (c *measureCmd) known(scenes []engine.Scene) error {
 	return nil
 }
 
+// noShip is the error for a flag that names no ship of the scene.
+func noShip(s *engine.Scene, flag, id string) error {
+	return terminal.Unanswered{Err: fmt.Errorf("%s: no ship %q in the scene%s", flag, id, meant(shipNames(s), id))}
+}
+
 // shipNames lists the names of a scene's ships.
 func shipNames(s *engine.Scene) (names []string) {
 	for i := range s.Ships {

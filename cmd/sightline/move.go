@@ -47,7 +47,7 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 			err = terminal.Unanswered{Err: err}
 		}
 		if errors.Is(err, engine.ErrNoShip) {
-			return fmt.Errorf("move: %s: %w%s", name, err, meant(shipNames(scene), c.Ship))
+			err = noShip(scene, "--ship", c.Ship)
 		}
 		return fmt.Errorf("move: %s: %w", name, err)
 	}

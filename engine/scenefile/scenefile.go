@@ -147,6 +147,9 @@ func parseScene(f fields) (engine.Scene, error) {
 	if err != nil {
 		return engine.Scene{}, f.under(err)
 	}
+	if (s.MatWidth == 0) != (s.MatHeight == 0) {
+		return engine.Scene{}, &placed{f.under(errors.New("mat: expected both width_mm and height_mm, or neither")), noPlace}
+	}
 	if err := s.Validate(); err != nil {
 		return engine.Scene{}, &placed{f.under(err), noPlace}
 	}

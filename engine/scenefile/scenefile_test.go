@@ -163,6 +163,8 @@ func TestErrorsNameTheKeyAndWhereItStands(t *testing.T) {
 		{change(t, `"turret"`, `"turet"`), "ships[0] (A1): turet: unknown key"},
 		{change(t, `"turret":"left"`, `"turret":"up"`), "ships[0] (A1): turret: expected"},
 		{change(t, `"height_mm"`, `"length_mm"`), "mat.length_mm: unknown key"},
+		{change(t, `,"height_mm":900`, ``), "mat: expected both width_mm and height_mm, or neither"},
+		{change(t, `0.02,0,0.03]`, `0.02,0,2e5]`), "from 0 to 1e+06 mm² and 131312 deg², got 200000"},
 		{change(t, `"bullseye_mm":16`, `"bullseye":16`), "profile.bullseye: unknown key"},
 		{change(t, `"bullseye_mm":16`, `"bullseye_mm":0`), "profile: bullseye_mm: expected"},
 		{change(t, `"bank_mm":[81,131,181]`, `"bank_mm":[81,131]`), "profile.bank_mm: expected 3 numbers, got 2"},

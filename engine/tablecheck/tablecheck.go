@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -194,7 +195,8 @@ func legality(c *engine.Check) string {
 	case engine.No:
 		return fmt.Sprintf("illegal by %.1f mm", margin)
 	}
-	return fmt.Sprintf("too close to call, %.1f ± %.1f mm", c.Margin.Millimeters(), c.Sigma.Millimeters())
+	margin = math.Round(10*c.Margin.Millimeters())/10 + 0 // not -0
+	return fmt.Sprintf("too close to call, %.1f ± %.1f mm", margin, c.Sigma.Millimeters())
 }
 
 type wireLine struct {

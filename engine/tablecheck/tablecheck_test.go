@@ -112,6 +112,11 @@ func TestSetupFindsTheScenario(t *testing.T) {
 	assert.Equal(t, engine.Yes, line(t, r, "G222 G223", "sat2").Outcome)
 	assert.Empty(t, r.Notes)
 
+	s.Markers[0].Sigma = 0.2
+	r, err = tablecheck.Setup(&s, 0, engine.Options{})
+	require.NoError(t, err)
+	assert.Contains(t, line(t, r, "G220", "sat1").Text, "too close to call, 0.0 ± 0.2 mm")
+
 	s.Obstacles = []engine.Obstacle{rock("rock1", 457.2, 457.2)}
 	s.Markers[4].Pose.Y -= 310
 	r, err = tablecheck.Setup(&s, 0, engine.Options{})
