@@ -58,7 +58,8 @@ type judgeShipJSON struct {
 	AgeMS      float64  `json:"age_ms"`
 	Frames     int      `json:"frames"`
 	SidesRead  []string `json:"sides_read"`
-	Measured   bool     `json:"measured"` // it stands still and is measured
+	Measured   bool     `json:"measured"`   // it stands still and is measured
+	TurnDoubt  bool     `json:"turn_doubt"` // its card may lie a quarter turn off in its base
 }
 
 // verdictJSON is one question about the pair, and its answer.
@@ -152,6 +153,7 @@ func judgeShips(h *live.Held) []judgeShipJSON {
 			SigmaMM:  fine(math.Sqrt(max(0, ship.Covariance.Position().Largest()))),
 			SigmaDeg: round(geom.Angle(math.Sqrt(max(0, ship.Covariance.HeadingVariance()))).Degrees()),
 			Visible:  round(ship.Visible), Seen: ship.Seen, State: vision.Still.String(), SidesRead: []string{}, Measured: true,
+			TurnDoubt: ship.TurnDoubt,
 		}
 		if followed {
 			j.State, j.StateText, j.Frames = track.State.String(), live.TrackText(&track, h.Located.Captured), track.Frames

@@ -37,6 +37,7 @@ type judgement struct {
 		Visible   float64
 		Sigma     float64 `json:"sigma_mm"`
 		Measured  bool
+		TurnDoubt bool `json:"turn_doubt"`
 	}
 	Verdicts []struct {
 		Key, Outcome, Title, Text, Decide string
@@ -88,6 +89,19 @@ func TestAJudgeSeesEveryVerdictOfThePair(t *testing.T) {
 	assert.Empty(t, j.Verdicts[0].Decide, "it is decided")
 	assert.Equal(t, 0.93, j.Ships[0].Visible)
 	assert.InDelta(t, 0.2, j.Ships[0].Sigma, 1e-9)
+}
+
+// A judge sees of which base too little of the guides was seen to know that its card does not lie turned.
+func TestAJudgeSeesWhoseGuidesAreNotSeen(t *testing.T) {
+	c := newCourtroom(t)
+	c.change(func(s *live.State) {
+		s.Located.Scene.Ships = append([]engine.Ship(nil), s.Located.Scene.Ships...)
+		s.Located.Scene.Ships[1].Seen, s.Located.Scene.Ships[1].TurnDoubt = "look", true
+	})
+	c.freeze(t)
+	j := c.judgement(t, "")
+	assert.False(t, j.Ships[0].TurnDoubt)
+	assert.True(t, j.Ships[1].TurnDoubt)
 }
 
 func TestTooCloseSaysWhatWouldDecideIt(t *testing.T) {

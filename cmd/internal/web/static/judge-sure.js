@@ -38,7 +38,7 @@ function calibrationTerms(j) {
 function sides(ship) {
   if (ship.sides_read.length) return ship.sides_read.join(", ");
   if (ship.seen === "edges") return "none: placed by its edges";
-  if (ship.seen === "look") return "none: found by its card";
+  if (ship.seen === "look") return ship.turn_doubt ? "none: found by its card, guides not seen clearly" : "none: found by its card";
   return ship.state === "still" ? "none given" : "none in this picture";
 }
 
