@@ -193,7 +193,7 @@ const (
 // Intent is a request of the page with its arguments.
 type Intent struct {
 	Do         Action
-	Step       Step        // of Go
+	Step       Step        // of Go; of Save, Again and More the step that was seen, "" for any
 	Board      string      // of Capture, for calibration.ParseBoard
 	BarX, BarY geom.Length // of Bars
 	ScaleX     float64     // of Bars: the printer's scale for which the measured sheet was drawn; 0: the newest
@@ -283,6 +283,9 @@ func (m *Machine) Do(in Intent) (Work, error) {
 	}
 	if !m.state.Active {
 		return nil, notNow("No calibration is running: start one first.")
+	}
+	if (in.Do == Save || in.Do == Again || in.Do == More) && in.Step != "" && in.Step != m.state.Step {
+		return nil, notNow("Meanwhile another device went to another step: nothing was done. Look again.")
 	}
 	switch in.Do {
 	case Cancel, Finish:

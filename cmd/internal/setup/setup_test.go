@@ -498,6 +498,18 @@ func TestALateSolutionOfACaptureThatWasGivenUpIsDropped(t *testing.T) {
 	assert.Nil(t, s.Lens.Result)
 }
 
+// A tap for a step that another device has left does nothing to the present one: "Look again" of the table is no "Start over" of the lens.
+func TestATapForAnotherStepDoesNothing(t *testing.T) {
+	b := newBench(t)
+	b.solvedLens()
+	for _, do := range []setup.Action{setup.Again, setup.Save, setup.More} {
+		b.refuses(setup.Intent{Do: do, Step: setup.Table}, "another device went to another step")
+	}
+	require.Equal(t, setup.Ready, b.m.State().Lens.Phase)
+	b.do(setup.Intent{Do: setup.Save, Step: setup.Lens})
+	require.IsType(t, setup.SaveLens{}, b.pending)
+}
+
 func TestStepsAreLeftAndTakenUpAgain(t *testing.T) {
 	b := newBench(t)
 	b.do(setup.Intent{Do: setup.Start})

@@ -238,7 +238,10 @@ byId("card").addEventListener("submit", (event) => {
   event.preventDefault();
   want({ do: "card", ...cardMeasures() });
 });
-for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => want({ do: button.dataset.do }));
+for (const button of document.querySelectorAll("[data-do]")) {
+  const [, step = ""] = /^step-(.+)/.exec(button.closest("section")?.id ?? "") ?? []; // another device may have gone to another one
+  button.addEventListener("click", () => want({ do: button.dataset.do, step }));
+}
 for (const button of document.querySelectorAll("[data-go], [data-step]")) {
   const step = button.dataset.go ?? button.dataset.step;
   if (button.tagName === "BUTTON") button.addEventListener("click", () => want({ do: "go", step }));
