@@ -28,15 +28,9 @@ func rimsOf(l *vision.Located, eye calibration.Vec3) (rims []under.Rim) {
 // of it may be print, however dark.
 func (f *Finder) underShips(miniatures []bool, lights []paperLight) (out []vision.UnknownObject) {
 	m := f.lyingMat()
-	light := make([]bool, len(miniatures))
-	for k, set := range miniatures {
-		if set {
-			more := linearOf(float64(f.diff.work[k])) - linearOf(float64(matGrey(f.diff, k)))
-			light[k] = more >= paperLike*lightOn(lights, cellAt(k%m.Width, k/m.Width))
-		}
-	}
-	light = gray.BoxMask(light, m.Width, m.Height, lightReach, true)
-	parts := slices.DeleteFunc(m.Unexplained(f.posts(), miniatures, light), func(part []int32) bool { return f.shadowed(part, lights) })
+	posts, light := f.posts(), f.lightAmong(miniatures, lights)
+	m.Explain(posts, miniatures, f.lightAmong(m.Lies, lights))
+	parts := slices.DeleteFunc(m.Unexplained(posts, miniatures, light), func(part []int32) bool { return f.shadowed(part, lights) })
 	next := make([]bool, len(miniatures)) // of the miniatures, without what may be their shadows
 	for k, set := range miniatures {
 		next[k] = set && m.Lies[k]
@@ -47,10 +41,23 @@ func (f *Finder) underShips(miniatures []bool, lights []paperLight) (out []visio
 			f.underneath = append(f.underneath, under.NewOutline(f.shapes[i].outline))
 		}
 	}
-	for _, cells := range m.Groups(f.rims, parts, next, f.underneath, f.widest, int(speckShare*f.smallest)) {
+	for _, cells := range m.Groups(posts, parts, next, f.underneath, f.widest, int(speckShare*f.smallest)) {
 		out = append(out, f.thing(cells, 0))
 	}
 	return out
+}
+
+// lightAmong returns the cells next to those of some cells that are nearly as light as paper.
+func (f *Finder) lightAmong(cells []bool, lights []paperLight) []bool {
+	w, h := f.test.w, f.test.h
+	light := make([]bool, len(cells))
+	for k, set := range cells {
+		if set {
+			more := linearOf(float64(f.diff.work[k])) - linearOf(float64(matGrey(f.diff, k)))
+			light[k] = more >= paperLike*lightOn(lights, cellAt(k%w, k/w))
+		}
+	}
+	return gray.BoxMask(light, w, h, lightReach, true)
 }
 
 // shadowed reports whether most of some cells are a shadow: darker than the mat, which shows there, dimmed evenly.

@@ -69,8 +69,8 @@ type clue struct {
 // between two, next to one side of a base or about one of its corners, so that the hull of no group crosses a side, where lines begin.
 // parts are what Unexplained returned, and miniatures are the cells of what passes for miniatures, without shadows. widest is the largest
 // distance, in mm, of an outline's point from its middle. What adjoins a rim counts beyond the outlines if it has least cells or more.
-func (m *Mat) Groups(rims []Rim, parts [][]int32, miniatures []bool, outlines []*Outline, widest float64, least int) [][]int32 {
-	clues := m.clues(rims)
+func (m *Mat) Groups(posts []Post, parts [][]int32, miniatures []bool, outlines []*Outline, widest float64, least int) [][]int32 {
+	clues := m.clues(posts)
 	for _, part := range parts {
 		c := clue{cover: partCover}
 		for _, k := range part {
@@ -136,7 +136,11 @@ func (m *Mat) middle(k int) geom.Point {
 
 // Adjoining returns the points of each thing that adjoins a rim and certainly lies on the mat.
 func (m *Mat) Adjoining(rims []Rim) (out [][]geom.Point) {
-	for _, c := range m.clues(rims) {
+	var posts []Post
+	for _, r := range rims {
+		posts = append(posts, Post{Rim: r})
+	}
+	for _, c := range m.clues(posts) {
 		if c.onMat {
 			out = append(out, c.points)
 		}
@@ -145,12 +149,17 @@ func (m *Mat) Adjoining(rims []Rim) (out [][]geom.Point) {
 }
 
 // clues returns what adjoins visible stretches of rims, side by side: next to one side a rock may lie, and next to the other the miniature.
-func (m *Mat) clues(rims []Rim) (out []clue) {
-	for _, r := range rims {
+// What may be the miniature of another ship counts for nothing.
+func (m *Mat) clues(posts []Post) (out []clue) {
+	for n := range posts {
+		r := posts[n].Rim
 		outward := make([][]geom.Point, len(r))
 		first := 0 // where nothing adjoins
 		for i := range r {
-			if outward[i] = m.outward(&r[i]); outward[i] == nil {
+			if outward[i] = m.outward(&r[i]); m.anothers(posts, n, outward[i]) {
+				outward[i] = nil
+			}
+			if outward[i] == nil {
 				first = i
 			}
 		}
@@ -168,6 +177,22 @@ func (m *Mat) clues(rims []Rim) (out []clue) {
 		}
 	}
 	return out
+}
+
+// anothers reports whether some points may be the miniature of another ship than the n-th.
+func (m *Mat) anothers(posts []Post, n int, points []geom.Point) bool {
+	for i := range posts {
+		explained := 0
+		for _, p := range points {
+			if i != n && posts[i].hides.at(int(p.X), int(p.Y)) {
+				explained++
+			}
+		}
+		if explained > 0 && float64(explained) >= Cover*float64(len(points)) {
+			return true
+		}
+	}
+	return false
 }
 
 // visible reports whether nothing hides a rim's cell, nor the white line along the edge next to it: a miniature's panel that hangs next

@@ -73,7 +73,8 @@ func TestARockInTheGapBetweenTwoShipsIsMentioned(t *testing.T) {
 	}
 	gap := geom.Point{X: 92.5, Y: 95}
 	found := false
-	for _, cells := range m.Groups([]Rim{rim(left), rim(right)}, nil, make([]bool, len(m.Lies)), []*Outline{NewOutline(rock)}, 40, 10) {
+	posts := []Post{{Rim: rim(left)}, {Rim: rim(right)}}
+	for _, cells := range m.Groups(posts, nil, make([]bool, len(m.Lies)), []*Outline{NewOutline(rock)}, 40, 10) {
 		for _, k := range cells {
 			found = found || m.middle(int(k)).Distance(gap) < 1
 		}
@@ -100,10 +101,46 @@ func TestWhatAnotherMiniatureMayHideIsExplained(t *testing.T) {
 	}
 	none := make([]bool, len(noticed))
 	near := func(at geom.Point) bool { return at.X < 120 }
-	posts := []Post{{hidden, []geom.Point{{X: 70, Y: 100}}, near}, {visible, []geom.Point{{X: 150, Y: 100}}, anywhere}}
+	posts := []Post{
+		{Rim: hidden, Pegs: []geom.Point{{X: 70, Y: 100}}, May: near},
+		{Rim: visible, Pegs: []geom.Point{{X: 150, Y: 100}}, May: anywhere},
+	}
 	assert.Empty(t, m.Unexplained(posts, noticed, none))
 	posts[0].May = func(geom.Point) bool { return false }
 	assert.NotEmpty(t, m.Unexplained(posts, noticed, none), "beyond its reach")
+}
+
+// A miniature that reaches over its own rim to the next base is no rock under that one; what is apart from the miniature may be.
+func TestWhatReachesOverFromTheNextBaseIsNoRock(t *testing.T) {
+	own, next := square(50, 80, 40), square(120, 80, 40)
+	hidden, visible := rightRim(own), rightRim(next)
+	for i := range hidden {
+		hidden[i].Line = false
+	}
+	for i := range visible { // the left one
+		visible[i].At.X, visible[i].Out.X = 120, -1
+	}
+	rock := []*Outline{NewOutline(square(-13, -13, 26))}
+	for name, c := range map[string]struct {
+		lies []geom.Polygon
+		may  func(geom.Point) bool
+		rock bool
+	}{
+		"all of one piece":        {[]geom.Polygon{square(91, 86, 28)}, anywhere, false},
+		"a small gap":             {[]geom.Polygon{square(75, 86, 28), square(106, 86, 28)}, anywhere, false},
+		"apart":                   {[]geom.Polygon{square(70, 86, 28), square(108, 86, 28)}, anywhere, true},
+		"nothing at its own base": {[]geom.Polygon{square(104, 86, 28)}, anywhere, true},
+		"beyond its reach":        {[]geom.Polygon{square(91, 86, 28)}, func(at geom.Point) bool { return at.X < 105 }, true},
+	} {
+		m := matWith([]geom.Polygon{own, next}, c.lies...)
+		none := make([]bool, len(m.Lies))
+		posts := []Post{
+			{Rim: hidden, Pegs: []geom.Point{{X: 70, Y: 100}}, May: c.may},
+			{Rim: visible, Pegs: []geom.Point{{X: 140, Y: 100}}, May: c.may},
+		}
+		m.Explain(posts, none, none)
+		assert.Equal(t, c.rock, len(m.Groups(posts, nil, none, rock, 40, 10)) > 0, name)
+	}
 }
 
 // What lies next to a base is the miniature's only where that hides the rim, as seen from the end of its peg.
@@ -121,7 +158,7 @@ func TestWhatLiesBehindAVisibleRimIsNotTheMiniatures(t *testing.T) {
 	}
 	none := make([]bool, len(noticed))
 	for name, rim := range map[string]Rim{"visible": visible, "hidden": hidden} {
-		parts := m.Unexplained([]Post{{rim, pegs, anywhere}}, noticed, none)
+		parts := m.Unexplained([]Post{{Rim: rim, Pegs: pegs, May: anywhere}}, noticed, none)
 		if name == "hidden" {
 			assert.Empty(t, parts)
 			continue
@@ -131,7 +168,7 @@ func TestWhatLiesBehindAVisibleRimIsNotTheMiniatures(t *testing.T) {
 		}
 		copy(m.Lies, noticed)
 		found := 0
-		for _, cells := range m.Groups([]Rim{rim}, parts, none, []*Outline{NewOutline(square(-13, -13, 26))}, 40, 10) {
+		for _, cells := range m.Groups([]Post{{Rim: rim}}, parts, none, []*Outline{NewOutline(square(-13, -13, 26))}, 40, 10) {
 			found += len(cells)
 		}
 		assert.Greater(t, found, 300)
@@ -197,7 +234,7 @@ func TestARockNextToAMiniatureRoundTheCornerIsFound(t *testing.T) {
 			White: i%2 == 0, Seen: i == 0})
 	}
 	found := 0
-	for _, cells := range m.Groups([]Rim{r}, nil, make([]bool, len(m.Lies)), []*Outline{NewOutline(square(-16, -16, 32))}, 40, 10) {
+	for _, cells := range m.Groups([]Post{{Rim: r}}, nil, make([]bool, len(m.Lies)), []*Outline{NewOutline(square(-16, -16, 32))}, 40, 10) {
 		for _, k := range cells {
 			if p := m.middle(int(k)); p.X > 95 && p.Y > 100 && p.Y < 120 {
 				found++
