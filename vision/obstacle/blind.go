@@ -17,15 +17,16 @@ import (
 // over a square as wide as the narrowest obstacle. By the camera's curve that is so many grey
 // levels, fewer where glare lies on it; held against the noise there, it is noticed or not.
 
-// Contrasts of a print in linear light, rms, as shares of white paper's, the level of the token and its surroundings apart.
-// In half of a token's squares it is leastPrint or more, in one of them bestPrint: on 32 rendered obstacles in full view of
-// tables 1401 to 1416 (2026-11-23) 0.023 to 0.124, and 0.041 to 0.32; the least are dark debris on plain mats (1404, 1413) and an
-// asteroid (1416). Means over broad squares keep broadPrint of it (0.83 and more of 18; 0.67 of 48 others, in glare): print is
-// coarser than they are, and noise is not. Of what is as dark as shadow only what differs within the small square counts: 0.44 to 0.62 of
-// the contrast of 28 of them, and 0.26 to 0.31 of gas clouds, which have two to five times leastPrint.
+// The contrast of a print in linear light, rms, as a share of white paper's, the level of the token and its surroundings apart. In half
+// of a token's squares it is leastPrint or more: on 32 rendered obstacles in full view of tables 1401 to 1416 (2026-11-23) 0.023 to
+// 0.124; the least are dark debris on plain mats (1404, 1413) and an asteroid (1416). The simulator's rocks, 6 grey levels darker than
+// its wood, have less. With 0.02, and at least twice that expected of one square of each, a webcam's picture of them showed nothing and
+// nothing was blind; with 0.015 in each square none is silent (TestFaintRocksAreNotSilent). Means over broad squares keep broadPrint of
+// it (0.83 and more of 18; 0.67 of 48 others, in glare): print is coarser than they are, and noise is not. Of what is as dark as shadow
+// only what differs within the small square counts: 0.44 to 0.62 of the contrast of 28 of them, and 0.26 to 0.31 of gas clouds, which
+// have two to five times leastPrint.
 const (
-	leastPrint  = 0.02
-	bestPrint   = 0.04
+	leastPrint  = 0.015
 	broadPrint  = 0.75
 	shadedPrint = 0.45
 )
@@ -112,22 +113,16 @@ const blindTile = 4
 // that was weighed last, as rectangles, row by row. f.diff.mask holds where things were
 // noticed; known are the obstacles that were recognised. Squares that would hide an obstacle of the narrowest kind are counted by their
 // middles: where they are fewer than lie in half of the smallest obstacle, its other part is
-// noticed, unless they adjoin a thing that was, which may be that part. An obstacle is noticed by its best square: where
-// no square nearby would hide that, no obstacle lies.
+// noticed, unless they adjoin a thing that was, which may be that part.
 func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engine.BlindArea {
 	m := &f.test
 	half := f.thingHalf()
-	middles, found := f.unnoticed(lights, leastPrint, known)
+	middles, found := f.unnoticed(lights, known)
 	if !found {
 		return nil
 	}
 	// What lies unnoticed reaches as far as the square.
 	all := gray.BoxMask(middles, m.w, m.h, half, true)
-	best, _ := f.unnoticed(lights, bestPrint, known)
-	near := gray.BoxMask(best, m.w, m.h, int(2*f.widest/vision.DiffStep), true)
-	for k := range middles {
-		middles[k] = middles[k] && near[k]
-	}
 	gray.Flood(middles, m.w, m.h, true, int(f.smallest/4))
 	mask := gray.BoxMask(middles, m.w, m.h, half, true)
 	around := gray.BoxMask(f.diff.mask, m.w, m.h, 2*half, true)
@@ -141,12 +136,12 @@ func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engin
 	return f.blindAreas(tiles, cols, rows)
 }
 
-// unnoticed returns the middles of the squares in which a print of a contrast would not have been noticed; found says
-// that there is one. known are obstacles that were recognised.
-func (f *Finder) unnoticed(lights []paperLight, contrast float64, known []vision.ObstacleView) (middles []bool, found bool) {
+// unnoticed returns the middles of the squares in which a print would not have been noticed; found says that there is one. known are
+// obstacles that were recognised.
+func (f *Finder) unnoticed(lights []paperLight, known []vision.ObstacleView) (middles []bool, found bool) {
 	m := &f.test
 	half := f.thingHalf()
-	f.expectedEnergy(lights, contrast)
+	f.expectedEnergy(lights, leastPrint)
 	for i := range known {
 		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = m.most })
 	}
@@ -163,9 +158,8 @@ func (f *Finder) unnoticed(lights []paperLight, contrast float64, known []vision
 	return middles, found
 }
 
-// expectedEnergy sets m.a to the energy that a print of a contrast, as leastPrint, has at
-// every cell, less what noise may take from it: twice the spread that squares of bare mat show.
-// Of energy far beyond the cap noise takes nothing.
+// expectedEnergy sets m.a to the energy that a print of a contrast, as leastPrint, has at every cell, less what noise may take from it:
+// twice the spread that squares of bare mat show. Of energy far beyond the cap noise takes nothing.
 func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 	m, d := &f.test, f.diff
 	prints := f.printsOf(contrast, lights)
