@@ -20,13 +20,13 @@ import (
 // The contrast of a print in linear light, rms, as a share of white paper's, the level of the token and its surroundings apart. In half
 // of a token's squares it is leastPrint or more: on 32 rendered obstacles in full view of tables 1401 to 1416 (2026-11-23) 0.023 to
 // 0.124; the least are dark debris on plain mats (1404, 1413) and an asteroid (1416). The simulator's rocks, 6 grey levels darker than
-// its wood, have less. With 0.02, and at least twice that expected of one square of each, a webcam's picture of them showed nothing and
-// nothing was blind; with 0.015 in each square none is silent (TestFaintRocksAreNotSilent). Means over broad squares keep broadPrint of
-// it (0.83 and more of 18; 0.67 of 48 others, in glare): print is coarser than they are, and noise is not. Of what is as dark as shadow
-// only what differs within the small square counts: 0.44 to 0.62 of the contrast of 28 of them, and 0.26 to 0.31 of gas clouds, which
-// have two to five times leastPrint.
+// its wood, have less: with 0.02, and twice that expected of one square of each, 14 of 96 were silent, and 3 are with 0.0175 of every
+// square (TestFaintRocksAreSeldomSilent). With 0.0165 a white mat is blind in places. Means over broad squares keep broadPrint of it
+// (0.83 and more of 18; 0.67 of 48 others, in glare): print is coarser than they are, and noise is not. Of what is as dark as shadow only
+// what differs within the small square counts: 0.44 to 0.62 of the contrast of 28 of them, and 0.26 to 0.31 of gas clouds, which have two
+// to five times leastPrint.
 const (
-	leastPrint  = 0.015
+	leastPrint  = 0.0175
 	broadPrint  = 0.75
 	shadedPrint = 0.45
 )
