@@ -1,9 +1,6 @@
 package look
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Another faction has the same drawing in other colours, which agrees with a look in many blocks, because light and dark are
 // in the same places. The light that is fitted to each channel hides a part of the difference. So the hues are compared of all cells that
@@ -63,6 +60,5 @@ func (f *fitting) hue() (cosine float64, ok bool) {
 	if float64(len(cosines))*f.g.step*f.g.step < hueLeast {
 		return 0, false
 	}
-	slices.Sort(cosines)
-	return cosines[len(cosines)/2], true
+	return median(cosines), true
 }

@@ -201,7 +201,7 @@ func TestWhatMakesNoLookIsRefused(t *testing.T) {
 	assert.ErrorContains(t, learn(engine.Small, nil), "views: expected")
 }
 
-// A disk that is full leaves a look that is shown again as it was, and nothing beside it.
+// A disk that is full leaves a look that is shown again as it was, and no other file.
 func TestAFullDiskMixesNoTwoLooks(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "A1")

@@ -141,13 +141,7 @@ func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engin
 func (f *Finder) unnoticed(lights []paperLight, known []vision.ObstacleView) (middles []bool, found bool) {
 	m := &f.test
 	half := f.thingHalf()
-	f.expectedEnergy(lights, leastPrint)
-	for i := range known {
-		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = m.most })
-	}
-	sums := m.a
-	gray.SumBoxes(sums, sums, m.w, m.h, half)
-	least := m.limit * float32((2*half+1)*(2*half+1))
+	sums, least := f.expectedSums(lights, known)
 	middles = make([]bool, len(sums))
 	for j := half; j < m.h-half; j++ { // an obstacle lies on the mat with all of its square
 		for k := j*m.w + half; k < (j+1)*m.w-half; k++ {
@@ -156,6 +150,18 @@ func (f *Finder) unnoticed(lights []paperLight, known []vision.ObstacleView) (mi
 		}
 	}
 	return middles, found
+}
+
+// expectedSums returns the energy that a print has in the large square about every cell, in m.a, and the least that is noticed. known
+// are obstacles that were recognised.
+func (f *Finder) expectedSums(lights []paperLight, known []vision.ObstacleView) (sums []float32, least float32) {
+	m, half := &f.test, f.thingHalf()
+	f.expectedEnergy(lights, leastPrint)
+	for i := range known {
+		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = m.most })
+	}
+	gray.SumBoxes(m.a, m.a, m.w, m.h, half)
+	return m.a, m.limit * float32((2*half+1)*(2*half+1))
 }
 
 // expectedEnergy sets m.a to the energy that a print of a contrast, as leastPrint, has at every cell, less what noise may take from it:

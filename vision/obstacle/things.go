@@ -101,10 +101,7 @@ func (f *Finder) withoutSpecks(blobs []gray.Blob, half int, lights []paperLight)
 	if !slices.ContainsFunc(blobs, func(b gray.Blob) bool { return len(b.Cells) <= most }) {
 		return blobs
 	}
-	f.expectedEnergy(lights, leastPrint)
-	sums := m.a
-	gray.SumBoxes(sums, sums, m.w, m.h, half)
-	least := m.limit * float32((2*half+1)*(2*half+1))
+	sums, least := f.expectedSums(lights, nil)
 	return slices.DeleteFunc(blobs, func(b gray.Blob) bool {
 		around := b.Box.Inset(-speckReach * half)
 		if len(b.Cells) > most || !around.In(image.Rect(0, 0, m.w, m.h)) {

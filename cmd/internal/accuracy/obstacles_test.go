@@ -228,6 +228,25 @@ func TestObstaclesRendered(t *testing.T) {
 	assert.LessOrEqual(t, sum.mean(), 0.4, "outline error, mm")
 }
 
+// trueRocks returns the truth about the obstacles of a simulated table.
+func trueRocks(obstacles []engine.Obstacle) (out []trueObstacle) {
+	for _, o := range obstacles {
+		t := trueObstacle{name: o.ID}
+		for _, p := range o.Outline {
+			t.outline = append(t.outline, o.Pose.Transform(p))
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// bareOf returns a simulated table with nothing on its mat.
+func bareOf(t *tablesim.Table) tablesim.Table {
+	bare := *t
+	bare.Scene.Ships, bare.Scene.Obstacles, bare.Clutter, bare.Minis = nil, nil, nil, nil
+	return bare
+}
+
 // TestObstaclesSimulated does the same on the simulated table, whose random rocks are
 // their own catalogue, and holds it to inventing nothing where none lies.
 func TestObstaclesSimulated(t *testing.T) {
@@ -240,22 +259,13 @@ func TestObstaclesSimulated(t *testing.T) {
 		table := tablesim.RandomTable(5000+seed, 1920, 1080)
 		c, err := catalogue.Of(table.Scene.Obstacles)
 		require.NoError(t, err)
-		var truth []trueObstacle
-		for _, o := range table.Scene.Obstacles {
-			var lies geom.Polygon
-			for _, p := range o.Outline {
-				lies = append(lies, o.Pose.Transform(p))
-			}
-			truth = append(truth, trueObstacle{name: o.ID, outline: lies})
-		}
-		empty := *table
-		empty.Scene.Ships, empty.Scene.Obstacles, empty.Clutter, empty.Minis = nil, nil, nil, nil
+		empty := bareOf(table)
 		calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
 		f, _, err := empty.Render()
 		require.NoError(t, err)
 		mat := learntFrom(t, calibrated, f)
 
-		look := func(table *tablesim.Table, truth []trueObstacle) *obstacleTally {
+		look := func(table *tablesim.Table) *obstacleTally {
 			l, err := locate.New(calibrated, locate.Options{Catalogue: c, Background: mat})
 			require.NoError(t, err)
 			f, _, err := table.Render()
@@ -267,13 +277,13 @@ func TestObstaclesSimulated(t *testing.T) {
 			require.NoError(t, err)
 			steady += again.Elapsed
 			one := &obstacleTally{name: fmt.Sprint(5000 + seed)}
-			one.add(truth, got)
+			one.add(trueRocks(table.Scene.Obstacles), got)
 			return one
 		}
-		pictures = append(pictures, look(table, truth))
+		pictures = append(pictures, look(table))
 		bare := *table
 		bare.Scene.Obstacles = nil
-		clutter = append(clutter, look(&bare, nil))
+		clutter = append(clutter, look(&bare))
 	}
 	sum := reportObstacles(t, "simulated", pictures)
 	none := reportObstacles(t, "simulated, no obstacles", clutter)
@@ -300,16 +310,7 @@ func TestObstaclesOnWoodAndSand(t *testing.T) {
 				table.Look.Mat, table.Model = mat, o.Model
 				c, err := catalogue.Of(table.Scene.Obstacles)
 				require.NoError(t, err)
-				var truth []trueObstacle
-				for _, o := range table.Scene.Obstacles {
-					var lies geom.Polygon
-					for _, p := range o.Outline {
-						lies = append(lies, o.Pose.Transform(p))
-					}
-					truth = append(truth, trueObstacle{name: o.ID, outline: lies})
-				}
-				empty := *table
-				empty.Scene.Ships, empty.Scene.Obstacles, empty.Clutter, empty.Minis = nil, nil, nil, nil
+				empty := bareOf(table)
 				calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
 				f, _, err := empty.Render()
 				require.NoError(t, err)
@@ -319,7 +320,7 @@ func TestObstaclesOnWoodAndSand(t *testing.T) {
 				require.NoError(t, err)
 				got, err := l.Locate(f)
 				require.NoError(t, err)
-				one.add(truth, got)
+				one.add(trueRocks(table.Scene.Obstacles), got)
 			}
 			t.Log(one)
 			for _, lost := range one.lost {

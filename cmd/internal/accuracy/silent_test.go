@@ -33,14 +33,6 @@ func TestFaintRocksAreSeldomSilent(t *testing.T) {
 		table := calibration.Table{Camera: s.Camera(), Layout: s.Layout()}
 		rocks, err := catalogue.Of(s.Obstacles())
 		require.NoError(t, err)
-		var truth []trueObstacle
-		for _, o := range s.Obstacles() {
-			lies := trueObstacle{name: o.ID, visible: 1}
-			for _, p := range o.Outline {
-				lies.outline = append(lies.outline, o.Pose.Transform(p))
-			}
-			truth = append(truth, lies)
-		}
 		var frames exposure.Averager
 		for range 10 {
 			f, err := s.Next(context.Background())
@@ -61,7 +53,7 @@ func TestFaintRocksAreSeldomSilent(t *testing.T) {
 				got, err := l.Locate(f)
 				require.NoError(t, err)
 				sum := &obstacleTally{name: fmt.Sprintf("%s, mean of %d, mat of %d", spec, n, empties)}
-				sum.add(truth, got)
+				sum.add(trueRocks(s.Obstacles()), got)
 				t.Log(sum)
 				assert.Zero(t, sum.wrong+sum.invented, sum.name)
 				silent += sum.silent

@@ -468,14 +468,16 @@ const overlayRecorder = `window.log = []; setInterval(() => {
 	const seen = (id) => { const e = document.getElementById(id); return e && !e.hidden && getComputedStyle(e).display !== "none"; };
 	const text = (id) => document.getElementById(id).textContent;
 	log.push({at: Date.now(), pair: seen("pair"), from: text("pair-from"), to: text("pair-to"), sure: text("pair-sure"),
-		band: text("pair-band"), words: text("pair-title") + ". " + text("pair-facts"), held: seen("held"), ruling: seen("ruling"), frozen: document.getElementById("pair").dataset.frozen || "",
+		band: text("pair-band"), words: text("pair-title") + ". " + text("pair-facts"), held: seen("held"), ruling: seen("ruling"),
+		frozen: document.getElementById("pair").dataset.frozen || "",
 		rests: text("pair-rests"), debug: text("debug")});
 }, 100); 0`
 
 const pageRecorder = `window.log = []; setInterval(() => {
 	const text = (id) => document.getElementById(id).textContent;
 	log.push({at: Date.now(), pair: text("distance") !== "", from: document.getElementById("from").value,
-		to: document.getElementById("to").value, sure: text("distance"), band: text("band"), held: !document.getElementById("held").hidden, frozen: "",
+		to: document.getElementById("to").value, sure: text("distance"), band: text("band"), 
+		held: !document.getElementById("held").hidden, frozen: "",
 		words: [text("title"), text("fact-arc"), text("fact-obstruction")].join(". "), rests: text("explain"), debug: text("status-text")});
 }, 100); 0`
 

@@ -214,7 +214,7 @@ func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
 	}
 	says, err := d.do(in)
 	switch {
-	case errors.Is(err, errNotNow):
+	case errors.As(err, new(notNow)):
 		http.Error(w, sentence.Of(err), http.StatusConflict)
 		return
 	case err != nil:
@@ -254,13 +254,8 @@ func (d *Desk) do(in intentJSON) (says string, err error) {
 	return says, err
 }
 
-// errNotNow is what a notNow is: the refusal of what is possible at another time.
-var errNotNow = errors.New("not now")
-
+// notNow is the refusal of what is possible at another time.
 type notNow struct{ error }
-
-// Is reports whether the target is errNotNow.
-func (notNow) Is(target error) bool { return target == errNotNow }
 
 // useCamera restarts with a camera of the list.
 func (d *Desk) useCamera(source string) (string, error) {

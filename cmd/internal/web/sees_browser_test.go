@@ -45,7 +45,7 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	assert.Contains(t, text, "93 %")
 }
 
-// What is to be known as long as it is so stands on the page until it is so no more; a note that says the same is not shown beside it.
+// What is to be known as long as it is so stands on the page; a note that says the same is not shown as well.
 func TestWarningsStandAsLongAsTheyAreSo(t *testing.T) {
 	f := newFakeTable(t)
 	server := steady(t, f)

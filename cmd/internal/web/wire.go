@@ -233,7 +233,7 @@ func stateOf(state *live.State) stateJSON {
 	s := stateJSON{
 		Version: 1, Seq: state.Seq, AtMS: state.At.UnixMilli(),
 		Rules: state.Located.Scene.Rules.String(), Sigmas: state.Sigmas,
-		Health: healthJSON(state.Health), Notes: []noteJSON{}, Warnings: append([]string{}, state.Warnings()...),
+		Health: healthJSON(state.Health), Notes: []noteJSON{}, Warnings: state.Warnings(),
 		Camera: cameraJSON{
 			Source: state.Source, Simulated: strings.HasPrefix(state.Source, "sim:"),
 			FPS: round(state.Figures.FPS), Frames: state.Figures.Frames, Dropped: state.Figures.Dropped,
