@@ -76,8 +76,7 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 		}
 		return live.Health{
 			Code: live.NoCamera, Title: "No camera", Detail: cmp.Or(status.Source, "The camera") + " gives no pictures: " + status.Trouble(),
-			Advice: "Check that it is plugged in or that its stream runs, and that no other program uses it. Retrying automatically. " +
-				"The page /first lists the cameras of this machine.",
+			Advice: silentAdvice(status),
 		}
 	case g.seen.FrameAt.IsZero():
 		source := cmp.Or(status.Source, "the camera")
@@ -94,6 +93,16 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 		return Calibrating()
 	}
 	return g.seen.Health
+}
+
+// silentAdvice says what to do about a source that gives no pictures. The simulated table needs
+// nothing but time.
+func silentAdvice(status capture.FeedStatus) string {
+	if strings.HasPrefix(status.Source, "sim:") && strings.HasPrefix(status.Trouble(), "no frame for") {
+		return "This computer draws the simulated table too slowly: stop what else runs on it, or choose a smaller table (sim:960x720)."
+	}
+	return "Check that it is plugged in or that its stream runs, and that no other program uses it. Retrying automatically. " +
+		"The page /first lists the cameras of this machine."
 }
 
 // Calibrating returns the health while a calibration needs the camera.

@@ -265,6 +265,17 @@ func TestAnUnpluggedCameraIsReportedAndComesBack(t *testing.T) {
 	assert.Equal(t, live.OK, b.picture(time.Second).Health.Code)
 }
 
+// Nobody can plug the simulated table in: what it lacks is time.
+func TestASlowSimulatedTableIsNotLookedForAtAPlug(t *testing.T) {
+	b := newBench(t, nil)
+	b.picture(0)
+	b.status.State, b.status.Source, b.status.Err = capture.FeedOpening, "sim:1920x1080,seed=0", "no frame for 3s"
+	v := b.wait(3 * time.Second)
+	assert.Equal(t, live.NoCamera, v.Health.Code)
+	assert.Contains(t, v.Health.Advice, "choose a smaller table")
+	assert.NotContains(t, v.Health.Advice, "plugged in")
+}
+
 func TestBeforeTheFirstPicture(t *testing.T) {
 	b := newBench(t, nil)
 	b.status.State = capture.FeedOpening
