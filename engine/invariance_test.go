@@ -108,6 +108,42 @@ func TestTurningTheTableDecidesNothing(t *testing.T) {
 	require.LessOrEqual(t, n, int(scenes)/400)
 }
 
+// Nor does the frame in which an outline is written, which may lie anywhere; how deep it lies under a ship is found to a hundredth
+// of a millimetre.
+func TestTheFrameOfAnOutlineChangesNothing(t *testing.T) {
+	overlaps := 0
+	for seed := range uint64(40) {
+		s := formation(seed)
+		s.ScaleSigma = 0.002
+		for i := range s.Obstacles { // half of them under or next to a ship
+			if i%2 == 0 {
+				s.Obstacles[i].Pose.Point = s.Ships[i].Pose.Transform(geom.Point{X: 30, Y: 5})
+			}
+		}
+		o := s
+		o.Obstacles = slices.Clone(s.Obstacles)
+		for i := range o.Obstacles {
+			r := &o.Obstacles[i]
+			frame := geom.Pose{Point: geom.Point{X: 300, Y: -500}, Heading: 2}
+			back := geom.Pose{Heading: -frame.Heading}
+			r.Outline = nil
+			for _, p := range s.Obstacles[i].Outline {
+				r.Outline = append(r.Outline, back.Transform(s.Obstacles[i].Pose.Transform(p).Sub(frame.Point)))
+			}
+			r.Pose = frame
+		}
+		want, got := enginetest.Measured(t, s).Objects, enginetest.Measured(t, o).Objects
+		for i := range want {
+			require.Equal(t, want[i].Overlap, got[i].Overlap)
+			require.InEpsilon(t, 1+want[i].Range.Sigma.Millimeters(), 1+got[i].Range.Sigma.Millimeters(), 0.003, "seed %d: %+v", seed, want[i])
+			if want[i].Overlap != engine.No {
+				overlaps++
+			}
+		}
+	}
+	require.Greater(t, overlaps, 50)
+}
+
 // A sliver of the target is in the arc, all along the side parallel to the arc's edge. If the near corner is surely in, the range is
 // that of the near corner; if only the far one is, the range may be the far one's too.
 func TestTheCornerThatIsSurelyInTheArcCounts(t *testing.T) {

@@ -93,6 +93,35 @@ func TestMovesMirrorTranslateAndRotate(t *testing.T) {
 	}
 }
 
+// The frame in which an obstacle's outline is written may lie anywhere.
+func TestTheFrameOfAnOutlineChangesNoMove(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 2))
+	near := 0
+	for range 200 {
+		s, m := randomMove(r)
+		s = loose(withRock(r, s), 0.1, 0.1)
+		s.ScaleSigma = 0.002
+		want, err := move.Execute(&s, "A", m, engine.Options{})
+		require.NoError(t, err)
+		rock, frame := s.Obstacles[0], geom.Pose{Point: geom.Point{X: 300, Y: -500}}
+		other := rock
+		other.Pose, other.Outline = frame, nil
+		for _, p := range rock.Outline {
+			other.Outline = append(other.Outline, rock.Pose.Transform(p).Sub(frame.Point))
+		}
+		s.Obstacles = []engine.Obstacle{other}
+		got, err := move.Execute(&s, "A", m, engine.Options{})
+		require.NoError(t, err)
+		require.Equal(t, want.Obstacles, got.Obstacles)
+		require.Equal(t, want.Undecided, got.Undecided)
+		require.InDelta(t, want.Sigma.Millimeters(), got.Sigma.Millimeters(), 1e-6)
+		if strings.Contains(want.Nearest, "rock") {
+			near++
+		}
+	}
+	require.Greater(t, near, 20)
+}
+
 func samePlace(a, b geom.Pose) bool {
 	return a.Sub(b.Point).Norm() < 1e-7 && a.Heading.Distance(b.Heading).Degrees() < 1e-7
 }

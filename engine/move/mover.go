@@ -128,19 +128,22 @@ func (m *mover) neighbour(o *engine.Ship) neighbour {
 // add appends something that lies on the table. Dropped cargo is an obstacle (G43).
 func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, parts []pieces.Part) {
 	const widest = 61 * geom.Millimeter // no known device reaches further from its centre
-	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), err: uncertain.PointError{Variance: float64(sigma * sigma)}}
+	t := thing{id: id, obstacle: obstacle, start: math.Inf(1), err: uncertain.PointError{Variance: float64(sigma * sigma)}}
 	if t.unknown = len(parts) == 0; t.unknown {
 		r := float64(widest)
 		parts = []pieces.Part{{Outline: []geom.Point{{X: r, Y: r}, {X: -r, Y: r}, {X: -r, Y: -r}, {X: r, Y: -r}}}}
 	}
+	corners := 0
 	for _, p := range parts {
 		g := make(geom.Polygon, len(p.Outline))
 		for i, q := range p.Outline {
 			g[i] = at.Transform(q)
+			t.at = t.at.Add(g[i])
 		}
-		t.outlines = append(t.outlines, g)
+		t.outlines, corners = append(t.outlines, g), corners+len(g)
 		t.start = min(t.start, m.start.outlineGap(g))
 	}
+	t.at = t.at.Mul(1 / float64(corners))
 	m.things = append(m.things, t)
 }
 

@@ -224,8 +224,9 @@ func parseBlind(raw json.RawMessage, at string) (engine.BlindArea, error) {
 	return b, err
 }
 
+// outline reads an outline's points. A last point that repeats the first, as GeoJSON closes its rings, is left out.
 func outline(dst *[]geom.Point) reader {
-	return eachOf(func(raw json.RawMessage, at string) error {
+	points := eachOf(func(raw json.RawMessage, at string) error {
 		var p []float64
 		if err := listOf(&p, "[x, y]")(raw, at); err != nil {
 			return err
@@ -236,6 +237,13 @@ func outline(dst *[]geom.Point) reader {
 		*dst = append(*dst, geom.Point{X: p[0], Y: p[1]})
 		return nil
 	})
+	return func(raw json.RawMessage, at string) error {
+		err := points(raw, at)
+		if last := len(*dst) - 1; last > 0 && (*dst)[last] == (*dst)[0] {
+			*dst = (*dst)[:last]
+		}
+		return err
+	}
 }
 
 func tokens(dst *[]engine.Token, what string) reader {

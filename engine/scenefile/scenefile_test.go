@@ -209,6 +209,19 @@ func TestErrorsNameTheKeyAndWhereItStands(t *testing.T) {
 	}
 }
 
+// GeoJSON repeats a ring's first point at its end.
+func TestAnOutlineMayBeClosed(t *testing.T) {
+	open, _, err := scenefile.Parse([]byte(change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,0],[12,15]]`)))
+	require.NoError(t, err)
+	closed, _, err := scenefile.Parse([]byte(change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,0],[12,15],[0,0]]`)))
+	require.NoError(t, err)
+	assert.Len(t, closed[0].Obstacles[0].Outline, 3)
+	assert.Equal(t, open, closed)
+
+	_, _, err = scenefile.Parse([]byte(change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,0],[0,0]]`)))
+	assert.ErrorContains(t, err, "outline_mm: expected 3 to")
+}
+
 // keys lists the keys of a document's objects by path, lists merged.
 func keys(v any, path string, into map[string]bool) {
 	switch v := v.(type) {

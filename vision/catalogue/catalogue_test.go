@@ -68,6 +68,16 @@ func TestNamesThatOnlyLookLikeShips(t *testing.T) {
 	}
 }
 
+func TestAClosedOutlineIsTheSame(t *testing.T) {
+	outline := []geom.Point{{X: 0, Y: 0}, {X: 40, Y: 0}, {X: 0, Y: 40}}
+	open, err := catalogue.NewEntry("a", "gas", outline)
+	require.NoError(t, err)
+	closed, err := catalogue.NewEntry("a", "gas", append(outline, outline[0]))
+	require.NoError(t, err)
+	assert.Len(t, closed.Outline, 3)
+	assert.Equal(t, open, closed)
+}
+
 func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 	outline := `[[0,0],[40,0],[0,40]]`
 	for name, c := range map[string]struct{ text, want string }{

@@ -30,19 +30,16 @@ func (r *Outline) Place(pose geom.Pose, outline []geom.Point, sigma float64) {
 		slices.Reverse(r.Polygon)
 	}
 	r.Hull = r.Polygon.Hull(r.Hull)
-	lever := 0.0
-	for _, p := range r.Polygon {
-		lever = max(lever, p.Sub(r.At).Norm())
-	}
 	r.Core = max(0, r.Polygon.Depth(r.Centre))
-	r.Shape.V, r.Shape.Body, r.Shape.Lever, r.Shape.round = r.Polygon, To, lever, r.Circle
+	r.Shape.V, r.Shape.Body, r.Shape.Lever, r.Shape.round = r.Polygon, To, r.Radius, r.Circle
 	r.Shape.setEdges()
 }
 
-// Body returns the outline as a body whose whole error is its sigma.
+// Body returns the outline as a body whose whole error is its sigma. It stands where the outline lies, so that
+// the frame in which that is written makes no difference.
 func (r *Outline) Body() Body {
 	v := geom.Sq(r.Sigma)
-	return Body{r.At, geom.Cov3{0: v, 4: v}}
+	return Body{r.Centre, geom.Cov3{0: v, 4: v}}
 }
 
 // keepsOff reports whether the whole outline lies in front of one side of a convex shape: the two
