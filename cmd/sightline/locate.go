@@ -115,7 +115,7 @@ func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
 	if l.tables, err = c.tables(warn); err != nil {
 		return nil, err
 	}
-	if l.looks, err = looks.Load(c.Looks); err != nil {
+	if l.looks, err = looks.Load(c.Looks, warn); err != nil {
 		return nil, err
 	}
 	if c.Catalogue == "" && c.EmptyMat != "" && l.looks != nil {

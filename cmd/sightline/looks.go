@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"sightline/calibration"
@@ -120,8 +119,11 @@ func (c *looksLearnCmd) show(ctx context.Context, progress io.Writer) error {
 	if err := l.Save(c.Out); err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "%s: %v base, learnt from %s; check that the front is up in %s\n", l.Name, l.Base, views(l),
-		filepath.Join(c.Out, l.Name+".png"))
+	picture, err := look.PictureFile(c.Out, l.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "%s: %v base, learnt from %s; check that the front is up in %s\n", l.Name, l.Base, views(l), picture)
 	return nil
 }
 
@@ -171,15 +173,16 @@ type looksListCmd struct {
 
 // Run implements the command.
 func (c *looksListCmd) Run() error {
-	return terminal.Named("looks list", c.list(os.Stdout))
+	return terminal.Named("looks list", c.list(os.Stdout, os.Stderr))
 }
 
-func (c *looksListCmd) list(out io.Writer) error {
+func (c *looksListCmd) list(out, warn io.Writer) error {
 	known, err := look.Load(c.Dir)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.JSON:
+	}
+	looks.Warn(warn, known)
+	if c.JSON {
 		return looks.PrintJSON(out, known)
 	}
 	return looks.Print(out, known)

@@ -14,16 +14,20 @@ import (
 
 func TestLooksThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
-	_, err := looks.Load(dir)
+	var warn bytes.Buffer
+	_, err := looks.Load(dir, &warn)
 	assert.ErrorContains(t, err, "expected looks, from looks learn, got none")
-	_, err = looks.Load(filepath.Join(dir, "none"))
+	_, err = looks.Load(filepath.Join(dir, "none"), &warn)
 	assert.ErrorContains(t, err, "--looks: look: ")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "A1.json"), []byte("{}"), 0o644))
-	_, err = looks.Load(dir)
-	assert.ErrorContains(t, err, "A1.json: ")
+	_, err = looks.Load(dir, &warn)
+	assert.ErrorContains(t, err, "expected looks, from looks learn, got none")
+	assert.Contains(t, warn.String(), "warning: the look of A1 is left out")
+	warn.Reset()
 	var out bytes.Buffer
-	assert.ErrorContains(t, (&looksListCmd{Dir: dir}).list(&out), "A1.json: ")
-	none, err := looks.Load("")
+	require.NoError(t, (&looksListCmd{Dir: dir}).list(&out, &warn))
+	assert.Contains(t, warn.String(), "A1.json: its picture A1.png: no such file")
+	none, err := looks.Load("", &warn)
 	require.NoError(t, err)
 	assert.Nil(t, none)
 }

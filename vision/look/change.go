@@ -60,4 +60,7 @@ func (l *Look) Version() string {
 }
 
 // LoadOne reads one look of a folder.
-func LoadOne(dir, name string) (*Look, error) { return read(dir, name) }
+func LoadOne(dir, name string) (*Look, error) {
+	l, _, err := read(dir, name)
+	return l, err
+}

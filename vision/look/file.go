@@ -2,6 +2,8 @@ package look
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +23,9 @@ import (
 	"sightline/engine/geom"
 )
 
-// A look is two files in a folder: NAME.json describes the card, and NAME.png shows it. The picture's colours are those of
-// the cells, its opacity is their weight.
+// A look is two files in a folder: NAME.json describes the card and names its picture by a hash, and NAME-HASH.png shows it. The
+// picture's colours are those of the cells, its opacity is their weight. The description makes the look exist, and is replaced last:
+// whenever the power fails, it is there with its own picture. Descriptions of earlier versions name no hash; theirs is NAME.png.
 
 const (
 	fileVersion = 1
@@ -47,24 +50,35 @@ type lookFile struct {
 	// not seen.
 	Number      []byte  `json:"number,omitempty"`
 	NumberScale float64 `json:"number_px_per_mm,omitempty"`
+	Picture     string  `json:"picture_sha256,omitempty"` // in a folder: the SHA-256 of the picture's file
 }
 
 // Encode returns the two files of a look.
 func (l *Look) Encode() (doc, picture []byte, err error) {
-	jig, turn := float64(l.Known.Place), l.Known.Turn.Degrees()
-	doc, err = json.MarshalIndent(lookFile{fileVersion, l.Ships, l.Base.String(), l.Pilot, float64(l.Z), cellMM, l.Color, l.Views, l.Scale,
-		&jig, &turn, l.number.levels(), l.number.scale}, "", " ")
-	if err != nil {
-		return nil, nil, err
+	if picture, err = l.encodePicture(); err == nil {
+		doc, err = l.describe("")
 	}
+	return doc, picture, err
+}
+
+// describe returns the description, which names the picture by its hash; "": does not name it.
+func (l *Look) describe(picture string) ([]byte, error) {
+	jig, turn := float64(l.Known.Place), l.Known.Turn.Degrees()
+	doc, err := json.MarshalIndent(lookFile{fileVersion, l.Ships, l.Base.String(), l.Pilot, float64(l.Z), cellMM, l.Color, l.Views, l.Scale,
+		&jig, &turn, l.number.levels(), l.number.scale, picture}, "", " ")
+	return append(doc, '\n'), err
+}
+
+// encodePicture returns the picture as PNG.
+func (l *Look) encodePicture() ([]byte, error) {
 	img := image.NewNRGBA(image.Rect(0, 0, l.side, l.side))
 	for k, w := range l.weight {
 		b, g, r := l.cells[channels*k], l.cells[channels*k+1], l.cells[channels*k+2]
 		img.SetNRGBA(k%l.side, k/l.side, color.NRGBA{level(r), level(g), level(b), level(255 * w)})
 	}
 	var out bytes.Buffer
-	err = png.Encode(&out, img)
-	return append(doc, '\n'), out.Bytes(), err
+	err := png.Encode(&out, img)
+	return out.Bytes(), err
 }
 
 func level(v float32) uint8 { return uint8(min(max(v+0.5, 0), 255)) }
@@ -83,6 +97,8 @@ func Decode(name string, doc, picture []byte) (*Look, error) {
 		return nil, err
 	case f.Cell != cellMM:
 		return nil, fmt.Errorf("cell_mm: expected %v, got %v", cellMM, f.Cell)
+	case f.Picture != "" && f.Picture != hashOf(picture):
+		return nil, errors.New("its picture is not the one that was saved with it")
 	}
 	l := &Look{Name: name, Ships: f.Ships, Base: base, Pilot: f.Pilot, Known: KnownBySay, Z: geom.Length(f.Z), Color: f.Color, Views: f.Views,
 		Scale: f.Scale}
@@ -203,14 +219,11 @@ func (b *Library) Only(names []string) *Library {
 	return &out
 }
 
-// Save writes a look into a folder, which it creates if necessary. It replaces a look of the same name.
+// Save writes a look into a folder, which it creates if necessary. It replaces a look of the same name, whole or not at all.
 func (l *Look) Save(dir string) error {
-	doc, picture, err := l.Encode()
+	err := atomicfile.MkdirAll(atomicfile.OS{}, dir, 0o755)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
-	if err == nil {
-		err = writeBoth(atomicfile.OS{}, filepath.Join(dir, l.Name), doc, picture)
+		err = l.save(atomicfile.OS{}, dir)
 	}
 	if err != nil {
 		return fmt.Errorf("look: %s: %w", l.Name, err)
@@ -218,14 +231,23 @@ func (l *Look) Save(dir string) error {
 	return nil
 }
 
-// writeBoth replaces the two files of a look. What a full disk has no room for replaces neither: a new picture with an old description
-// would be a card that there never was.
-func writeBoth(disk atomicfile.Disk, path string, doc, picture []byte) error {
-	p, err := atomicfile.Prepare(disk, path+".png", picture, 0o644)
+// save writes the two files, the picture first, and removes the pictures that were the look's before.
+func (l *Look) save(disk atomicfile.Disk, dir string) error {
+	picture, err := l.encodePicture()
 	if err != nil {
 		return err
 	}
-	d, err := atomicfile.Prepare(disk, path+".json", doc, 0o644)
+	hash := hashOf(picture)
+	doc, err := l.describe(hash)
+	if err != nil {
+		return err
+	}
+	// Both find room on the disk before either gets its name.
+	p, err := atomicfile.Prepare(disk, filepath.Join(dir, pictureName(l.Name, hash)), picture, 0o644)
+	if err != nil {
+		return err
+	}
+	d, err := atomicfile.Prepare(disk, filepath.Join(dir, l.Name+".json"), doc, 0o644)
 	if err != nil {
 		p.Discard()
 		return err
@@ -234,10 +256,71 @@ func writeBoth(disk atomicfile.Disk, path string, doc, picture []byte) error {
 		d.Discard()
 		return err
 	}
-	return d.Commit() // Load searches for this one, so it comes last
+	if err := d.Commit(); err != nil {
+		return err
+	}
+	removePictures(disk, dir, l.Name, pictureName(l.Name, hash))
+	return nil
 }
 
-// Load reads all looks of a folder. Its errors name the file. A missing folder is fs.ErrNotExist.
+func hashOf(picture []byte) string {
+	sum := sha256.Sum256(picture)
+	return hex.EncodeToString(sum[:])
+}
+
+// hashDigits is how many digits of a picture's hash its file's name has.
+const hashDigits = 12
+
+// pictureName returns the name of a picture's file; hash is "" in descriptions of earlier versions.
+func pictureName(name, hash string) string {
+	if hash == "" {
+		return name + ".png"
+	}
+	return name + "-" + hash[:min(len(hash), hashDigits)] + ".png"
+}
+
+// removePictures removes all pictures of a look except one; "": all. What cannot be removed stays, and no description names it.
+func removePictures(disk atomicfile.Disk, dir, name, except string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		hash, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".png"), name+"-")
+		own := e.Name() == name+".png" || ok && len(hash) == hashDigits && strings.Trim(hash, "0123456789abcdef") == ""
+		if own && e.Name() != except {
+			_ = disk.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// Remove removes a look from a folder. A look that is not there is fs.ErrNotExist.
+func Remove(dir, name string) error {
+	err := CheckName(name)
+	if err == nil {
+		err = os.Remove(filepath.Join(dir, name+".json")) // this file makes the look exist
+	}
+	if err == nil {
+		err = atomicfile.OS{}.SyncDir(dir)
+	}
+	if err == nil {
+		removePictures(atomicfile.OS{}, dir, name, "")
+	}
+	return err
+}
+
+// PictureFile returns the path of the picture of a look in a folder.
+func PictureFile(dir, name string) (string, error) {
+	doc, err := regularfile.Read(filepath.Join(dir, name+".json"), maxFile)
+	if err != nil {
+		return "", err
+	}
+	var f lookFile
+	if err := strictjson.Decode(doc, &f); err != nil {
+		return "", fmt.Errorf("not a look: %w", err)
+	}
+	return filepath.Join(dir, pictureName(name, f.Picture)), nil
+}
+
+// Load reads all looks of a folder. A look that cannot be read is listed in Damaged. Errors name the folder; a missing one is
+// fs.ErrNotExist.
 func Load(dir string) (*Library, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -249,34 +332,43 @@ func Load(dir string) (*Library, error) {
 		if !ok || strings.HasPrefix(name, ".") {
 			continue
 		}
-		if len(b.Looks) == maxLooks {
+		if len(b.Looks)+len(b.Damaged) == maxLooks {
 			return nil, fmt.Errorf("look: %s: expected at most %d looks", dir, maxLooks)
 		}
-		path := filepath.Join(dir, e.Name())
-		l, err := read(dir, name)
+		l, base, err := read(dir, name)
 		if err != nil {
-			return nil, fmt.Errorf("look: %s: %v", path, err) // not wrapped: a missing picture is not a missing folder
+			b.Damaged = append(b.Damaged, Damage{name, base, fmt.Errorf("%s: %w", filepath.Join(dir, e.Name()), err)})
+			continue
 		}
 		b.Looks = append(b.Looks, l)
 	}
 	slices.SortFunc(b.Looks, func(a, b *Look) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(b.Damaged, func(a, b Damage) int { return strings.Compare(a.Name, b.Name) })
 	return &b, nil
 }
 
-// read reads the two files of one look.
-func read(dir, name string) (*Look, error) {
+// read reads the two files of one look. Where it fails it returns the base size, as far as the description tells.
+func read(dir, name string) (*Look, engine.Base, error) {
+	var none engine.Base
 	if err := CheckName(name); err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	doc, err := regularfile.Read(filepath.Join(dir, name+".json"), maxFile)
 	if err != nil {
-		return nil, plain(err)
+		return nil, none, plain(err)
 	}
-	picture, err := regularfile.Read(filepath.Join(dir, name+".png"), maxFile)
+	var f lookFile
+	if err := strictjson.Decode(doc, &f); err != nil {
+		return nil, none, fmt.Errorf("not a look: %w", err)
+	}
+	base, _ := engine.ParseBase(f.Base)
+	file := pictureName(name, f.Picture)
+	picture, err := regularfile.Read(filepath.Join(dir, file), maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("its picture %s.png: %w", name, plain(err))
+		return nil, base, fmt.Errorf("its picture %s: %w", file, plain(err))
 	}
-	return Decode(name, doc, picture)
+	l, err := Decode(name, doc, picture)
+	return l, base, err
 }
 
 // plain removes the path from a file's error, because the caller names it.

@@ -94,6 +94,9 @@ type Sight struct {
 
 	// Elsewhere is true if a card of this look may lie in another place as well.
 	Elsewhere bool
+
+	// Missing is true if the base may be a ship that was shown and whose look cannot be read. Only dots and ID tokens tell its name.
+	Missing bool
 }
 
 // Ships returns the ships that the base may be, in order.
@@ -119,7 +122,7 @@ func (s *Sight) Ships() (out []string) {
 // Either the name plate agrees, or the bases found are exactly as many as the ships that were shown; and the rest of the card must not
 // contradict.
 func (s *Sight) Shown() bool {
-	return !s.Dots.Other && s.Evidence >= nameLeast &&
+	return !s.Missing && !s.Dots.Other && s.Evidence >= nameLeast &&
 		(s.Plate == PlateAgrees && s.Kind >= kindPlate || s.Counted && s.Plate != PlateDenies && s.Kind > kindDenied)
 }
 
@@ -150,6 +153,7 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		}
 		one := []Sight{s}
 		if h.Ship == "" && h.Look == "" { // else a person or a track names it
+			one[0].Missing = f.looks.misses(s.Look.Base)
 			f.byPlates(frame, one)
 			f.byNumbers(frame, one)
 			f.byKinds(frame, one)

@@ -262,5 +262,5 @@ func among(sights []Sight, taken []engine.Ship, counted bool) {
 
 // Told reports whether the base's card is one of those that were shown, and not another of their layout that was not.
 func (s *Sight) Told() bool {
-	return s.Dots.Ship != "" || s.Number != nil || s.Shown() || s.Kind >= kindLeast
+	return s.Dots.Ship != "" || s.Number != nil || s.Shown() || !s.Missing && s.Kind >= kindLeast
 }

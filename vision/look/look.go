@@ -130,7 +130,22 @@ func (l *Look) check() error {
 const viewsMost = 16
 
 // Library holds the looks of the ships that may stand on the table, in the order of their names.
-type Library struct{ Looks []*Look }
+type Library struct {
+	Looks   []*Look
+	Damaged []Damage // those that cannot be read
+}
+
+// Damage is a look that cannot be read.
+type Damage struct {
+	Name string
+	Base engine.Base // the zero value: not known
+	Err  error       // names the file
+}
+
+// misses reports whether a look of a base size cannot be read: a card of that size may be its.
+func (b *Library) misses(base engine.Base) bool {
+	return slices.ContainsFunc(b.Damaged, func(d Damage) bool { return d.Base == base || !slices.Contains(bases, d.Base) })
+}
 
 // Of returns the look that was learnt from a ship's own card, or else the first look that the ship carries. Nil: there is none.
 func (b *Library) Of(id string) *Look {

@@ -201,31 +201,46 @@ func TestWhatMakesNoLookIsRefused(t *testing.T) {
 	assert.ErrorContains(t, learn(engine.Small, nil), "views: expected")
 }
 
-// A disk that is full leaves a look that is shown again as it was, and no other file.
-func TestAFullDiskMixesNoTwoLooks(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "A1")
-	require.NoError(t, writeBoth(atomicfile.OS{}, path, []byte("old description"), []byte("old picture")))
-	for n := 1; ; n++ { // it is full at the n-th step
-		step := 0
-		disk := &faultdisk.Disk{Disk: atomicfile.OS{}, Before: func(name string) error {
-			if step++; step >= n && (name == "create" || name == "write" || name == "write half" || name == "sync") {
-				return syscall.ENOSPC
+// A disk that is full, or a power cut, at any step leaves the old look or the new one, each with its own picture.
+func TestNothingMixesTwoLooks(t *testing.T) {
+	old := small(t, 4, "A1")
+	turned := old.Turned(1)
+	turned.Pilot = "Turned"
+	for _, cut := range []bool{false, true} {
+		for n := 1; ; n++ { // it is full at the n-th step, or nothing is done from there on
+			dir := t.TempDir()
+			require.NoError(t, old.Save(dir))
+			step := 0
+			disk := &faultdisk.Disk{Disk: atomicfile.OS{}, Before: func(name string) error {
+				step++
+				if step >= n && (cut || name == "create" || name == "write" || name == "write half" || name == "sync") {
+					return syscall.ENOSPC
+				}
+				return nil
+			}}
+			err := turned.save(disk, dir)
+			b, loading := Load(dir)
+			require.NoError(t, loading)
+			require.Empty(t, b.Damaged, "step %d", n)
+			require.Len(t, b.Looks, 1, "step %d", n)
+			got := b.Looks[0]
+			want := old
+			if got.Pilot == "Turned" {
+				want = turned
 			}
-			return nil
-		}}
-		if err := writeBoth(disk, path, []byte("new description"), []byte("new picture")); err == nil {
-			require.Greater(t, n, 6)
-			break
+			assert.Equal(t, want.Version(), got.Version(), "step %d: its own picture", n)
+			if err == nil {
+				require.Greater(t, n, 6)
+				assert.Equal(t, "Turned", got.Pilot)
+				break
+			}
+			if !cut {
+				assert.Equal(t, old.Pilot, got.Pilot, "step %d", n)
+				left, err := os.ReadDir(dir)
+				require.NoError(t, err)
+				assert.Len(t, left, 2, "step %d", n)
+			}
 		}
-		doc, err := os.ReadFile(path + ".json")
-		require.NoError(t, err)
-		picture, err := os.ReadFile(path + ".png")
-		require.NoError(t, err)
-		assert.Equal(t, "old description, old picture", string(doc)+", "+string(picture), "step %d", n)
-		left, err := os.ReadDir(dir)
-		require.NoError(t, err)
-		assert.Len(t, left, 2, "step %d", n)
 	}
 }
 
@@ -254,10 +269,79 @@ func TestALookSurvivesItsFiles(t *testing.T) {
 
 	_, err = Load(filepath.Join(dir, "none"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
-	require.NoError(t, os.Remove(filepath.Join(dir, "A1.png")))
-	_, err = Load(dir)
-	assert.ErrorContains(t, err, "A1.json: its picture A1.png")
-	assert.NotErrorIs(t, err, os.ErrNotExist, "the folder is there")
+}
+
+// saved are two looks in a folder, and the path of the first one's picture.
+func saved(t *testing.T) (dir, picture string) {
+	dir = filepath.Join(t.TempDir(), "looks")
+	require.NoError(t, small(t, 4, "A1").Save(dir))
+	require.NoError(t, small(t, 5, "B1").Save(dir))
+	picture, err := PictureFile(dir, "A1")
+	require.NoError(t, err)
+	return dir, picture
+}
+
+// A look that cannot be read leaves the others in use, and is named.
+func TestADamagedLookIsLeftOutAlone(t *testing.T) {
+	for name, harm := range map[string]func(dir, picture string) error{
+		"no picture":     func(_, picture string) error { return os.Remove(picture) },
+		"half a picture": func(_, picture string) error { return os.Truncate(picture, 500) },
+		"another picture": func(dir, picture string) error {
+			other, err := PictureFile(dir, "B1")
+			if err != nil {
+				return err
+			}
+			raw, err := os.ReadFile(other)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(picture, raw, 0o644)
+		},
+		"half a description": func(dir, _ string) error { return os.Truncate(filepath.Join(dir, "A1.json"), 40) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, picture := saved(t)
+			require.NoError(t, harm(dir, picture))
+			b, err := Load(dir)
+			require.NoError(t, err)
+			require.Len(t, b.Looks, 1)
+			assert.Equal(t, "B1", b.Looks[0].Name)
+			require.Len(t, b.Damaged, 1)
+			assert.Equal(t, "A1", b.Damaged[0].Name)
+			assert.ErrorContains(t, b.Damaged[0].Err, "A1.json: ")
+			assert.True(t, b.misses(engine.Small))
+			assert.Equal(t, name == "half a description", b.misses(engine.Large), "only the description tells the base")
+			require.NoError(t, small(t, 4, "A1").Save(dir), "it is shown again")
+			b, err = Load(dir)
+			require.NoError(t, err)
+			assert.Len(t, b.Looks, 2)
+			assert.Empty(t, b.Damaged)
+			assert.False(t, b.misses(engine.Small))
+		})
+	}
+}
+
+// What an earlier version saved is read, and saving it again leaves one picture.
+func TestALookOfAnEarlierVersionIsRead(t *testing.T) {
+	dir := t.TempDir()
+	l := small(t, 4, "A1")
+	doc, picture, err := l.Encode()
+	require.NoError(t, err)
+	require.NotContains(t, string(doc), "sha256")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "A1.json"), doc, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "A1.png"), picture, 0o644))
+	got, err := LoadOne(dir, "A1")
+	require.NoError(t, err)
+	assert.Equal(t, l.Version(), got.Version())
+	require.NoError(t, got.Turned(1).Save(dir))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 2)
+	require.NoError(t, Remove(dir, "A1"))
+	entries, err = os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+	assert.ErrorIs(t, Remove(dir, "A1"), os.ErrNotExist)
 }
 
 // Files that are no looks are refused, with the key or what is wrong with the picture.
@@ -411,6 +495,21 @@ func TestTheWholeMatIsSearched(t *testing.T) {
 		assert.Less(t, sigmas, 3.0, s.Look.Name)
 	}
 	assert.Equal(t, map[string]int{"?1": 2, "B1": 1}, names)
+
+	missing := *looks
+	for _, base := range []engine.Base{engine.Large, engine.Small} {
+		missing.Damaged = []Damage{{Name: "B2", Base: base}}
+		f := NewFinder(d.table, &missing, calibration.Uncertainty{})
+		named := ""
+		for _, s := range f.Search(frame, lies, nil) {
+			if ship := f.Ship(&s, "", "?1"); ship.ID != "?1" {
+				named = ship.ID
+			} else if base == engine.Small {
+				assert.True(t, ship.LookDoubt)
+			}
+		}
+		assert.Equal(t, base == engine.Large, named == "B1", "B2, whose look cannot be read, may have the same card")
+	}
 
 	taken := []engine.Ship{{Base: engine.Small, Pose: d.bases[2].pose}}
 	for _, s := range f.Search(frame, lies, taken) {

@@ -85,7 +85,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	f.byDots(frame, out)
 	counted := f.count(out, known) && !slices.ContainsFunc(out, func(s Sight) bool { return s.Plate == PlateDenies })
 	for i := range out {
-		out[i].Counted = counted
+		out[i].Counted, out[i].Missing = counted, f.looks.misses(out[i].Look.Base)
 	}
 	f.byKinds(frame, out)
 	among(out, known, counted)

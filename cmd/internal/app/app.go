@@ -213,8 +213,8 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	}
 	g := game.New(game.Options{
 		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // a configured secret needs a judge
-		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter,
-		Learnt: known.versions(looksDir(c)), News: news, Now: time.Now, Log: o.Log, Dir: p.gameDir(c.dataDir(), news, o.Log),
+		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter, Log: o.Log,
+		Learnt: known.versions(looksDir(c)), Damaged: known.looks.damaged, News: news, Now: time.Now, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})
 	main.Renamed, guide.hold = func(was, is string) { table.Rename(was, is) }, g.Hold
 	main.Game, main.Names, main.Lying, main.Dial = g, p.names(c, o), p.lying(c, o), func(s string) []move.Maneuver { return table.Dial(s) }

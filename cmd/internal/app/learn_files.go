@@ -57,6 +57,7 @@ func withObstacleFiles(c Config) Config {
 type learnt struct {
 	catalogueFile, matFile string
 	log                    *slog.Logger
+	looks                  *knownLooks // of the same pipeline
 
 	mu        sync.Mutex // guards the fields below
 	catalogue learntFile[catalogue.Catalogue]

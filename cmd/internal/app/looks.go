@@ -15,6 +15,7 @@ import (
 	"sightline/cmd/internal/naming"
 	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/web"
+	"sightline/engine"
 	"sightline/vision/look"
 )
 
@@ -43,6 +44,7 @@ type knownLooks struct {
 
 	mu   sync.Mutex
 	last *look.Library // nil: none
+	told string        // of those that cannot be read, as logged last
 }
 
 // newKnownLooks reads the folder of a table's looks. It fails if a configured folder cannot be
@@ -56,8 +58,41 @@ func newKnownLooks(c Config, log *slog.Logger) (*knownLooks, error) {
 	case err != nil:
 		return k, fmt.Errorf("table.looks: %w", err)
 	}
-	k.last = b
+	k.use(b)
 	return k, nil
+}
+
+// use takes the looks, and logs which ones cannot be read, once. The caller holds mu, or has not handed k on.
+func (k *knownLooks) use(b *look.Library) {
+	k.last = b
+	var all []string
+	for i := range b.Damaged {
+		all = append(all, b.Damaged[i].Err.Error())
+	}
+	if now := strings.Join(all, "; "); now != k.told {
+		if k.told = now; now != "" {
+			k.log.Warn("looks: these cannot be read and are left out; other cards of their base size name no ship", "err", now)
+		}
+	}
+}
+
+// damaged says which looks cannot be read, in sentences.
+func (k *knownLooks) damaged() (out []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.last == nil {
+		return nil
+	}
+	for i := range k.last.Damaged {
+		d := &k.last.Damaged[i]
+		size := "any base size"
+		if d.Base != engine.BaseUnknown {
+			size = "its base size"
+		}
+		out = append(out, fmt.Sprintf("The look of %s cannot be read, and other cards of %s name no ship meanwhile: show it again on /looks, or "+
+			"delete it there.", d.Name, size))
+	}
+	return out
 }
 
 // now returns the folder's looks.
@@ -67,7 +102,7 @@ func (k *knownLooks) now() *look.Library {
 	defer k.mu.Unlock()
 	switch {
 	case err == nil:
-		k.last = b
+		k.use(b)
 	case errors.Is(err, fs.ErrNotExist):
 		k.last = nil
 	default:

@@ -73,6 +73,7 @@ func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Opt
 	if err != nil {
 		return o, nil, err
 	}
+	known.looks = looks
 	o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) {
 		now := turns
 		now.Looks = looks.now()

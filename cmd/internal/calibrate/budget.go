@@ -54,7 +54,7 @@ func (c *budgetCmd) run(out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if c.looks, err = looks.Load(c.Looks); err != nil {
+	if c.looks, err = looks.Load(c.Looks, warn); err != nil {
 		return err
 	}
 	budget := calibration.NewBudget(t, calibration.Uncertainty{})

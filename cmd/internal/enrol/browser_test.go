@@ -147,6 +147,14 @@ func TestANewcomerShowsAShip(t *testing.T) {
 	assert.Contains(t, text, "Zeig jede Karte einmal")
 	assert.Empty(t, englishWords.FindAllString(text, -1), text)
 
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.FromSlash(app.SimulatedLooksPath), "B1.json"), []byte("{"), 0o644))
+	p.do(chromedp.Text(`#damaged li[data-name="B1"] .problem`, &text, chromedp.ByQuery))
+	p.shot("damaged")
+	assert.Contains(t, text, "Die Karte von B1 ist nicht lesbar")
+	assert.Empty(t, englishWords.FindAllString(text, -1), text)
+	p.do(chromedp.Click(`#damaged [data-do="delete"]`, chromedp.ByQuery), chromedp.Click(`#damaged [data-do="delete"]`, chromedp.ByQuery),
+		chromedp.WaitNotPresent(`#damaged li`, chromedp.ByQuery))
+
 	p.do(chromedp.Click(`#known [data-do="delete"]`, chromedp.ByQuery), chromedp.Click(`#known [data-do="delete"]`, chromedp.ByQuery),
 		chromedp.WaitNotPresent(`#known li[data-name="A1"]`, chromedp.ByQuery))
 }

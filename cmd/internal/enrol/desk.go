@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -280,14 +279,12 @@ func (d *Desk) remove(name string) error {
 	if err := look.CheckName(name); err != nil {
 		return err
 	}
-	err := os.Remove(filepath.Join(d.o.Dir, name+".json")) // this file makes the look exist
-	if errors.Is(err, fs.ErrNotExist) {
+	switch err := look.Remove(d.o.Dir, name); {
+	case errors.Is(err, fs.ErrNotExist):
 		return errGone
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("%s cannot be deleted: %w", name, err)
 	}
-	_ = os.Remove(filepath.Join(d.o.Dir, name+".png"))
 	return nil
 }
 

@@ -271,7 +271,10 @@ func TestWhatThePageRefuses(t *testing.T) {
 	assert.Same(t, before, again, "what has not changed is not read again, twice a second")
 	require.NoError(t, os.MkdirAll(d.dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "A1.json"), []byte("{}"), 0o644))
-	assert.Contains(t, d.page().Problem, "A1.json", "a broken file is said, and the page stays")
+	require.Len(t, d.page().Damaged, 1, "a broken file is said, and the page stays")
+	assert.Contains(t, d.page().Damaged[0].Why, "A1.json")
+	require.Equal(t, http.StatusNoContent, d.do(`{"do":"delete","name":"A1"}`).Code)
+	assert.Empty(t, d.page().Damaged)
 }
 
 // No one's picture is searched when no one looks at the page.

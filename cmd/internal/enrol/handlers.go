@@ -35,10 +35,16 @@ func (d *Desk) Routes() []web.Route {
 
 // stateJSON is the state of the page.
 type stateJSON struct {
-	Looks   []lookJSON   `json:"looks"`
-	Problem string       `json:"problem"` // why the looks cannot be read; "": they can
-	Showing *showingJSON `json:"showing"` // nil: no ship is being shown
-	Learnt  string       `json:"learnt"`  // the last learnt look; "": none
+	Looks   []lookJSON    `json:"looks"`
+	Damaged []damagedJSON `json:"damaged"` // looks that cannot be read
+	Problem string        `json:"problem"` // why the looks cannot be read; "": they can
+	Showing *showingJSON  `json:"showing"` // nil: no ship is being shown
+	Learnt  string        `json:"learnt"`  // the last learnt look; "": none
+}
+
+type damagedJSON struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 type lookJSON struct {
@@ -68,10 +74,13 @@ type showingJSON struct {
 
 // state sends the page's state, and keeps the desk reading pictures.
 func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
-	out := stateJSON{Looks: []lookJSON{}}
+	out := stateJSON{Looks: []lookJSON{}, Damaged: []damagedJSON{}}
 	b, err := d.known()
 	if err != nil {
 		out.Problem, b = sentence.Of(err), &look.Library{}
+	}
+	for i := range b.Damaged {
+		out.Damaged = append(out.Damaged, damagedJSON{b.Damaged[i].Name, sentence.Of(b.Damaged[i].Err)})
 	}
 	for _, l := range b.Looks {
 		out.Looks = append(out.Looks, lookJSON{Name: l.Name, Ships: l.Ships, Base: l.Base.String(), Pilot: l.Pilot, Views: l.Views,

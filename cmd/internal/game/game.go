@@ -44,6 +44,7 @@ type Options struct {
 	StaleAfter time.Duration                     // an older picture gives no answers; 0: the constant
 	News       <-chan string                     // notes from other tasks; nil: none
 	Learnt     func() live.Learnt                // what pictures are measured by now; nil: not known
+	Damaged    func() []string                   // which ships' looks cannot be read, in sentences; nil: none
 	Now        func() time.Time
 	Log        *slog.Logger
 

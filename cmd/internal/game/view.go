@@ -34,6 +34,9 @@ func (g *Game) view(now time.Time) live.State {
 	if !g.seen.FrameAt.IsZero() {
 		v.Figures.Age = vision.Elapsed(g.seen.FrameAt, now)
 	}
+	if g.o.Damaged != nil {
+		v.Damaged = g.o.Damaged()
+	}
 	v.Direction = g.direction
 	v = v.WithChoice(g.choice)
 	v.Chosen = g.chosen

@@ -35,6 +35,7 @@ type State struct {
 	Located vision.Located
 	Tracks  []vision.Track // of Located's ships, in the same order; none: they are not tracked
 	Turned  []string       // which bases' cards lie a quarter turn off in them, in sentences
+	Damaged []string       // which ships' looks cannot be read, in sentences
 
 	ObstaclesWatched bool
 	Held             bool       // picture and answers are held, not live

@@ -7,9 +7,10 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// Warnings says what is to be known as long as it is so, in sentences: which bases' cards lie a quarter turn off in them, and which may.
+// Warnings says what is to be known as long as it is so, in sentences: which looks cannot be read, which bases' cards lie a quarter
+// turn off in them, and which may.
 func (s *State) Warnings() []string {
-	out := append([]string{}, s.Turned...)
+	out := append(append([]string{}, s.Damaged...), s.Turned...)
 	var doubted []string
 	for i := range s.Located.Scene.Ships {
 		switch ship := &s.Located.Scene.Ships[i]; {

@@ -24,8 +24,15 @@ type Ship struct {
 	said  []int // of each pose: the index of its --at
 }
 
-// Load reads the looks of the folder that --looks names; "": none, nil.
-func Load(dir string) (*look.Library, error) {
+// Warn names the looks that cannot be read.
+func Warn(out io.Writer, known *look.Library) {
+	for _, d := range known.Damaged {
+		fmt.Fprintf(out, "warning: the look of %s is left out, and other cards of its base size name no ship: %v\n", d.Name, d.Err)
+	}
+}
+
+// Load reads the looks of the folder that --looks names; "": none, nil. It warns about those that cannot be read.
+func Load(dir string, warn io.Writer) (*look.Library, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -33,6 +40,7 @@ func Load(dir string) (*look.Library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--looks: %w", err)
 	}
+	Warn(warn, known)
 	if len(known.Looks) == 0 {
 		return nil, fmt.Errorf("--looks %s: expected looks, from looks learn, got none", dir)
 	}

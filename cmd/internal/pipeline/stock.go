@@ -149,7 +149,7 @@ func lostAt(base *engine.Ship, tracks []vision.Track) (out []string) {
 // name before, or no other card is as likely.
 func (s *Stock) mayName(sight *look.Sight, id string) bool {
 	if s.names.Stood(id) {
-		return sight.Dots.Ship == id || sight.Plate != look.PlateDenies || !s.names.Off(id)
+		return sight.Dots.Ship == id || !sight.Missing && sight.Plate != look.PlateDenies || !s.names.Off(id)
 	}
 	return sight.Dots.Ship == id || sight.Shown() && (len(sight.Ships()) > 1 || sight.Named())
 }

@@ -57,6 +57,12 @@ function entryOf(look) {
   form.addEventListener("submit", (e) => e.preventDefault());
   form.addEventListener("change", change);
   item.querySelector('[data-do="turn"]').addEventListener("click", () => want({ do: "turn", name: item.dataset.name, version: item.dataset.version, quarters: 1 }));
+  deletes(item);
+  return item;
+}
+
+// deletes lets an entry's button delete its look, on the second press.
+function deletes(item) {
   item.querySelector('[data-do="delete"]').addEventListener("click", (e) => {
     const button = e.currentTarget;
     if (button.dataset.sure) return want({ do: "delete", name: item.dataset.name });
@@ -67,12 +73,31 @@ function entryOf(look) {
       setText(button, "Delete");
     }, 5000);
   });
-  return item;
+}
+
+// showDamaged lists the looks that cannot be read.
+function showDamaged() {
+  const list = byId("damaged");
+  const items = new Map([...list.children].map((item) => [item.dataset.name, item]));
+  for (const { name, why } of state.damaged) {
+    let item = items.get(name);
+    if (!item) {
+      item = byId("damage").content.firstElementChild.cloneNode(true);
+      item.dataset.name = name;
+      deletes(item);
+      list.append(item);
+    }
+    items.delete(name);
+    setText(item.querySelector(".problem"), `The look of ${name} cannot be read: show it again, or delete it.`);
+    setText(item.querySelector(".hint"), why);
+  }
+  for (const item of items.values()) item.remove();
 }
 
 function showKnown() {
   hide("broken", state.problem);
-  byId("none").hidden = state.looks.length > 0 || state.problem !== "";
+  byId("none").hidden = state.looks.length > 0 || state.damaged.length > 0 || state.problem !== "";
+  showDamaged();
   const list = byId("known");
   const items = new Map([...list.children].map((item) => [item.dataset.name, item]));
   state.looks.forEach((look, i) => {

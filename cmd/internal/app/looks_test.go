@@ -1,0 +1,33 @@
+package app
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A look that cannot be read is named on the page, and once in the log; the program starts with the others.
+func TestADamagedLookIsNamed(t *testing.T) {
+	c, said := DefaultConfig(), &bytes.Buffer{}
+	c.Table.Looks = t.TempDir()
+	path := filepath.Join(c.Table.Looks, "A1.json")
+	require.NoError(t, os.WriteFile(path, []byte("{"), 0o644))
+	k, err := newKnownLooks(c, slog.New(slog.NewTextHandler(said, nil)))
+	require.NoError(t, err)
+	k.now()
+	assert.Equal(t, []string{"The look of A1 cannot be read, and other cards of any base size name no ship meanwhile: show it again on " +
+		"/looks, or delete it there."}, k.damaged())
+	assert.Equal(t, 1, strings.Count(said.String(), path), said.String())
+	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"ships":["A1"],"base":"large"}`), 0o644))
+	k.now()
+	assert.Contains(t, k.damaged()[0], "other cards of its base size name no ship")
+	require.NoError(t, os.Remove(path))
+	k.now()
+	assert.Empty(t, k.damaged())
+}
