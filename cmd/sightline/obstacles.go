@@ -2,8 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"sightline/calibration"
 	"sightline/cmd/internal/pictures"
@@ -11,6 +16,7 @@ import (
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/terminal"
 	"sightline/vision"
+	"sightline/vision/catalogue"
 	"sightline/vision/locate"
 	"sightline/vision/obstacle"
 	"sightline/vision/obstacle/trace"
@@ -29,6 +35,8 @@ type learnMatCmd struct {
 
 	Calibration string `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
+	Catalogue   string `placeholder:"FILE" help:"Your obstacles. If the file of -o exists, the mat in it shows whether one of them, or something unknown, lies there now. By default obstacles.json in the folder of that file, if there is one."`
+	Bare        bool   `help:"Nothing lies on the mat, whatever is recognised on it."`
 }
 
 // Run implements the command.
@@ -61,6 +69,9 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 		}
 		if learner == nil {
 			here, err := emptyTable(table, markers, f, progress)
+			if err == nil && !c.Bare {
+				err = c.checkBare(here, f, progress)
+			}
 			if err != nil {
 				return false, false, err
 			}
@@ -87,6 +98,51 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 	w, h := mat.Size()
 	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %s: %s\n", float64(w), float64(h),
 		sentence.Counted(learner.Frames(), "picture"), c.Out)
+	return nil
+}
+
+// checkBare returns an error if the mat learnt before shows that an obstacle of the catalogue, or something unknown, lies on it: it would
+// become a part of the mat, and no line across it would be obstructed.
+func (c *learnMatCmd) checkBare(table calibration.Table, f vision.Frame, progress io.Writer) error {
+	list := c.Catalogue
+	if list == "" {
+		list = filepath.Join(filepath.Dir(c.Out), "obstacles.json")
+		if _, err := os.Stat(list); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	known, err := catalogue.Load(list)
+	if err != nil {
+		return fmt.Errorf("--catalogue: %w", err)
+	}
+	before, err := obstacle.LoadBackground(c.Out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil: // a damaged file may be replaced
+		fmt.Fprintf(progress, "the mat that was learnt before cannot say what lies on this one: %v\n", err)
+		return nil
+	}
+	l, err := locate.New(table, locate.Options{Catalogue: known, Background: before})
+	if err != nil {
+		fmt.Fprintf(progress, "the mat that was learnt before cannot say what lies on this one: %v\n", err)
+		return nil
+	}
+	got, err := l.Locate(f)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i := range got.Obstacles.Views {
+		names = append(names, got.Obstacles.Views[i].ID)
+	}
+	if len(names) == 0 && len(got.Obstacles.Unknown) > 0 && got.Obstacles.Unseen == "" {
+		names = []string{"something unknown"}
+	}
+	if len(names) > 0 {
+		return terminal.Unanswered{Err: fmt.Errorf("%s: on the mat, as it was learnt before (%s), lies %s: take it away, or say --bare if "+
+			"nothing lies there", f.Name, c.Out, strings.Join(names, ", "))}
+	}
 	return nil
 }
 

@@ -42,6 +42,7 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 			240, 255}}}
 		t.Scene.Obstacles = []engine.Obstacle{rock}
 	})
+	littered := shoot("littered", func(t *tablesim.Table) { t.Scene.Obstacles = []engine.Obstacle{rock} })
 	played := shoot("played", func(t *tablesim.Table) {
 		t.Scene.Obstacles = []engine.Obstacle{rock}
 		t.Scene.Ships = []engine.Ship{
@@ -69,6 +70,21 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))
 	assert.Equal(t, 1, run([]string{"obstacles", "learn-mat", "--calibration", calibrated, paper, "-o", mat}), "paper lies on it")
+	again := []string{"obstacles", "learn-mat", "--calibration", calibrated, "-o", mat}
+	learnt, err := os.ReadFile(mat)
+	require.NoError(t, err)
+	code, _, said := called(t, append(again, littered)...)
+	assert.Equal(t, 1, code, "a rock lies on it")
+	assert.Contains(t, said, "lies rock: take it away")
+	same, err := os.ReadFile(mat)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(learnt, same))
+	assert.Zero(t, run(append(again, empty)), "nothing lies on it")
+	other := filepath.Join(dir, "other.png")
+	require.NoError(t, os.WriteFile(other, learnt, 0o644))
+	assert.Zero(t, run(append(again[:4:4], "-o", other, "--bare", littered)), "a person says that nothing does")
+	assert.Zero(t, run(append(again[:4:4], "-o", filepath.Join(dir, "new.png"), littered)), "there is no mat to know it by")
+	assert.Equal(t, 2, run(append(again, "--catalogue", filepath.Join(dir, "none.json"), empty)))
 	tokens := []string{"obstacles", "learn", "--calibration", calibrated, "--kind", "asteroid", "-o", catalogue, "--name", "x"}
 	assert.Equal(t, 1, run(append(tokens, played)), "ships stand there, whose print is no token's")
 	assert.Equal(t, 1, run(append(tokens, empty)), "nothing lies there")
