@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -37,16 +38,21 @@ type File interface {
 	Close() error
 }
 
-// Write replaces the content of a file, or creates it. It follows a symbolic link, and removes what killed writes of the file left
-// behind an hour ago or longer.
+// Write replaces the content of a file, or creates it. It follows a symbolic link. The program's first write of a file removes what
+// killed writes of it left behind an hour ago or longer.
 func Write(path string, content []byte, mode fs.FileMode) error {
 	p, err := Prepare(OS{}, path, content, mode)
 	if err != nil {
 		return err
 	}
-	removeLeft(p.path)
+	if _, done := swept.LoadOrStore(p.path, true); !done {
+		removeLeft(p.path)
+	}
 	return p.Commit()
 }
+
+// swept holds the paths of files whose temporary files this program has looked for: that lists the whole folder.
+var swept sync.Map
 
 const leftFor = time.Hour // much longer than another program takes to write the same file
 

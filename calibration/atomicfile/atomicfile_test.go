@@ -230,8 +230,8 @@ func TestFoldersAreMadeAndTheirNamesSynced(t *testing.T) {
 	require.NoError(t, atomicfile.MkdirAll(d, "/", 0o700))
 }
 
-// A write that is killed leaves its temporary file. A later one removes it, and nothing else.
-func TestALaterWriteRemovesWhatAKilledOneLeft(t *testing.T) {
+// A write that is killed leaves its temporary file. The first write of another program removes it, and nothing else.
+func TestAFirstWriteRemovesWhatAKilledOneLeft(t *testing.T) {
 	dir := t.TempDir()
 	path, now := filepath.Join(dir, "names.json"), time.Now()
 	for name, age := range map[string]time.Duration{
@@ -252,4 +252,10 @@ func TestALaterWriteRemovesWhatAKilledOneLeft(t *testing.T) {
 	}
 	assert.ElementsMatch(t, []string{"names.json", ".names.json.tmp-3", ".names.jsonx.tmp-4", "names.json.tmp-5", ".other.json.tmp-6",
 		".names.json.tmp-7"}, names)
+
+	left := filepath.Join(dir, ".names.json.tmp-8")
+	require.NoError(t, os.WriteFile(left, nil, 0o600))
+	require.NoError(t, os.Chtimes(left, now, now.Add(-2*time.Hour)))
+	require.NoError(t, atomicfile.Write(path, []byte("{}"), 0o600))
+	assert.FileExists(t, left, "a later write lists no folder")
 }

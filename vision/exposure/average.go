@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+
 	"sightline/vision"
 )
 
@@ -74,8 +75,9 @@ func Moved(a, b *image.Gray) bool {
 	if a.Rect != b.Rect {
 		return true
 	}
-	var now, then []float64
 	w, h := a.Rect.Dx(), a.Rect.Dy()
+	blocks := (w / block) * (h / block)
+	now, then := make([]float64, 0, blocks), make([]float64, 0, blocks)
 	var sumA, sumB float64
 	for y := 0; y+block <= h; y += block {
 		for x := 0; x+block <= w; x += block {

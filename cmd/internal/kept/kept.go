@@ -48,12 +48,14 @@ func Load(path string, version int, to Document, now time.Time, most time.Durati
 
 // Options say what a Store stores, and where.
 type Options[T any] struct {
-	Path  string
-	Name  string                       // of what is stored, and of the task: a plural
-	Same  func(a, b T) bool            // reports whether two values need not be told apart
-	Form  func(now time.Time, v T) any // returns the file's content
-	Again time.Duration                // after which a value is written again that was still seen; 0: never
-	Log   *slog.Logger
+	Path    string
+	Name    string                       // of what is stored, and of the task: a plural
+	Version int                          // of the file
+	For     time.Duration                // how long the file counts
+	Same    func(a, b T) bool            // reports whether two values need not be told apart
+	Form    func(now time.Time, v T) any // returns the file's content
+	Again   time.Duration                // after which a value is written again that was still seen; 0: never
+	Log     *slog.Logger
 }
 
 // Store holds a value and writes it to a file. It is safe for concurrent use.
@@ -67,9 +69,18 @@ type Store[T any] struct {
 	saved time.Time // zero: there is no file
 }
 
-// NewStore returns a store of the value that a file had when it was written, at a time; a zero time stands for no file.
-func NewStore[T any](o Options[T], value T, at time.Time) *Store[T] {
-	return &Store[T]{o: o, value: value, saved: at}
+// Open reads the file into f and returns a store of its value, which value returns from f. If the file is missing or too old, the store
+// is empty. If it is invalid, Open returns an error and an empty store.
+func Open[T any](o Options[T], now time.Time, f Document, value func() T) (*Store[T], error) {
+	fresh, err := Load(o.Path, o.Version, f, now, o.For)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", o.Name, err)
+	}
+	s := &Store[T]{o: o, saved: f.header().At}
+	if fresh {
+		s.value = value()
+	}
+	return s, err
 }
 
 const every = 2 * time.Second

@@ -24,31 +24,37 @@ func (f *numberFile) Check() error {
 	return nil
 }
 
-func numbers(path string) *Store[int] {
-	return NewStore(Options[int]{Path: path, Name: "numbers", Log: slog.New(slog.DiscardHandler), Same: func(a, b int) bool { return a == b },
-		Form: func(now time.Time, v int) any { return numberFile{Header{1, now}, v} }}, 0, time.Time{})
+// openNumbers opens a file of version 1 that counts for an hour.
+func openNumbers(path string, now time.Time) (*Store[int], error) {
+	var f numberFile
+	return Open(Options[int]{Path: path, Name: "numbers", Version: 1, For: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Same: func(a, b int) bool { return a == b },
+		Form: func(now time.Time, v int) any { return numberFile{Header{1, now}, v} }},
+		now, &f, func() int { return f.Number })
 }
 
 func TestWhatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "later")
 	path, now := filepath.Join(dir, "number.json"), time.Unix(1700000000, 0)
-	s := numbers(path)
+	s, err := openNumbers(path, now)
+	require.NoError(t, err)
 	s.Keep(7)
 	require.Error(t, s.Write(now), "there is no such folder")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, s.Write(now))
-	var f numberFile
-	fresh, err := Load(path, 1, &f, now.Add(time.Hour), time.Hour)
-	require.NoError(t, err)
-	assert.True(t, fresh)
-	assert.Equal(t, 7, f.Number)
-	fresh, err = Load(path, 1, &f, now.Add(time.Hour+time.Second), time.Hour)
-	require.NoError(t, err)
-	assert.False(t, fresh, "too old")
-	_, err = Load(path, 2, &f, now, time.Hour)
+	read := func(at time.Time) int {
+		s, err := openNumbers(path, at)
+		require.NoError(t, err)
+		return s.Value()
+	}
+	assert.Equal(t, 7, read(now.Add(time.Hour)))
+	assert.Zero(t, read(now.Add(time.Hour+time.Second)), "too old")
+	_, err = Load(path, 2, &numberFile{}, now, time.Hour)
 	assert.ErrorContains(t, err, path+": version: expected 2, got 1")
 	s.Keep(-1)
 	require.NoError(t, s.Write(now))
-	_, err = Load(path, 1, &f, now, time.Hour)
+	s, err = openNumbers(path, now)
+	assert.Zero(t, s.Value(), "an invalid file counts for nothing")
+	assert.ErrorContains(t, err, "numbers: ")
 	assert.ErrorContains(t, err, path+": number: expected 0 or more")
 }

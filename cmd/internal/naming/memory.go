@@ -46,17 +46,10 @@ type keptShip struct {
 // an empty memory.
 func OpenMemory(path string, now time.Time, log *slog.Logger) (*Memory, error) {
 	var f keptFile
-	fresh, err := kept.Load(path, keptVersion, &f, now, keptFor)
-	if err != nil {
-		err = fmt.Errorf("ships' names: %w", err)
-	}
-	var ships []engine.Ship
-	if fresh {
-		ships = f.ships()
-	}
-	return &Memory{kept.NewStore(kept.Options[[]engine.Ship]{
-		Path: path, Name: "ships' names", Same: sameShips, Form: fileOf, Log: log,
-	}, ships, f.At)}, err
+	store, err := kept.Open(kept.Options[[]engine.Ship]{
+		Path: path, Name: "ships' names", Version: keptVersion, For: keptFor, Same: sameShips, Form: fileOf, Log: log,
+	}, now, &f, f.ships)
+	return &Memory{store}, err
 }
 
 // ships returns the ships of a file.

@@ -38,22 +38,16 @@ type lyingObstacle struct {
 	Misfit float64 `json:"misfit"`
 }
 
-// OpenLying reads a file. If the file is missing or too old, nothing lies on the mat. If it is invalid, OpenLying returns an error too.
+// OpenLying reads a file. If the file is missing or too old, nothing lies on the mat. If it is invalid, there is an error too.
 func OpenLying(path string, now time.Time, log *slog.Logger) (*Lying, error) {
 	var f lyingFile
-	fresh, err := kept.Load(path, lyingVersion, &f, now, lyingFor)
-	if err != nil {
-		err = fmt.Errorf("obstacles of before: %w", err)
-	}
-	if !fresh {
-		f.Obstacles = nil
-	}
-	return &Lying{kept.NewStore(kept.Options[[]lyingObstacle]{
-		Path: path, Name: "obstacles on the mat", Same: sameLying, Again: lyingAgain, Log: log,
+	store, err := kept.Open(kept.Options[[]lyingObstacle]{
+		Path: path, Name: "obstacles on the mat", Version: lyingVersion, For: lyingFor, Same: sameLying, Again: lyingAgain, Log: log,
 		Form: func(now time.Time, lie []lyingObstacle) any {
 			return lyingFile{kept.Header{Version: lyingVersion, At: now}, append([]lyingObstacle{}, lie...)}
 		},
-	}, f.Obstacles, f.At)}, err
+	}, now, &f, func() []lyingObstacle { return f.Obstacles })
+	return &Lying{store}, err
 }
 
 // Check validates a file. The error names the key.
