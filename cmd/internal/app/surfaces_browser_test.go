@@ -50,33 +50,33 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// A besideTable is a simulated table on which ships stand where the script says by the clock,
+// A scriptedTable is a simulated table on which ships stand where the script says by the clock,
 // whatever the camera over it does. It is a vision.Source that does not end when it is closed.
-type besideTable struct {
+type scriptedTable struct {
 	sim  *tablesim.Source
 	mode atomic.Value // string: what the camera does
 	last vision.Frame
-	*besideScript
+	*tableScript
 }
 
-// besideScript is where the ships stand.
-type besideScript struct {
+// tableScript is where the ships stand.
+type tableScript struct {
 	mu    sync.Mutex
-	moves []besideMove
+	moves []scriptedMove
 }
 
-// newBesideTable opens a simulated table on which ships stand as the script says.
-func newBesideTable(t *testing.T, script *besideScript, o tablesim.Options) *besideTable {
+// newScriptedTable opens a simulated table on which ships stand as the script says.
+func newScriptedTable(t *testing.T, script *tableScript, o tablesim.Options) *scriptedTable {
 	sim, err := tablesim.Open(o)
 	require.NoError(t, err)
-	b := &besideTable{sim: sim, besideScript: script}
+	b := &scriptedTable{sim: sim, tableScript: script}
 	b.mode.Store("")
 	sim.Arrange(func(k *tablesim.Table) { k.Scene.Ships, k.Hands = script.at(time.Now()) })
 	return b
 }
 
 // serve makes a network camera of the table, which sends JPEGs.
-func (b *besideTable) serve(t *testing.T) string {
+func (b *scriptedTable) serve(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b.mode.Load() == "fail" {
 			http.Error(w, "no camera", http.StatusServiceUnavailable)
@@ -98,8 +98,8 @@ func (b *besideTable) serve(t *testing.T) string {
 	return s.URL + "/video.mjpg"
 }
 
-// A besideMove is a ship's move from where it stands; without a hand it is there at once.
-type besideMove struct {
+// A scriptedMove is a ship's move from where it stands; without a hand it is there at once.
+type scriptedMove struct {
 	ship  string
 	to    geom.Pose
 	at    time.Time
@@ -107,17 +107,17 @@ type besideMove struct {
 }
 
 const (
-	besideFPS    = 5
-	besideSecret = "a judge's secret of tests"
+	surfacesFPS    = 5
+	surfacesSecret = "a judge's secret of tests"
 )
 
-func (b *besideScript) move(ship string, to geom.Pose, takes time.Duration) {
+func (b *tableScript) move(ship string, to geom.Pose, takes time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.moves = append(b.moves, besideMove{ship, to, time.Now(), takes})
+	b.moves = append(b.moves, scriptedMove{ship, to, time.Now(), takes})
 }
 
-var besideShips = []engine.Ship{
+var scriptedShips = []engine.Ship{
 	{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 120, Y: 90}, Heading: 5 * geom.Degree}},
 	{ID: "B1", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 130, Y: 252}, Heading: 178 * geom.Degree}},
 	{ID: "A2", Player: 1, Base: engine.Medium, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 105}, Heading: 350 * geom.Degree}},
@@ -125,10 +125,10 @@ var besideShips = []engine.Ship{
 }
 
 // at returns the ships at a time, and the hands that move them.
-func (b *besideScript) at(t time.Time) (ships []engine.Ship, hands []tablesim.Hand) {
+func (b *tableScript) at(t time.Time) (ships []engine.Ship, hands []tablesim.Hand) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ships = slices.Clone(besideShips)
+	ships = slices.Clone(scriptedShips)
 	for _, m := range b.moves {
 		i := slices.IndexFunc(ships, func(s engine.Ship) bool { return s.ID == m.ship })
 		gone := t.Sub(m.at)
@@ -148,7 +148,7 @@ func (b *besideScript) at(t time.Time) (ships []engine.Ship, hands []tablesim.Ha
 }
 
 // Next implements vision.Source.
-func (b *besideTable) Next(ctx context.Context) (vision.Frame, error) {
+func (b *scriptedTable) Next(ctx context.Context) (vision.Frame, error) {
 	for b.mode.Load() == "stall" {
 		select {
 		case <-ctx.Done():
@@ -160,7 +160,7 @@ func (b *besideTable) Next(ctx context.Context) (vision.Frame, error) {
 	case "fail":
 		return vision.Frame{}, errors.New("the cable is out")
 	case "freeze":
-		time.Sleep(time.Second / besideFPS)
+		time.Sleep(time.Second / surfacesFPS)
 		f := b.last
 		f.Captured = time.Now()
 		return f, nil
@@ -177,9 +177,9 @@ func (b *besideTable) Next(ctx context.Context) (vision.Frame, error) {
 	return f, err
 }
 
-func (b *besideTable) Close() error                 { return nil }
-func (b *besideTable) String() string               { return "the scripted table" }
-func (b *besideTable) Lens() calibration.Intrinsics { return b.sim.Lens() }
+func (b *scriptedTable) Close() error                 { return nil }
+func (b *scriptedTable) String() string               { return "the scripted table" }
+func (b *scriptedTable) Lens() calibration.Intrinsics { return b.sim.Lens() }
 
 // A shownAnswer is what some surface showed at a time.
 type shownAnswer struct {
@@ -195,11 +195,11 @@ type shownAnswer struct {
 	text     string
 }
 
-// besides collects what the surfaces show.
-type besides struct {
+// surfaces collects what the surfaces show.
+type surfaces struct {
 	t       *testing.T
-	table   *besideTable
-	second  *besideTable // nil: none
+	table   *scriptedTable
+	second  *scriptedTable // nil: none
 	panel   *hardwaretest.Panel
 	url     string
 	hallURL string
@@ -211,15 +211,15 @@ type besides struct {
 	polls map[string]int
 	shown []shownAnswer
 	truth map[int64]engine.Result
-	spans []besideSpan
+	spans []phaseSpan
 }
 
-type besideSpan struct {
+type phaseSpan struct {
 	name  string
 	begun time.Time
 }
 
-func (b *besides) phaseAt(t time.Time) string {
+func (b *surfaces) phaseAt(t time.Time) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	name := ""
@@ -231,13 +231,13 @@ func (b *besides) phaseAt(t time.Time) string {
 	return name
 }
 
-func (b *besides) begin(name string) {
+func (b *surfaces) begin(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.spans = append(b.spans, besideSpan{name, time.Now()})
+	b.spans = append(b.spans, phaseSpan{name, time.Now()})
 }
 
-func (b *besides) add(a shownAnswer) {
+func (b *surfaces) add(a shownAnswer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.polls[a.surface]++
@@ -247,7 +247,7 @@ func (b *besides) add(a shownAnswer) {
 }
 
 // truthAt measures the true table.
-func (b *besides) truthAt(t time.Time) engine.Result {
+func (b *surfaces) truthAt(t time.Time) engine.Result {
 	key := t.UnixMilli() / 20
 	if r, ok := b.truth[key]; ok {
 		return r
@@ -262,7 +262,7 @@ func (b *besides) truthAt(t time.Time) engine.Result {
 }
 
 // age returns by how long what is shown is older than the truth.
-func (b *besides) age(a shownAnswer) (time.Duration, bool) {
+func (b *surfaces) age(a shownAnswer) (time.Duration, bool) {
 	for d := time.Duration(0); d < 25*time.Second; d += 20 * time.Millisecond {
 		r := b.truthAt(a.at.Add(-d))
 		i := slices.IndexFunc(r.Pairs, func(p engine.PairVerdict) bool { return p.From == a.from && p.To == a.to })
@@ -293,7 +293,7 @@ func (a *shownAnswer) agrees(p *engine.PairVerdict) bool {
 	}
 }
 
-func (b *besides) get(path string, into any) (int, string) {
+func (b *surfaces) get(path string, into any) (int, string) {
 	r, err := http.Get(path)
 	if err != nil {
 		return 0, ""
@@ -306,7 +306,7 @@ func (b *besides) get(path string, into any) (int, string) {
 	return r.StatusCode, string(data)
 }
 
-type besideState struct {
+type shownState struct {
 	Health struct{ Code string }
 	Choice struct{ From, To, Arc string }
 	Held   *struct{ Number uint64 }
@@ -329,7 +329,7 @@ type besideState struct {
 	}
 }
 
-func (b *besides) ofState(surface string, s *besideState) {
+func (b *surfaces) ofState(surface string, s *shownState) {
 	a := shownAnswer{at: time.Now(), surface: surface, distance: math.NaN(), held: s.Held != nil,
 		text: s.Health.Code + " " + s.Answer.Headline.Text}
 	if s.Answer.Outcome == "yes" || s.Answer.Outcome == "too_close" {
@@ -339,8 +339,8 @@ func (b *besides) ofState(surface string, s *besideState) {
 	b.add(a)
 }
 
-func (b *besides) poll() {
-	var s besideState
+func (b *surfaces) poll() {
+	var s shownState
 	if code, _ := b.get(b.url+"/api/state", &s); code == 200 {
 		b.ofState("api/state", &s)
 	}
@@ -413,7 +413,7 @@ func (b *besides) poll() {
 			a := shownAnswer{at: time.Now(), surface: "hall tile", distance: math.NaN()}
 			if k.Live && k.Health != nil {
 				a.from, a.to, a.band, a.held, a.text = k.Health.From, k.Health.To, bandOf(k.Health.Answer), k.Health.Held, k.Health.Answer
-				a.inArc, a.obstacle = besideWords(k.Health.Answer)
+				a.inArc, a.obstacle = shownWords(k.Health.Answer)
 			}
 			b.add(a)
 		}
@@ -428,8 +428,8 @@ func decided(outcome string) string {
 	return ""
 }
 
-// besideWords reads what a text says of the front arc and of what obstructs.
-func besideWords(text string) (inArc, obstacle string) {
+// shownWords reads what a text says of the front arc and of what obstructs.
+func shownWords(text string) (inArc, obstacle string) {
 	text = strings.ToLower(text)
 	has := func(part string) bool { return strings.Contains(text, part) }
 	switch {
@@ -497,13 +497,13 @@ type recorded struct {
 
 var sureText = regexp.MustCompile(`([\d.]+) (?:mm )?± ([\d.]+) mm`)
 
-func (b *besides) ofBrowser(surface string, all []recorded) {
+func (b *surfaces) ofBrowser(surface string, all []recorded) {
 	for _, r := range all {
 		a := shownAnswer{at: time.UnixMilli(r.At), surface: surface, distance: math.NaN(), held: r.Held || r.Frozen != "",
 			text: r.Debug + " " + r.Words}
 		if r.Pair {
 			a.from, a.to, a.band = r.From, r.To, strings.Trim(r.Band, "–≈✕")
-			a.inArc, a.obstacle = besideWords(r.Words)
+			a.inArc, a.obstacle = shownWords(r.Words)
 			if m := sureText.FindStringSubmatch(r.Sure); m != nil {
 				a.distance, _ = strconv.ParseFloat(m[1], 64)
 				a.sigma, _ = strconv.ParseFloat(m[2], 64)
@@ -514,7 +514,7 @@ func (b *besides) ofBrowser(surface string, all []recorded) {
 }
 
 // send sends a request that must succeed.
-func (b *besides) send(method, address string, body any) {
+func (b *surfaces) send(method, address string, body any) {
 	data, err := json.Marshal(body)
 	require.NoError(b.t, err)
 	r, err := http.NewRequest(method, address, bytes.NewReader(data))
@@ -549,15 +549,15 @@ func startHall(t *testing.T) (string, string) {
 
 // TestNoTwoSurfacesDisagree plays faults before the whole program and reads everything that shows an answer, several times a second:
 // the API, the panel, the player's page, the remote, both overlays, and a hall with its tile and overlay. What any shows of range, arc
-// and obstruction must be true of the table at one moment within what docs/faults.md allows. SIGHTLINE_BESIDE is camera, network or two.
+// and obstruction must be true of the table at one moment within what docs/faults.md allows. SIGHTLINE_SURFACES is camera, network or two.
 func TestNoTwoSurfacesDisagree(t *testing.T) {
-	kind := os.Getenv("SIGHTLINE_BESIDE")
+	kind := os.Getenv("SIGHTLINE_SURFACES")
 	if kind == "" {
-		t.Skip("it takes four minutes: SIGHTLINE_BESIDE=camera, network or two")
+		t.Skip("it takes four minutes: SIGHTLINE_SURFACES=camera, network or two")
 	}
 	browser := browsertest.New(t, 10*time.Minute)
 	t.Chdir(t.TempDir())
-	b := newBesides(t, kind)
+	b := newSurfaces(t, kind)
 	tabs := map[string]context.Context{}
 	for _, k := range []struct{ name, address, record string }{
 		{"overlay", b.url + "/overlay/all?debug=1", overlayRecorder},
@@ -591,17 +591,17 @@ func TestNoTwoSurfacesDisagree(t *testing.T) {
 	b.report()
 }
 
-// newBesides starts the program before a scripted table, with a hall, and waits for its answers.
-func newBesides(t *testing.T, kind string) *besides {
-	script := &besideScript{}
-	options := tablesim.Options{Width: 688, Height: 640, FPS: besideFPS, Seed: 3, Small: true}
-	b := &besides{t: t, table: newBesideTable(t, script, options), panel: &hardwaretest.Panel{}, polls: map[string]int{},
+// newSurfaces starts the program before a scripted table, with a hall, and waits for its answers.
+func newSurfaces(t *testing.T, kind string) *surfaces {
+	script := &tableScript{}
+	options := tablesim.Options{Width: 688, Height: 640, FPS: surfacesFPS, Seed: 3, Small: true}
+	b := &surfaces{t: t, table: newScriptedTable(t, script, options), panel: &hardwaretest.Panel{}, polls: map[string]int{},
 		truth: map[int64]engine.Result{}}
 	c := app.DefaultConfig()
 	c.Camera.Source, c.Camera.Lens = "/dev/video0", "lens.json"
 	require.NoError(t, lens.Save(c.Camera.Lens, b.table.sim.Lens()))
 	c.Web.JudgeSecretFile, c.Rulings.Dir = "secret", "rulings"
-	require.NoError(t, os.WriteFile(c.Web.JudgeSecretFile, []byte(besideSecret), 0o600))
+	require.NoError(t, os.WriteFile(c.Web.JudgeSecretFile, []byte(surfacesSecret), 0o600))
 	b.judge.Jar, _ = cookiejar.New(nil)
 	c.Table.Layout, c.Web.Listen = b.table.sim.Layout(), "localhost:0"
 	c.Table.EmptyMat, c.Table.Catalogue = b.table.learn(t, "mat.png"), "rocks.json"
@@ -614,7 +614,7 @@ func newBesides(t *testing.T, kind string) *besides {
 		c.Camera.Source = b.table.serve(t)
 	case "two":
 		options.Tilt = &[2]geom.Angle{25 * geom.Degree, 0}
-		b.second = newBesideTable(t, script, options)
+		b.second = newScriptedTable(t, script, options)
 		require.NoError(t, lens.Save("second.json", b.second.sim.Lens()))
 		c.Cameras = []app.FurtherCamera{{Camera: app.Camera{Source: b.second.serve(t), Lens: "second.json"}, Name: "far",
 			EmptyMat: b.second.learn(t, "second.png")}}
@@ -638,13 +638,13 @@ func newBesides(t *testing.T, kind string) *besides {
 		t.Fatal(err)
 	}
 	require.Eventually(t, func() bool {
-		var s besideState
+		var s shownState
 		b.get(b.url+"/api/state", &s)
 		return s.Health.Code == "ok" && len(s.Ships) == 4
 	}, time.Minute, 100*time.Millisecond, "no answers")
 	b.send(http.MethodPatch, b.url+"/api/choice", map[string]any{"from": "A1", "to": "B1", "arc": "front"})
 	require.Eventually(t, func() bool {
-		var s besideState
+		var s shownState
 		b.get(b.url+"/api/state", &s)
 		return s.Answer.Obstruction.Outcome == "no"
 	}, time.Minute, 100*time.Millisecond, "the line is not called clear")
@@ -653,7 +653,7 @@ func newBesides(t *testing.T, kind string) *besides {
 }
 
 // learn writes the empty mat into a file, and the table's obstacle into rocks.json.
-func (b *besideTable) learn(t *testing.T, file string) string {
+func (b *scriptedTable) learn(t *testing.T, file string) string {
 	mat, err := obstacle.LearnBackground(calibration.Table{Camera: b.sim.Camera(), Layout: b.sim.Layout()}, 4, b.sim.Bare)
 	require.NoError(t, err)
 	var picture bytes.Buffer
@@ -668,7 +668,7 @@ func (b *besideTable) learn(t *testing.T, file string) string {
 }
 
 // open opens the table as a camera, unless its cable is out.
-func (b *besideTable) open(context.Context) (vision.Source, error) {
+func (b *scriptedTable) open(context.Context) (vision.Source, error) {
 	if b.mode.Load() == "fail" {
 		return nil, errors.New("no such device")
 	}
@@ -676,7 +676,7 @@ func (b *besideTable) open(context.Context) (vision.Source, error) {
 }
 
 // script plays the faults. Meanwhile B1 is moved.
-func (b *besides) script() {
+func (b *surfaces) script() {
 	b.phase("calm", 3*time.Second)
 	b.carry()
 	b.phase("hand", 4*time.Second)
@@ -699,7 +699,7 @@ func (b *besides) script() {
 }
 
 // pushes covers markers and a ship, and pushes the camera.
-func (b *besides) pushes() {
+func (b *surfaces) pushes() {
 	marker := b.table.sim.Layout().Markers[0].Center
 	b.table.lay(marker, 40, 0)
 	b.phase("marker covered", 3*time.Second)
@@ -725,7 +725,7 @@ func (b *besides) pushes() {
 }
 
 // twoCameras fails the second camera, also where it alone sees a ship.
-func (b *besides) twoCameras() {
+func (b *surfaces) twoCameras() {
 	for _, mode := range []string{"freeze", "stall", "fail"} {
 		b.second.mode.Store(mode)
 		b.begin("second: " + mode)
@@ -751,15 +751,15 @@ func (b *besides) twoCameras() {
 }
 
 // holds holds the picture while a ship is moved, rules on it, and compares the record with what was held.
-func (b *besides) holds() {
+func (b *surfaces) holds() {
 	b.send(http.MethodPost, b.url+"/api/freeze", map[string]any{"hold": true})
 	b.phase("held", time.Second)
 	b.carry()
 	time.Sleep(3 * time.Second)
-	var s besideState
+	var s shownState
 	b.get(b.url+"/api/state", &s)
 	require.NotNil(b.t, s.Held)
-	b.send(http.MethodPost, b.url+"/api/pair", map[string]any{"judge_secret": besideSecret})
+	b.send(http.MethodPost, b.url+"/api/pair", map[string]any{"judge_secret": surfacesSecret})
 	b.send(http.MethodPost, b.url+"/api/rulings", map[string]any{"held": s.Held.Number, "from": "A1", "to": "B1", "arc": "front",
 		"decision": "as_measured", "judge": "Jo"})
 	_, record := b.get(b.url+"/api/rulings/1", nil)
@@ -771,32 +771,32 @@ func (b *besides) holds() {
 }
 
 // phase lets a time pass under a name.
-func (b *besides) phase(name string, d time.Duration) {
+func (b *surfaces) phase(name string, d time.Duration) {
 	b.begin(name)
 	time.Sleep(d)
 }
 
 // places are those between which B1 is moved, seen from A1: behind the rock, outside the arc, at range 1, and back to range 2.
 var places = []geom.Pose{{Point: geom.Point{X: 235, Y: 255}, Heading: 178 * geom.Degree}, {Point: geom.Point{X: 215, Y: 75}, Heading: 90 *
-	geom.Degree}, {Point: geom.Point{X: 130, Y: 190}, Heading: 190 * geom.Degree}, besideShips[1].Pose}
+	geom.Degree}, {Point: geom.Point{X: 130, Y: 190}, Heading: 190 * geom.Degree}, scriptedShips[1].Pose}
 
 // jump moves B1 at once, and carry by a hand.
-func (b *besides) jump()  { b.shift(0) }
-func (b *besides) carry() { b.shift(1500 * time.Millisecond) }
+func (b *surfaces) jump()  { b.shift(0) }
+func (b *surfaces) carry() { b.shift(1500 * time.Millisecond) }
 
-func (b *besides) shift(takes time.Duration) {
+func (b *surfaces) shift(takes time.Duration) {
 	b.table.move("B1", places[b.moved%len(places)], takes)
 	b.moved++
 }
 
 // coverB1 lays a box over B1 where the main camera sees it.
-func (b *besides) coverB1() {
+func (b *surfaces) coverB1() {
 	ships, _ := b.table.at(time.Now())
 	b.table.lay(ships[1].Pose.Point, 80, 0)
 }
 
 // lay lays a box over a place, unless its size is 0, and turns the camera by degrees from its first place.
-func (b *besideTable) lay(at geom.Point, size geom.Length, degrees float64) {
+func (b *scriptedTable) lay(at geom.Point, size geom.Length, degrees float64) {
 	b.sim.Disturb(func(k *tablesim.Table) {
 		k.Camera = tablesim.Turned(k.Camera, degrees, 0.7*degrees, 0)
 		if size > 0 {
@@ -809,21 +809,21 @@ func (b *besideTable) lay(at geom.Point, size geom.Length, degrees float64) {
 // The oldest truth that a surface may show. A picture gives answers for 2 s. The program publishes each half second, a hall hears of
 // it half a second later, and a frame of the simulator takes some time.
 const (
-	besideMost     = 2700 * time.Millisecond
-	besideMostHall = 3500 * time.Millisecond
+	staleMost     = 2700 * time.Millisecond
+	staleMostHall = 3500 * time.Millisecond
 )
 
 // report logs for each phase and surface how old what it showed was at most, and fails where that was too old. What is marked as held
 // is as old as it is.
-func (b *besides) report() {
+func (b *surfaces) report() {
 	type key struct{ phase, surface string }
 	oldest, counts := map[key]time.Duration{}, map[key]int{}
 	for _, a := range b.shown {
 		age, ok := b.age(a)
 		require.True(b.t, ok, "no such pair: %+v", a)
-		k, most := key{b.phaseAt(a.at), a.surface}, besideMost
+		k, most := key{b.phaseAt(a.at), a.surface}, staleMost
 		if strings.HasPrefix(a.surface, "hall") {
-			most = besideMostHall
+			most = staleMostHall
 		}
 		if a.held {
 			k.surface += " (held)"
@@ -845,7 +845,7 @@ func (b *besides) report() {
 }
 
 // requireVariety fails if some surface did not show each answer of the script: in and outside the arc, a clear and an obstructed line.
-func (b *besides) requireVariety() {
+func (b *surfaces) requireVariety() {
 	got := map[string]map[string]int{}
 	for _, a := range b.shown {
 		if got[a.surface] == nil {
