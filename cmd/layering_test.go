@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 		"vision/exposure", "vision/fiducial", "vision/fusion", "vision/look", "vision/token", "vision/track", "calibration",
 		"calibration/quick", "calibration/verify", "calibration/watch", "engine", "engine/geom", "engine/move"},
 	"cmd/internal/game": {"cmd/internal/live", "cmd/internal/sentence", "hardware", "vision", "vision/capture", "vision/token",
-		"calibration", "calibration/strictjson", "engine", "engine/geom"},
+		"calibration", "calibration/atomicfile", "calibration/regularfile", "calibration/strictjson", "engine", "engine/geom"},
 	"cmd/internal/director": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web"},
 	"cmd/internal/event": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "calibration/atomicfile",
 		"calibration/regularfile"},

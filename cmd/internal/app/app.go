@@ -212,7 +212,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		return err
 	}
 	g := game.New(game.Options{
-		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // a configured secret needs a judge
+		Camera: feed.Status, Version: o.Version, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "",
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter, Log: o.Log,
 		Learnt: known.versions(looksDir(c)), Damaged: known.looks.damaged, News: news, Now: time.Now, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})

@@ -48,9 +48,10 @@ type Options struct {
 	Now        func() time.Time
 	Log        *slog.Logger
 
-	// Dir stores the match, the agreement on measuring, and the chosen pair; "": nothing is
-	// stored.
-	Dir string
+	// Dir stores the match, the agreement on measuring, the chosen pair, and what is held; "": nothing
+	// is stored.
+	Dir     string
+	Version string // the program's: another one does not take up what is held
 }
 
 // Game is the state of the table. It publishes each change as a live.State. Its methods are
@@ -66,6 +67,7 @@ type Game struct {
 	seen     Seen
 	notebook notebook
 	held     *shown       // nil: live
+	kept     keptHeld     // what the files have of it
 	released []released   // newest first
 	holds    uint64       // the number of the last held picture
 	restart  time.Time    // nothing can be held until then: a restart was announced
@@ -126,7 +128,11 @@ func (g *Game) load() {
 	if err != nil {
 		g.o.Log.Warn("the pair must be chosen again", "err", err)
 	}
-	g.resume(before)
+	if g.resumeHeld(); g.held == nil {
+		g.resume(before)
+		return
+	}
+	g.stored, g.chosen = before, before.Chosen
 }
 
 // file returns the path of a stored file; "" without Dir.
@@ -145,6 +151,11 @@ func (g *Game) String() string { return cmp.Or(g.o.Name, "answers") }
 func (g *Game) Run(ctx context.Context) error {
 	ticker := time.NewTicker(publishEvery)
 	defer ticker.Stop()
+	if g.o.Dir != "" {
+		var keeping sync.WaitGroup
+		keeping.Go(func() { g.keepHeld(ctx) })
+		defer keeping.Wait()
+	}
 	for {
 		g.Publish()
 		g.storeSession()
@@ -337,11 +348,14 @@ func (g *Game) AskJudgeFor(who string) error {
 // SetEdition changes the edition of the rules. The table is measured again.
 func (g *Game) SetEdition(r engine.Rules) {
 	g.update(func() {
+		if r == g.o.Rules.Edition {
+			return
+		}
 		g.o.Rules.Edition = r
 		g.closeWindow(r)
 		g.seen.Located.Scene.Rules = r
 		g.seen.Result = engine.Result{} // measured with the next picture
-		if g.held != nil {
+		if g.held != nil && g.held.Located.Scene.Rules != r {
 			held := *g.held
 			held.Located.Scene.Rules = r
 			standing := (&live.Held{Located: held.Located, Tracks: held.Tracks}).Scene()

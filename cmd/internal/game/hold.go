@@ -132,6 +132,7 @@ func (g *Game) release(r live.HoldRequest) {
 		}
 	}
 	g.held = nil
+	g.dropHeld()
 	g.dropOldest(false, releasedMost)
 	// Only a judge who holds one picture again in place of another gets here.
 	if gone := g.dropOldest(true, awaitedMost); gone != nil {

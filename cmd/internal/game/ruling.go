@@ -17,6 +17,7 @@ func (g *Game) Judged() (*live.Held, *live.Ruling) {
 func (g *Game) SetRuling(r *live.Ruling) {
 	g.update(func() {
 		g.ruling, g.rulingsTrouble = r, ""
+		g.describeHeld() // or it would await a judge again after a restart
 		g.note(fmt.Sprintf("Ruling %d: %s", r.Number, r.Text))
 	})
 }

@@ -110,3 +110,15 @@ func (g *Game) resume(s session) {
 		g.note(text + ". The answers are those of the table as it stands now.")
 	})
 }
+
+// heldUnsaved is the note that a crash would lose what is held.
+const heldUnsaved = "The held picture could not be saved: if the program restarts before it is released, it is lost."
+
+// heldAgainText is the note that what was held is held again.
+func heldAgainText(h *live.Held) string {
+	text := "What was held before the restart is held again: it was held at " + h.At.Local().Format("15:04:05")
+	if h.AskedBy != "" {
+		text += ", when a judge was called by " + h.AskedBy
+	}
+	return text + "."
+}

@@ -138,7 +138,12 @@ func (t *Table) resume(ctx context.Context, was string) (why string) {
 		t.watch.Stood(slices.DeleteFunc(slices.Clone(scene.Ships), func(s engine.Ship) bool { return token.Unidentified(s.ID) }))
 		t.rememberObjectives(&live.State{Located: vision.Located{Scene: scene}})
 	}
-	if state := t.o.Hub.Newest(); t.o.SetEdition != nil && g.Rules != state.Located.Scene.Rules {
+	for i := range events {
+		if events[i].Kind == round.Ruled {
+			t.ruled = uint64(events[i].Ruling)
+		}
+	}
+	if t.o.SetEdition != nil {
 		t.o.SetEdition(g.Rules) // the configuration may name another edition than the game's
 	}
 	t.o.Log.Info("the game goes on", "game", t.id, "turn", g.Turn())

@@ -54,7 +54,7 @@ func (t *Table) Start(r StartRequest) error {
 		t.events, t.game, t.id, t.watch = events, game, id, watch
 		return err
 	}
-	if t.o.SetEdition != nil && rules != state.Located.Scene.Rules {
+	if t.o.SetEdition != nil { // what is held may be of another edition than the table
 		t.o.SetEdition(rules)
 	}
 	t.asked, t.lay = question{}, nil
