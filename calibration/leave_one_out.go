@@ -239,23 +239,29 @@ func newCentroids(all []markerEquations, n noiseModel) *observations {
 	return o
 }
 
+// addLens adds the lens's part to the covariance of the equations.
+func (o *observations) addLens(lens []float64) {
+	rows := len(o.r)
+	for i := range rows {
+		var lc [LensTerms]float64
+		for j := range LensTerms {
+			for k := range LensTerms {
+				lc[j] += o.lens[i][k] * lens[LensTerms*k+j]
+			}
+		}
+		for j := range rows {
+			for k := range LensTerms {
+				o.cov[i*rows+j] += lc[k] * o.lens[j][k]
+			}
+		}
+	}
+}
+
 // weights returns Q, with the lens's covariance in it.
 func (o *observations) weights(lens []float64) (q []float64, ok bool) {
 	rows := len(o.r)
 	if len(lens) == LensTerms*LensTerms {
-		for i := range rows {
-			var lc [LensTerms]float64
-			for j := range LensTerms {
-				for k := range LensTerms {
-					lc[j] += o.lens[i][k] * lens[LensTerms*k+j]
-				}
-			}
-			for j := range rows {
-				for k := range LensTerms {
-					o.cov[i*rows+j] += lc[k] * o.lens[j][k]
-				}
-			}
-		}
+		o.addLens(lens)
 	}
 	v, ok := linalg.InvertSPD(o.cov, rows)
 	if !ok {

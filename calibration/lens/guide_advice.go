@@ -82,20 +82,24 @@ func (g *Guide) missingCell() (col, row int, ok bool) {
 			if counts[r][c] > 0 {
 				continue
 			}
-			empty := 0
-			for dr := max(r-1, 0); dr <= min(r+1, GuideRows-1); dr++ {
-				for dc := max(c-1, 0); dc <= min(c+1, GuideCols-1); dc++ {
-					if counts[dr][dc] == 0 {
-						empty++
-					}
-				}
-			}
-			if empty > most {
+			if empty := g.emptyAround(r, c); empty > most {
 				most, col, row, ok = empty, c, r, true
 			}
 		}
 	}
 	return col, row, ok
+}
+
+// emptyAround counts the cells without a view among a cell and its neighbours.
+func (g *Guide) emptyAround(row, col int) (n int) {
+	for r := max(row-1, 0); r <= min(row+1, GuideRows-1); r++ {
+		for c := max(col-1, 0); c <= min(col+1, GuideCols-1); c++ {
+			if g.state.Counts[r][c] == 0 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // placeName names a cell's place in the picture.

@@ -40,6 +40,17 @@ type checkLine struct {
 	nominal   geom.Point // the vector on the strip as designed
 }
 
+// growth returns by how much the line grows, for each mm that a point moves along x and y.
+func (l *checkLine) growth(point int) geom.Point {
+	switch point {
+	case l.from:
+		return l.along.Mul(-1)
+	case l.to:
+		return l.along
+	}
+	return geom.Point{}
+}
+
 // check is a verification in progress: the distances and the covariances of their errors.
 type check struct {
 	table  *calibration.Table
@@ -60,27 +71,32 @@ func newCheck(t *calibration.Table, setup Setup, seen []Sighting) *check {
 	c := &check{table: t, setup: setup}
 	c.moved = markersOff(t, seen)
 	for place, s := range seen {
-		count := map[int]int{}
-		for _, m := range s.Tags {
-			count[m.ID]++
-		}
 		for strip := range setup.Card.Strips {
-			first := len(c.points)
-			for k, tag := range setup.Card.Strips[strip].Tags {
-				if count[tag.ID] > 1 {
-					c.notes = append(c.notes, fmt.Sprintf("%s: marker %d is seen more than once and left out", s.Name, tag.ID))
-					continue
-				}
-				for _, m := range s.Tags {
-					if m.ID == tag.ID {
-						c.addPoint(m, place, strip, k, s.Frames)
-					}
-				}
-			}
-			c.addLines(first)
+			c.addStrip(&s, place, strip)
 		}
 	}
 	return c
+}
+
+// addStrip measures every distance on one strip in a sighting.
+func (c *check) addStrip(s *Sighting, place, strip int) {
+	first := len(c.points)
+	for k, tag := range c.setup.Card.Strips[strip].Tags {
+		var found []calibration.MarkerSighting
+		for _, m := range s.Tags {
+			if m.ID == tag.ID {
+				found = append(found, m)
+			}
+		}
+		if len(found) > 1 {
+			c.notes = append(c.notes, fmt.Sprintf("%s: marker %d is seen more than once and left out", s.Name, tag.ID))
+			continue
+		}
+		for _, m := range found {
+			c.addPoint(m, place, strip, k, s.Frames)
+		}
+	}
+	c.addLines(first)
 }
 
 // markersOff returns the distance, in mm, of the mat's markers from the layout: the median
@@ -195,17 +211,11 @@ func (c *check) onLines(joint []float64) []float64 {
 	for i, a := range c.lines {
 		for j, b := range c.lines[:i+1] {
 			sum := 0.0
-			for _, p := range [2]struct {
-				at   int
-				sign float64
-			}{{a.from, -1}, {a.to, 1}} {
-				for _, q := range [2]struct {
-					at   int
-					sign float64
-				}{{b.from, -1}, {b.to, 1}} {
-					k := joint[2*p.at*m+2*q.at:]
-					l := joint[(2*p.at+1)*m+2*q.at:]
-					sum += p.sign * q.sign * (a.along.X*(k[0]*b.along.X+k[1]*b.along.Y) + a.along.Y*(l[0]*b.along.X+l[1]*b.along.Y))
+			for _, p := range [2]int{a.from, a.to} {
+				for _, q := range [2]int{b.from, b.to} {
+					k, l := joint[2*p*m+2*q:], joint[(2*p+1)*m+2*q:]
+					to, by := a.growth(p), b.growth(q)
+					sum += to.X*(k[0]*by.X+k[1]*by.Y) + to.Y*(l[0]*by.X+l[1]*by.Y)
 				}
 			}
 			out[i*n+j], out[j*n+i] = sum, sum
@@ -237,6 +247,17 @@ func addTerm(cov []float64, n int, v func(i int) float64) {
 // addCard adds the errors of the printed card, the same at every place: its scale along
 // and across, and each marker's place on the paper.
 func (c *check) addCard() {
+	c.addPrint()
+	for strip := range c.setup.Card.Strips {
+		for tag := range c.setup.Card.Strips[strip].Tags {
+			c.addInk(strip, tag, geom.Point{X: 1})
+			c.addInk(strip, tag, geom.Point{Y: 1})
+		}
+	}
+}
+
+// addPrint adds the error of the card's scale, along the strips and across.
+func (c *check) addPrint() {
 	n := len(c.lines)
 	along := func(i int) float64 { return c.lines[i].onCard.Y * c.lines[i].nominal.Y } // mm per unit of scale
 	across := func(i int) float64 { return c.lines[i].onCard.X * c.lines[i].nominal.X }
@@ -271,24 +292,22 @@ func (c *check) addCard() {
 			addTerm(c.reference, n, of(strip, along, sigma))
 		}
 	}
-	for strip := range c.setup.Card.Strips {
-		for tag := range c.setup.Card.Strips[strip].Tags {
-			for _, axis := range [2]geom.Point{{X: 1}, {Y: 1}} {
-				addTerm(c.reference, n, func(i int) float64 {
-					l := c.lines[i]
-					switch p, q := c.points[l.from], c.points[l.to]; {
-					case p.strip != strip:
-						return 0
-					case p.tag == tag:
-						return -inkSigma * l.onCard.Dot(axis)
-					case q.tag == tag:
-						return inkSigma * l.onCard.Dot(axis)
-					}
-					return 0
-				})
-			}
+}
+
+// addInk adds the error of a marker's place on the paper along one axis.
+func (c *check) addInk(strip, tag int, axis geom.Point) {
+	addTerm(c.reference, len(c.lines), func(i int) float64 {
+		l := &c.lines[i]
+		switch p, q := &c.points[l.from], &c.points[l.to]; {
+		case p.strip != strip:
+			return 0
+		case p.tag == tag:
+			return -inkSigma * l.onCard.Dot(axis)
+		case q.tag == tag:
+			return inkSigma * l.onCard.Dot(axis)
 		}
-	}
+		return 0
+	})
 }
 
 // addPicture adds the errors of each sighting: the corners' noise, and the strip's height.
@@ -298,15 +317,7 @@ func (c *check) addPicture() {
 		rise := c.slope(k).Mul(heightSigma)
 		noise := c.pixelSize(k) * p.noise
 		for _, move := range [3]geom.Point{rise, {X: noise}, {Y: noise}} {
-			addTerm(c.reference, n, func(i int) float64 {
-				switch l := c.lines[i]; k {
-				case l.from:
-					return -l.along.Dot(move)
-				case l.to:
-					return l.along.Dot(move)
-				}
-				return 0
-			})
+			addTerm(c.reference, n, func(i int) float64 { return c.lines[i].growth(k).Dot(move) })
 		}
 	}
 }

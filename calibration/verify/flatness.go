@@ -95,21 +95,7 @@ func (c *check) heights(prior []float64, ripple float64, fit *FlatnessFit) (mean
 		h[i*n+l.to] = c.slope(l.to).Dot(l.along)
 	}
 	// The covariance of the lines consists of noise, ripple and the prior.
-	noise := make([]float64, m*m)
-	for i := range noise {
-		noise[i] = c.stated[i] + c.reference[i]
-	}
-	rough := make([]float64, n*n)
-	for i, p := range c.points {
-		for j, q := range c.points {
-			rough[i*n+j] = ripple * calibration.Correlation(p.Point, q.Point, calibration.RippleReach)
-		}
-	}
-	for i := range m {
-		for j := range m {
-			noise[i*m+j] += linalg.Quadratic(rough, h[i*n:(i+1)*n], h[j*n:(j+1)*n])
-		}
-	}
+	noise := c.noiseOnFlat(h, ripple)
 	total := append([]float64(nil), noise...)
 	cross := make([]float64, n*m) // K Hᵀ
 	for k := range n {
@@ -145,4 +131,22 @@ func (c *check) heights(prior []float64, ripple float64, fit *FlatnessFit) (mean
 	}
 	fit.ChiFlat, fit.ChiFitted = linalg.Quadratic(flat, c.errors, c.errors), linalg.Quadratic(flat, left, left)
 	return mean, posterior, true
+}
+
+// noiseOnFlat returns the covariance of the lines on a mat that is flat but for a ripple; h are their derivatives by the points' heights.
+func (c *check) noiseOnFlat(h []float64, ripple float64) []float64 {
+	n, m := len(c.points), len(c.lines)
+	rough := make([]float64, n*n)
+	for i, p := range c.points {
+		for j, q := range c.points {
+			rough[i*n+j] = ripple * calibration.Correlation(p.Point, q.Point, calibration.RippleReach)
+		}
+	}
+	noise := make([]float64, m*m)
+	for i := range m {
+		for j := range m {
+			noise[i*m+j] = c.stated[i*m+j] + c.reference[i*m+j] + linalg.Quadratic(rough, h[i*n:(i+1)*n], h[j*n:(j+1)*n])
+		}
+	}
+	return noise
 }

@@ -95,7 +95,7 @@ func (r *renderer) update(t *Table) error {
 	if err := r.throw(t.Projector); err != nil {
 		return err
 	}
-	lists := r.sort(solids)
+	lists := r.solidsByTile(solids)
 	dirty := make([]bool, len(lists))
 	for k, list := range lists {
 		sum := uint64(1)
@@ -159,8 +159,8 @@ func (r *renderer) light(y int) []float32 {
 	return r.linear[y*w%len(r.linear):][:w]
 }
 
-// sort lists for each tile the solids that may be visible in it or shade it.
-func (r *renderer) sort(solids []solid) [][]solid {
+// solidsByTile lists for each tile the solids that may be visible in it or shade it.
+func (r *renderer) solidsByTile(solids []solid) [][]solid {
 	lists := make([][]solid, r.tw*r.th)
 	for _, s := range solids {
 		for _, v := range s.reach() {

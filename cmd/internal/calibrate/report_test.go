@@ -176,7 +176,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 
 	var looks bytes.Buffer
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "A1.json"), []byte("{}"), 0o644))
-	assert.ErrorContains(t, (&budgetCmd{Calibration: file, Looks: dir, Frames: 1}).run(&looks, io.Discard), "--looks: look: ")
+	assert.ErrorContains(t, (&budgetCmd{Calibration: file, Looks: dir, Frames: 1}).run(&looks, io.Discard), "--looks "+dir+": expected looks")
 	for _, bad := range []budgetCmd{
 		{Calibration: file, Height: -1, Frames: 1}, {Calibration: file, Height: 4}, {Calibration: filepath.Join(dir, "none.json"), Frames: 1},
 		{Calibration: file, Frames: 1, Out: filepath.Join(dir, "none", "x.svg")},

@@ -253,24 +253,46 @@ func (w *cardWatch) sightings() (out []verify.Sighting) {
 	return out
 }
 
+// lengthErrors returns the error of one strip's length in each picture that shows both of its ends.
+func (p cardPlace) lengthErrors(t calibration.Table, setup verify.Setup, strip int) (out []float64, err error) {
+	for _, s := range p.pictures {
+		v, err := verify.Run(t, setup, []verify.Sighting{s})
+		if errors.Is(err, verify.ErrNoCard) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		for _, d := range v.Deviations {
+			if d.Strip == strip && d.From == calibration.CheckCardIDs+3*strip && d.To == d.From+1 {
+				out = append(out, float64(d.Error()))
+			}
+		}
+	}
+	return out, nil
+}
+
+// cornerSums adds up the corners of a marker over all pictures, and counts how often it is seen.
+func (p cardPlace) cornerSums(id int) (sum [4]geom.Pixel, n int) {
+	for _, s := range p.pictures {
+		for _, m := range s.Tags {
+			if m.ID != id {
+				continue
+			}
+			for k := range sum {
+				sum[k] = sum[k].Add(m.Corners[k])
+			}
+			n++
+		}
+	}
+	return sum, n
+}
+
 // mean averages the corners of the markers that every picture shows once; the others are those of
 // the first picture.
 func (p cardPlace) mean() verify.Sighting {
 	out := verify.Sighting{Name: p.name, Frames: len(p.pictures)}
 	for _, m := range p.pictures[0].Tags {
-		var sum [4]geom.Pixel
-		n := 0
-		for _, s := range p.pictures {
-			for _, o := range s.Tags {
-				if o.ID == m.ID {
-					for k := range sum {
-						sum[k] = sum[k].Add(o.Corners[k])
-					}
-					n++
-				}
-			}
-		}
-		if n == len(p.pictures) {
+		if sum, n := p.cornerSums(m.ID); n == len(p.pictures) {
 			for k := range sum {
 				m.Corners[k] = sum[k].Mul(1 / float64(n))
 			}
@@ -293,19 +315,9 @@ func (c *verifyCmd) studies(t calibration.Table, setup verify.Setup, places []ca
 	for strip := range setup.Card.Strips {
 		var errorsAt [][]float64
 		for _, p := range places {
-			var at []float64
-			for _, s := range p.pictures {
-				v, err := verify.Run(t, setup, []verify.Sighting{s})
-				if errors.Is(err, verify.ErrNoCard) {
-					continue
-				} else if err != nil {
-					return nil, err
-				}
-				for _, d := range v.Deviations {
-					if d.Strip == strip && d.From == calibration.CheckCardIDs+3*strip && d.To == d.From+1 {
-						at = append(at, float64(d.Error()))
-					}
-				}
+			at, err := p.lengthErrors(t, setup, strip)
+			if err != nil {
+				return nil, err
 			}
 			if len(at) > 0 {
 				errorsAt = append(errorsAt, at)

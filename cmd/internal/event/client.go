@@ -98,28 +98,7 @@ func (c *Client) Run(ctx context.Context) error {
 		return fmt.Errorf("event: %w", err)
 	}
 	defer conn.Close()
-	asks, turns := make(chan struct{}, asksMost), make(chan struct{}, asksAtOnce)
-	sub, err := conn.Subscribe(c.subjects.Ask(">"), func(m *nats.Msg) {
-		if what := m.Subject; what == c.subjects.Ask(AskClock) || what == c.subjects.Ask(AskWatch) {
-			c.answer(ctx, m) // at once: the hall uses the clock to decide what is live
-			return
-		}
-		select {
-		case asks <- struct{}{}:
-			go func() {
-				defer func() { <-asks }()
-				select {
-				case turns <- struct{}{}:
-					defer func() { <-turns }()
-					c.answer(ctx, m)
-				case <-time.After(turnWithin):
-					_ = m.RespondMsg(busy(m)) // the caller repeats it
-				}
-			}()
-		default:
-			_ = m.RespondMsg(busy(m))
-		}
-	})
+	sub, err := conn.Subscribe(c.subjects.Ask(">"), c.answerInTurn(ctx))
 	if err != nil {
 		return fmt.Errorf("event: %w", err)
 	}
@@ -132,6 +111,34 @@ func (c *Client) Run(ctx context.Context) error {
 	conn.Close() // ends whatever waits for an answer
 	group.Wait()
 	return nil
+}
+
+// answerInTurn returns a handler of the hall's requests, of which asksAtOnce are answered at the same time and others wait. A
+// caller repeats what is answered with busy.
+func (c *Client) answerInTurn(ctx context.Context) nats.MsgHandler {
+	asks, turns := make(chan struct{}, asksMost), make(chan struct{}, asksAtOnce)
+	await := func(m *nats.Msg) {
+		defer func() { <-asks }()
+		select {
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+			c.answer(ctx, m)
+		case <-time.After(turnWithin):
+			_ = m.RespondMsg(busy(m))
+		}
+	}
+	return func(m *nats.Msg) {
+		if what := m.Subject; what == c.subjects.Ask(AskClock) || what == c.subjects.Ask(AskWatch) {
+			c.answer(ctx, m) // at once: the hall uses the clock to decide what is live
+			return
+		}
+		select {
+		case asks <- struct{}{}:
+			go await(m)
+		default:
+			_ = m.RespondMsg(busy(m))
+		}
+	}
 }
 
 // connect returns a connection that is established, and re-established, in the background.

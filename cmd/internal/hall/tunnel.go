@@ -32,20 +32,7 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	switch rest := "/" + r.PathValue("path"); {
-	case rest == "/api/me" || rest == "/api/pair" || rest == "/api/unpair":
-		http.Redirect(w, r, rest, http.StatusTemporaryRedirect) // people sign in here, not there
-		return
-	case rest == "/pair":
-		http.Redirect(w, r, "/pair?next="+url.QueryEscape("/t/"+name+"/judge"), http.StatusSeeOther)
-		return
-	case strings.HasPrefix(rest, "/overlay/") && path.Ext(rest) == "": // the page of the table's director shows it in a frame
-		q := r.URL.Query()
-		q.Set("table", name)
-		http.Redirect(w, r, rest+"?"+q.Encode(), http.StatusTemporaryRedirect)
-		return
-	case strings.HasSuffix(rest, "/events") || rest == "/api/video.mjpg":
-		http.Error(w, "The hall passes on a table's state but no streams: open this at the table itself.", http.StatusNotImplemented)
+	if answeredHere(w, r, name) {
 		return
 	}
 	body, err := io.ReadAll(r.Body)
@@ -67,6 +54,30 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 			http.StatusBadGateway)
 		return
 	}
+	passOn(w, name, answer)
+}
+
+// answeredHere answers what a table is not asked, and reports whether it did.
+func answeredHere(w http.ResponseWriter, r *http.Request, name string) bool {
+	switch rest := "/" + r.PathValue("path"); {
+	case rest == "/api/me" || rest == "/api/pair" || rest == "/api/unpair":
+		http.Redirect(w, r, rest, http.StatusTemporaryRedirect) // people sign in here, not there
+	case rest == "/pair":
+		http.Redirect(w, r, "/pair?next="+url.QueryEscape("/t/"+name+"/judge"), http.StatusSeeOther)
+	case strings.HasPrefix(rest, "/overlay/") && path.Ext(rest) == "": // the page of the table's director shows it in a frame
+		q := r.URL.Query()
+		q.Set("table", name)
+		http.Redirect(w, r, rest+"?"+q.Encode(), http.StatusTemporaryRedirect)
+	case strings.HasSuffix(rest, "/events") || rest == "/api/video.mjpg":
+		http.Error(w, "The hall passes on a table's state but no streams: open this at the table itself.", http.StatusNotImplemented)
+	default:
+		return false
+	}
+	return true
+}
+
+// passOn writes a table's answer, with its addresses below /t/NAME.
+func passOn(w http.ResponseWriter, name string, answer *nats.Msg) {
 	for _, key := range event.Returned() {
 		if v := answer.Header.Get(key); v != "" {
 			w.Header().Set(key, v)

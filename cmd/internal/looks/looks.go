@@ -96,15 +96,21 @@ func CheckApart(ships []Ship, pictures, said int) error {
 	if pictures > 1 && pictures == said { // each place has its own picture
 		return nil
 	}
-	for i, a := range ships {
-		for m, p := range a.poses {
-			for j, b := range ships[:i+1] {
-				for n, q := range b.poses {
-					if (i != j || n < m) && token.BasesOverlap(a.Base, p, b.Base, q, token.BasesLap) {
-						return fmt.Errorf("--at: %s at (%.0f, %.0f) and %s at (%.0f, %.0f) would stand in each other: expected one place for each "+
-							"view in a picture, or one picture for each --at", b.Name, q.X, q.Y, a.Name, p.X, p.Y)
-					}
-				}
+	type view struct {
+		ship *Ship
+		at   geom.Pose
+	}
+	var views []view
+	for i := range ships {
+		for _, at := range ships[i].poses {
+			views = append(views, view{&ships[i], at})
+		}
+	}
+	for i, a := range views {
+		for _, b := range views[:i] {
+			if token.BasesOverlap(a.ship.Base, a.at, b.ship.Base, b.at, token.BasesLap) {
+				return fmt.Errorf("--at: %s at (%.0f, %.0f) and %s at (%.0f, %.0f) would stand in each other: expected one place for each "+
+					"view in a picture, or one picture for each --at", b.ship.Name, b.at.X, b.at.Y, a.ship.Name, a.at.X, a.at.Y)
 			}
 		}
 	}

@@ -53,16 +53,12 @@ func propose(g *image.Gray, t *calibration.Table, base engine.Base, from try) tr
 	for _, step := range snapSteps {
 		for range 12 {
 			next, score := best, most
-			for axis := range 3 {
-				for _, by := range [2]float64{-step, step} {
-					to := best
-					*[...]*float64{&to.X, &to.Y, &to.Heading}[axis] += by
-					if math.Abs(to.X-from.X) > snapReach || math.Abs(to.Y-from.Y) > snapReach || math.Abs(to.Heading-from.Heading) > snapReach {
-						continue
-					}
-					if s := edgeStrength(g, t, base, to); s > score {
-						next, score = to, s
-					}
+			for _, to := range best.neighbours(step) {
+				if math.Abs(to.X-from.X) > snapReach || math.Abs(to.Y-from.Y) > snapReach || math.Abs(to.Heading-from.Heading) > snapReach {
+					continue
+				}
+				if s := edgeStrength(g, t, base, to); s > score {
+					next, score = to, s
 				}
 			}
 			if score <= most {
@@ -72,6 +68,18 @@ func propose(g *image.Gray, t *calibration.Table, base engine.Base, from try) tr
 		}
 	}
 	return best
+}
+
+// neighbours returns the tries that differ by a step in x, y or heading.
+func (t try) neighbours(step float64) (out [6]try) {
+	for axis := range 3 {
+		for k, by := range [2]float64{-step, step} {
+			to := t
+			*[...]*float64{&to.X, &to.Y, &to.Heading}[axis] += by
+			out[2*axis+k] = to
+		}
+	}
+	return out
 }
 
 // edgeStrength returns the mean change of grey level across the upper outline of a base.

@@ -92,18 +92,23 @@ func (b *bits) box(r int, grow bool) {
 	for k := 0; k < r; {
 		by := min(k+1, r-k)
 		b.join(func(j int, out []uint64) {
-			for _, o := range [2]int{j - by, j + by} {
-				if o >= 0 && o < b.h {
-					for i, v := range b.words[o*b.stride : (o+1)*b.stride] {
-						out[i] |= v
-					}
-				}
-			}
+			b.addRow(j-by, out)
+			b.addRow(j+by, out)
 		})
 		k += by
 	}
 	if !grow {
 		b.invert()
+	}
+}
+
+// addRow adds the bits of row j to out; rows outside of the mask have none.
+func (b *bits) addRow(j int, out []uint64) {
+	if j < 0 || j >= b.h {
+		return
+	}
+	for i, v := range b.words[j*b.stride : (j+1)*b.stride] {
+		out[i] |= v
 	}
 }
 

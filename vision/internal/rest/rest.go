@@ -35,15 +35,7 @@ func New(cam *calibration.Camera, width, height geom.Length) Detector {
 	for y := 0.0; y+blockSide <= float64(height); y += blockSide {
 		for x := 0.0; x+blockSide <= float64(width); x += blockSide {
 			from := len(s.pixels)
-			for dy := sampleStep / 2.0; dy < blockSide; dy += sampleStep {
-				for dx := sampleStep / 2.0; dx < blockSide; dx += sampleStep {
-					px, ok := cam.PixelOf(geom.Point{X: x + dx, Y: y + dy}, 0)
-					i, j := int(math.Round(px.X)), int(math.Round(px.Y))
-					if ok && i >= 0 && j >= 0 && i < cam.Width && j < cam.Height {
-						s.pixels = append(s.pixels, int32(j*cam.Width+i))
-					}
-				}
-			}
+			s.pixels = appendSamples(s.pixels, cam, geom.Point{X: x, Y: y})
 			if len(s.pixels) > from {
 				s.starts = append(s.starts, int32(from))
 			}
@@ -53,6 +45,20 @@ func New(cam *calibration.Camera, width, height geom.Length) Detector {
 	s.starts = append(s.starts, int32(len(s.pixels)))
 	s.kept, s.before, s.now = make([]float32, n), make([]float32, n), make([]float32, n)
 	return s
+}
+
+// appendSamples appends to pixels those of a block's samples that are in the picture. The block has its first corner at at.
+func appendSamples(pixels []int32, cam *calibration.Camera, at geom.Point) []int32 {
+	for dy := sampleStep / 2.0; dy < blockSide; dy += sampleStep {
+		for dx := sampleStep / 2.0; dx < blockSide; dx += sampleStep {
+			px, ok := cam.PixelOf(at.Add(geom.Point{X: dx, Y: dy}), 0)
+			i, j := int(math.Round(px.X)), int(math.Round(px.Y))
+			if ok && i >= 0 && j >= 0 && i < cam.Width && j < cam.Height {
+				pixels = append(pixels, int32(j*cam.Width+i))
+			}
+		}
+	}
+	return pixels
 }
 
 // Update compares the next picture. It reports whether it differs from the stored picture, and

@@ -83,54 +83,61 @@ func Plain(t calibration.Table, ships []Placed, covers []cover, x, y int) (light
 
 // Draw draws the tokens on a dark mat. Later tokens and covers lie on top.
 func Draw(t calibration.Table, ships []Placed, noise float64, covers ...cover) *image.Gray {
-	const rays = 4
 	w, h := t.Intrinsics.Width, t.Intrinsics.Height
 	lights := make([]float64, w*h)
 	for y := range h {
 		for x := range w {
-			if l, ok := Plain(t, ships, covers, x, y); ok {
-				lights[y*w+x] = l
-				continue
+			l, ok := Plain(t, ships, covers, x, y)
+			if !ok {
+				l = pixelLight(t, ships, covers, x, y)
 			}
-			var sum float64
-			for i := range rays * rays {
-				px := geom.Pixel{
-					X: float64(x) + (float64(i%rays)+0.5)/rays - 0.5,
-					Y: float64(y) + (float64(i/rays)+0.5)/rays - 0.5,
-				}
-				p, _ := t.PointAt(px, token.BaseTop)
-				light := MatLight
-				for _, s := range ships {
-					if ink, on := s.At(s.Pose.Inverse(p)); on {
-						light = 0.7 * float64(gray.LinearLight[ink.G])
-					}
-				}
-				for _, c := range covers {
-					if l, hides := c(p); hides {
-						light = l
-					}
-				}
-				sum += light
-			}
-			lights[y*w+x] = sum / (rays * rays)
+			lights[y*w+x] = l
 		}
 	}
-	// The lens: 1 2 1 in both directions, a blur of 0.7 px.
 	rng := rand.New(rand.NewPCG(uint64(len(ships)), 7))
 	g := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
-			var sum float64
-			for j := -1; j <= 1; j++ {
-				for i := -1; i <= 1; i++ {
-					xx, yy := min(max(x+i, 0), w-1), min(max(y+j, 0), h-1)
-					sum += float64((2-i*i)*(2-j*j)) / 16 * lights[yy*w+xx]
-				}
-			}
-			g.Pix[y*g.Stride+x] = Encode(sum + noise*rng.NormFloat64())
+			g.Pix[y*g.Stride+x] = Encode(blurred(lights, w, h, x, y) + noise*rng.NormFloat64())
 		}
 	}
 	return g
+}
+
+// pixelLight returns the light of a pixel, the mean over a grid of rays.
+func pixelLight(t calibration.Table, ships []Placed, covers []cover, x, y int) (sum float64) {
+	const rays = 4
+	for i := range rays * rays {
+		px := geom.Pixel{
+			X: float64(x) + (float64(i%rays)+0.5)/rays - 0.5,
+			Y: float64(y) + (float64(i/rays)+0.5)/rays - 0.5,
+		}
+		p, _ := t.PointAt(px, token.BaseTop)
+		light := MatLight
+		for _, s := range ships {
+			if ink, on := s.At(s.Pose.Inverse(p)); on {
+				light = 0.7 * float64(gray.LinearLight[ink.G])
+			}
+		}
+		for _, c := range covers {
+			if l, hides := c(p); hides {
+				light = l
+			}
+		}
+		sum += light
+	}
+	return sum / (rays * rays)
+}
+
+// blurred returns the light of a pixel behind the lens: 1 2 1 in both directions, a blur of 0.7 px.
+func blurred(lights []float64, w, h, x, y int) (sum float64) {
+	for j := -1; j <= 1; j++ {
+		for i := -1; i <= 1; i++ {
+			xx, yy := min(max(x+i, 0), w-1), min(max(y+j, 0), h-1)
+			sum += float64((2-i*i)*(2-j*j)) / 16 * lights[yy*w+xx]
+		}
+	}
+	return sum
 }
 
 // Encode is the sRGB transfer curve.
