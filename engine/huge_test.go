@@ -40,6 +40,11 @@ func TestHugeShipsObstructInEveryEdition(t *testing.T) {
 				}
 				assert.Equal(t, c.verdict, o.Verdict, "G39 G40")
 				assert.Equal(t, c.by, o.By)
+				if c.name == "large ships do not" {
+					assert.Equal(t, []string{"H"}, o.Ships)
+				} else {
+					assert.Empty(t, o.Ships, "what obstructs is not named as a ship on the line besides")
+				}
 				assert.InDelta(t, margin, float64(o.Margin), 1e-6)
 			})
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -641,5 +642,70 @@ func TestALineIsKnownBestNearTheCornerAtItsEnd(t *testing.T) {
 		v, err := engine.MeasurePair(&s, "A", "B", engine.Options{})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, enginetest.ArcNamed(t, v, engine.ArcFront).Attack.Obstruction.Verdict, "%v of the way", c.along)
+	}
+}
+
+// A rock that reaches past the end of the line is met, if at all, near that end: what counts is how well the ship there is known, not
+// the other one.
+func TestARockPastTheEndOfALineIsAsUncertainAsThatEnd(t *testing.T) {
+	clear := []geom.Point{{X: 301, Y: 332}, {X: 321, Y: 324}, {X: 321, Y: 340}}
+	deep := []geom.Point{{X: 297, Y: 332}, {X: 321, Y: 324}, {X: 321, Y: 342}}
+	for _, c := range []struct {
+		name    string
+		sd      [2]float64 // of the two ships, mm; the rock lies at the first
+		outline []geom.Point
+		want    string
+	}{
+		{"1 mm off, at the well-known ship", [2]float64{0.05, 1}, clear, "never"},
+		{"1 mm off, at the badly known ship", [2]float64{1, 0.05}, clear, "too_close"},
+		{"1 mm deep, at the well-known ship", [2]float64{0.05, 1}, deep, "must"},
+		{"1 mm deep, at the badly known ship", [2]float64{1, 0.05}, deep, "too_close"},
+	} {
+		// From corner to corner: the line runs from (300, 328.3) to (300, 571.7).
+		s := enginetest.Scene(t, "2.5; A small 300 300 45; B small 300 600 45")
+		for i, sd := range c.sd {
+			s.Ships[i].Covariance = geom.Cov3{0: sd * sd, 4: sd * sd}
+		}
+		s.Obstacles = []engine.Obstacle{{ID: "rock", Outline: c.outline}}
+		for _, p := range enginetest.Measured(t, s).Pairs { // it lies at the end, or at the beginning
+			arc := engine.ArcFullFront
+			if p.From == "B" {
+				arc = engine.ArcFullRear
+			}
+			require.Equal(t, c.want, enginetest.ArcNamed(t, p, arc).Attack.Obstruction.Verdict, "%s, from %s", c.name, p.From)
+		}
+	}
+}
+
+// A corner that points at the other base only moves away when its ship turns, and to first order it does not move at all. Where little
+// else is uncertain, that decides.
+func TestATurnShortensALeverTowardsTheOtherShip(t *testing.T) {
+	sd := float64(geom.Degree)
+	shorter := 20 * math.Sqrt2 * (1 - math.Cos(3*sd)) // 0.039 mm
+	for _, c := range []struct {
+		margin float64 // mm below 100
+		drift  bool    // the ship slides as it turns, so that a point 200 mm ahead of it stays
+		want   []int
+	}{
+		{0.6 * shorter, false, []int{1, 2}},
+		{0.6 * shorter, true, []int{1, 2}},
+		{1.5 * shorter, false, []int{1}},
+	} {
+		s := enginetest.Scene(t, "2.5; A small 300 300 45; B small 300 600 0")
+		s.Ships[1].Pose.Y = 300 + 20*math.Sqrt2 + 100 - c.margin + 20
+		s.Ships[0].Covariance = geom.Cov3{8: sd * sd}
+		if c.drift {
+			s.Ships[0].Covariance = geom.Cov3{0: geom.Sq(200 * sd), 2: -200 * sd * sd, 6: -200 * sd * sd, 8: sd * sd}
+		}
+		got := enginetest.MeasurePair(t, &s, 3)
+		require.Equal(t, c.want, got.Range.Possible, "%+v", c)
+		turned := s
+		turned.Ships = slices.Clone(s.Ships)
+		turned.Ships[0].Pose.Heading += geom.Angle(3 * sd)
+		if c.drift {
+			turned.Ships[0].Pose.X -= 200 * 3 * sd
+		}
+		truth := enginetest.MeasurePair(t, &turned, 3)
+		require.Contains(t, got.Range.Possible, truth.Range.Band)
 	}
 }

@@ -727,7 +727,8 @@ type lineError struct {
 	own  [2]float64 // variance of each end across the line, where the end is a corner
 	turn [2]float64 // variance of an end's slide along its side, where it is or may be the foot of a perpendicular
 	feet int        // how many ends are no corners
-	most float64    // the largest variance of either end in any direction
+	ends [2]float64 // largest variance of each end in any direction
+	most float64    // the largest of these, and of the slides
 	both bool       // own holds for whatever the ends are, and is correlated
 	with float64    // covariance of own, if both is set
 }
@@ -743,8 +744,8 @@ func (m *pairMeasure) lineErrorOf(l geom.Line) lineError {
 	n := geom.Point{X: -w.p.u.Y, Y: w.p.u.X}
 	for i, p := range l {
 		c := m.Bodies[i].Cov.At(p.Sub(m.Bodies[i].At))
-		w.own[i] = c.Along(n)
-		w.most = max(w.most, c.Largest())
+		w.own[i], w.ends[i] = c.Along(n), c.Largest()
+		w.most = max(w.most, w.ends[i])
 	}
 	own, shapes := w.own, [...]*uncertain.Shape{m.base, m.to}
 	at := [...]int{corner(l[0], m.base), corner(l[1], m.to)}
@@ -867,10 +868,15 @@ func (w *lineError) across(t float64) float64 {
 	if w.both {
 		return geom.Sq(1-t)*w.own[0] + 2*t*(1-t)*w.with + geom.Sq(t)*w.own[1]
 	}
-	if w.feet == 2 || w.feet == 1 && w.turn == [2]float64{} {
+	return w.at(t, &w.own)
+}
+
+// at returns the variance of the line's place at a fraction of its length, where its ends have the given ones.
+func (w *lineError) at(t float64, ends *[2]float64) float64 {
+	if w.both || w.feet == 2 || w.feet == 1 && w.turn == [2]float64{} {
 		return w.most
 	}
-	v := geom.Sq(1-t)*w.own[0] + geom.Sq(t)*w.own[1]
+	v := geom.Sq(1-t)*ends[0] + geom.Sq(t)*ends[1]
 	if w.turn[0] > 0 { // it turns about the corner at its end
 		v = max(v, w.own[1]+geom.Sq(1-t)*w.turn[0])
 	}
@@ -881,12 +887,18 @@ func (w *lineError) across(t float64) float64 {
 }
 
 // sigmaAt returns the standard deviation of the line's place where it passes a circle. Where the
-// circle surely lies between the line's ends, only movement across the line counts.
+// circle surely lies between the line's ends, only movement across the line counts; where it reaches past
+// one of them, movement in any direction, of the part of the line that may meet the circle.
 func (w *lineError) sigmaAt(c uncertain.Circle, k, slack float64) float64 {
 	along := c.Centre.Sub(w.p.line[0]).Dot(w.p.u)
 	reach := c.Radius + k*math.Sqrt(w.most+geom.Sq(slack))
-	if along < reach || along > w.p.length-reach {
+	switch {
+	case w.p.length == 0:
 		return w.sigma()
+	case along < reach || along > w.p.length-reach:
+		from, to := min(max(0, along-reach), w.p.length), min(max(0, along+reach), w.p.length)
+		v := max(w.at(from/w.p.length, &w.ends), w.at(to/w.p.length, &w.ends))
+		return math.Sqrt(min(v, w.most))
 	}
 	v := max(w.across((along-c.Radius)/w.p.length), w.across((along+c.Radius)/w.p.length))
 	return math.Sqrt(min(v, w.most))

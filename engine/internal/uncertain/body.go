@@ -125,16 +125,27 @@ func (e *RelativeError) lengthGradient(u geom.Point, a, b int, p, q geom.Point) 
 
 // lengthError returns the error of the length along u from p on body a to q on body b.
 //
-// Beyond first order, turning a lever of component l along u by θ shortens it by l·θ²/2,
-// at the turn θ that belongs to the worst case k sigmas away.
+// Beyond first order, turning a lever of component l along u by θ shortens it by l·θ²/2. At the worst
+// case along u, k sigmas away, only the part of θ counts that is tied to it. Giving up a share t²/2 of the
+// way along u frees a share t of the other part; the sum is largest where it says below. Mostly the other
+// part is too small to matter.
 func (e *RelativeError) lengthError(u geom.Point, a, b int, p, q geom.Point) (l lengthError) {
 	x, y := &e.Bodies[a], &e.Bodies[b]
 	rp, rq := p.Sub(x.At), q.Sub(y.At)
 	va, ta := x.Cov.VarianceAndTurn(-u.X, -u.Y, geom.Point{X: -u.X, Y: -u.Y}.Cross(rp))
 	vb, tb := y.Cov.VarianceAndTurn(u.X, u.Y, u.Cross(rq))
 	l.variance = max(0, va+vb)
+	lp, lq, k2 := math.Abs(u.Dot(rp)), math.Abs(u.Dot(rq)), geom.Sq(e.K)
+	whole := k2 * (lp*x.Cov[8] + lq*y.Cov[8]) / 2
 	if l.variance > 0 {
-		l.secondOrder = geom.Sq(e.K) * (math.Abs(u.Dot(rp))*ta*ta + math.Abs(u.Dot(rq))*tb*tb) / (2 * l.variance)
+		l.secondOrder = k2 * (lp*ta*ta + lq*tb*tb) / (2 * l.variance)
+	}
+	if half2 := k2 * l.variance / 4; 64*whole*whole > half2 {
+		half, free := math.Sqrt(half2), whole-l.secondOrder
+		if free < half {
+			whole = min(whole, l.secondOrder*half/(half-free))
+		}
+		l.secondOrder = whole
 	}
 	return l
 }
