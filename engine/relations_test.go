@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -119,6 +120,9 @@ func TestInsideAnArcAtARangeIsAThirdQuantity(t *testing.T) {
 	p = enginetest.MeasurePair(t, &s, 3)
 	assert.Equal(t, engine.No, p.InArcAt(engine.ArcFront, 1, 3), "out of the arc is at no range inside it")
 	assert.Equal(t, engine.No, p.InAnyArc(), "G53")
+	s.Ships[0].Arcs = []string{"primary_turret"}
+	p = enginetest.MeasurePair(t, &s, 3)
+	assert.Equal(t, engine.No, p.InAnyArc(), "G50 G53: a primary turret prints no arc around the ship")
 }
 
 func TestArcsThatTokensPrintBesides(t *testing.T) {
@@ -271,5 +275,53 @@ func TestHugeBasesOfBothLengths(t *testing.T) {
 		assert.Equal(t, 1, p.Range.Band)
 		s = enginetest.Scene(t, fmt.Sprintf("1e; A %s 0 0 0; B small 160 0 0", base))
 		assert.InDelta(t, 100, float64(enginetest.MeasurePair(t, &s, 3).Range.Distance), 1e-9)
+	}
+}
+
+// A turret covers the side that it points to, a double turret the opposite one as well, a mobile arc its side and the front.
+func TestG61G62ATurretCoversTheSideThatItPointsTo(t *testing.T) {
+	opposite := map[string]string{"front": "rear", "rear": "front", "left": "right", "right": "left"}
+	places := map[string]string{"front": "0 100", "rear": "0 -100", "left": "-100 0", "right": "100 0"}
+	for turret := range places {
+		for side, at := range places {
+			s := enginetest.Scene(t, fmt.Sprintf("2.5; A small 0 0 0 %s; B small %s 0", turret, at))
+			s.Ships[0].Arcs = []string{"double_turret"}
+			p := enginetest.MeasurePair(t, &s, 3)
+			assert.Equal(t, side == turret, p.Arc(engine.ArcTurret).InArc == engine.Yes, "a turret to the %s, a ship to the %s", turret, side)
+			assert.Equal(t, side == opposite[turret], p.Arc(engine.ArcDoubleTurret).InArc == engine.Yes, "its other side, a ship to the %s", side)
+
+			s.Rules, s.Ships[0].Arcs = engine.Rules1e, []string{"mobile"}
+			p = enginetest.MeasurePair(t, &s, 3)
+			assert.Equal(t, side == turret, p.Arc(engine.ArcMobile).InArc == engine.Yes, "a mobile arc to the %s, a ship to the %s", turret, side)
+			assert.Equal(t, side == "front", p.Arc(engine.ArcFront).InArc == engine.Yes, "the printed arc, a ship to the %s", side)
+		}
+	}
+}
+
+// What a token prints, by edition and base: where the front arc's edge leaves it.
+func TestTheFrontArcOfEveryToken(t *testing.T) {
+	for _, c := range []struct {
+		bases, rules string
+		degrees      float64
+	}{
+		{"small", "1e", 40.45},
+		{"large", "1e", 42.03},
+		{"huge-195 huge-225", "1e", 40.45},
+		{"small", "2.0 2.5", 40.62},
+		{"medium", "2.0 2.5", 41.40},
+		{"large", "2.0 2.5", 41.76},
+		{"huge-195 huge-225", "2.0 2.5", 41.45},
+	} {
+		for _, base := range strings.Fields(c.bases) {
+			for _, rules := range strings.Fields(c.rules) {
+				edge := 170*math.Tan(c.degrees*math.Pi/180) + 20 // the target's far left corner is on the arc's edge
+				for _, off := range []float64{-0.01, 0.01} {
+					s := enginetest.Scene(t, fmt.Sprintf("%s; A %s 0 0 0; B small %.17g 150 0", rules, base, edge+off))
+					front := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront)
+					assert.Equal(t, off < 0, front.InArc == engine.Yes, "%s %s, %v mm out", rules, base, off)
+					assert.InDelta(t, -off*math.Cos(c.degrees*math.Pi/180), front.Margin.Millimeters(), 1e-9)
+				}
+			}
+		}
 	}
 }
