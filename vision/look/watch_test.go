@@ -20,9 +20,10 @@ func TestAPictureThatRestsIsSearchedOnce(t *testing.T) {
 	lies := func(p geom.Point) bool { return d.bases[0].pose.Distance(p) < 30 }
 	w := NewWatch(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{})
 	search := func(taken ...engine.Ship) ([]Sight, bool) {
-		w.Rest(d.draw(1), lies, taken)
+		frame := d.draw(1)
+		w.Rest(frame, lies, taken)
 		for range 60000 {
-			if found, current, ok := w.Take(d.draw(1)); ok || w.search == nil {
+			if found, current, ok := w.Take(frame); ok || w.search == nil {
 				assert.Equal(t, ok, current, "nothing has changed since")
 				return found, ok
 			}

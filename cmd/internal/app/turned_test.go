@@ -11,6 +11,7 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/pipeline"
 	"sightline/engine"
+	"sightline/vision"
 	"sightline/vision/fiducial"
 	"sightline/vision/locate"
 )
@@ -30,9 +31,13 @@ func TestATurnedCardIsWarnedOfAsLongAsItLiesSo(t *testing.T) {
 		}
 	})
 	seq := uint64(0)
-	picture := func() {
+	render := func() vision.Frame {
 		frame, _, err := table.Render()
 		require.NoError(t, err)
+		return frame
+	}
+	frame := render()
+	picture := func() {
 		seq++
 		c.now = c.now.Add(deskFrame)
 		frame.Seq, frame.Captured = seq, c.now
@@ -41,6 +46,7 @@ func TestATurnedCardIsWarnedOfAsLongAsItLiesSo(t *testing.T) {
 	until := func(what string, is func() bool) {
 		for began := time.Now(); !is(); picture() {
 			require.Less(t, time.Since(began), time.Minute, what)
+			time.Sleep(10 * time.Millisecond) // the search runs meanwhile
 		}
 	}
 	turned := func() bool { return len(c.hub.Newest().Turned) > 0 }
@@ -55,6 +61,7 @@ func TestATurnedCardIsWarnedOfAsLongAsItLiesSo(t *testing.T) {
 	assert.True(t, turned(), "it lies so still")
 
 	table.Scene.Ships = slices.DeleteFunc(table.Scene.Ships, func(s engine.Ship) bool { return s.ID == "B1" })
+	frame = render()
 	until("it is gone", func() bool { return !turned() })
 	state = c.hub.Newest()
 	assert.Len(t, state.Warnings(), 1, "A1 still stands where its guides are not seen")
