@@ -17,8 +17,9 @@ LONG_PKG     := $(addprefix ./cmd/internal/,web accuracy app pipeline) ./vision/
 ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./engine/move ./calibration/... ./vision/tablesim
 BENCH_PKG    := ./...
 
-VERSION := $(shell git -c safe.directory='*' describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -X main.version=$(VERSION)
+# Git is asked only where the version is used: it changes .git, and go test would run the tests that walk the tree again.
+VERSION = $(shell git -c safe.directory='*' describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS = -X main.version=$(VERSION)
 SHELL   := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 # A Go in the usual place is found even when PATH does not name it.
