@@ -39,6 +39,7 @@ type Table struct {
 	Look    Look
 	Model   *CameraModel // the camera model; nil: a plain camera with Look's blur and noise
 	Seed    uint64       // of the mat's pattern and the noise
+	Shot    uint64       // counts the pictures of a table, each with noise of its own
 	Workers int          // goroutines to render with; 0: one for each processor
 }
 
@@ -286,6 +287,6 @@ func (t *Table) Render() (vision.Frame, Truth, error) {
 	if err := r.update(t); err != nil {
 		return vision.Frame{}, Truth{}, err
 	}
-	f, err := r.take(1, 1)
+	f, err := r.take(1+t.Shot, 1)
 	return f, witness{r.lens, r.solids}.truth(t), err
 }

@@ -240,10 +240,11 @@ func trueRocks(obstacles []engine.Obstacle) (out []trueObstacle) {
 	return out
 }
 
-// bareOf returns a simulated table with nothing on its mat.
+// bareOf returns a simulated table with nothing on its mat, for a picture with other noise.
 func bareOf(t *tablesim.Table) tablesim.Table {
 	bare := *t
 	bare.Scene.Ships, bare.Scene.Obstacles, bare.Clutter, bare.Minis = nil, nil, nil, nil
+	bare.Shot++
 	return bare
 }
 
