@@ -18,6 +18,10 @@ type Frame struct {
 	Seq      uint64    // counts the frames of one source, from 1
 	Captured time.Time // time of the exposure, as well as the source knows
 	Name     string    // its file, if it came from one
+
+	// Steps are those to which JPEG rounded the 64 waves of each block of 8×8 pixels, where the picture no longer shows them, as the
+	// mean of several does not; nil: it shows them, or none did.
+	Steps *[64]float32
 }
 
 // Size returns the picture's width and height in pixels.

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"sightline/vision"
+	"sightline/vision/internal/gray"
 )
 
 // Averager takes the mean of pictures of a table at rest: of n pictures it has 1/√n of the
@@ -53,12 +54,15 @@ func (a *Averager) Len() int { return a.n }
 // Reset forgets all pictures.
 func (a *Averager) Reset() { *a = Averager{} }
 
-// Frame returns the mean of the pictures, named and timed as the first of them.
+// Frame returns the mean of the pictures, named and timed as the first of them, with the steps of its compression.
 func (a *Averager) Frame() (vision.Frame, error) {
 	if a.n == 0 {
 		return vision.Frame{}, errors.New("exposure: average: expected at least one picture, got none")
 	}
 	f := a.first
+	if s, ok := gray.StepsOf(f.Gray); ok && f.Steps == nil {
+		f.Steps = &s
+	}
 	f.Gray = image.NewGray(a.first.Gray.Rect)
 	for i, v := range a.sum {
 		f.Gray.Pix[i] = uint8((int(v) + a.n/2) / a.n)

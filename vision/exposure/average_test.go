@@ -1,13 +1,16 @@
 package exposure
 
 import (
+	"bytes"
 	"image"
+	"image/jpeg"
 	"math/rand/v2"
-	"sightline/vision"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"sightline/vision"
 )
 
 // greyWithNoise is a picture of two greys side by side with noise.
@@ -42,6 +45,26 @@ func TestTheMeanOfPicturesHasLessNoise(t *testing.T) {
 		square += (float64(v) - want) * (float64(v) - want) / float64(len(f.Gray.Pix))
 	}
 	assert.InDelta(t, 8*8/16.0, square, 0.5, "variance of the mean of 16")
+}
+
+func TestTheMeanOfPicturesKeepsTheirSteps(t *testing.T) {
+	var a, plain Averager
+	for i := range uint64(4) {
+		f := greyWithNoise(i, 8)
+		require.NoError(t, plain.Add(f))
+		var b bytes.Buffer
+		require.NoError(t, jpeg.Encode(&b, f.Gray, &jpeg.Options{Quality: 60}))
+		m, err := jpeg.Decode(&b)
+		require.NoError(t, err)
+		require.NoError(t, a.Add(vision.Frame{Gray: m.(*image.Gray)}))
+	}
+	f, err := a.Frame()
+	require.NoError(t, err)
+	require.NotNil(t, f.Steps)
+	assert.Equal(t, []float32{9, 8, 13, 19}, f.Steps[1:5], "the standard's table at quality 60")
+	f, err = plain.Frame()
+	require.NoError(t, err)
+	assert.Nil(t, f.Steps)
 }
 
 func TestPicturesThatDifferAreNotAveraged(t *testing.T) {

@@ -256,6 +256,7 @@ func (f *Finder) weigh(lights []paperLight) {
 	m, d := &f.test, f.diff
 	w, h := d.view.Width, d.view.Height
 	m.begin(d, f.covered)
+	f.measureRinging()
 	means := m.a
 	for k, v := range d.work {
 		if means[k] = v; v != v {

@@ -41,6 +41,7 @@ type Finder struct {
 	exits      [][]geom.Point        // what adjoins rims that are seen
 	missed     []vision.ObstacleView // known ones that may lie in the picture that was searched last, but are not recognised
 	lights     []paperLight          // in the picture that was compared last
+	picture    vision.Frame          // that was compared last
 	underneath []*under.Outline      // of shapes; nil: not made yet
 	focus      focus
 	lanes      lanes
@@ -168,6 +169,7 @@ type hypothesis struct {
 // with again stays.
 func (f *Finder) release() {
 	f.diff.release()
+	f.picture = vision.Frame{}
 	f.covered, f.focus, f.lanes, f.test, f.areas.regions = nil, focus{}, lanes{}, matTest{}, segmentation{}
 }
 
@@ -188,6 +190,7 @@ func (f *Finder) compare(frame vision.Frame) {
 	}
 	f.diff.compare(search)
 	f.focus.slope = 0
+	f.picture = frame
 }
 
 // find finds the obstacles in the frame that was compared last.

@@ -28,19 +28,20 @@ type matTest struct {
 	rest []float32 // picture less the mat in its light, grey levels
 	z    []float32 // rest over its standard deviation on the bare mat
 
-	noise  [matLevels]float32 // of a cell, by the mat's grey level
-	slight []float32          // grey levels by which light that is not followed may change the bare mat
-	local  gainMap            // standard deviation of z over bare mat, region by region
-	coarse gainMap            // the same of the means of z over broad squares
-	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
-	shade  []shade            // of the small square
-	one    float32            // energy of bare mat by its noise alone, before it is divided out
-	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle; work in between, as a is
-	limit  float32            // of wide, above which something lies there
-	most   float32            // what the energy of a cell counts for at most
-	spread float32            // of wide on the bare mat
-	a      []float32
-	sample []float64
+	noise   [matLevels]float32 // of a cell, by the mat's grey level
+	ringing []float32          // variance that JPEG adds next to ships
+	slight  []float32          // grey levels by which light that is not followed may change the bare mat
+	local   gainMap            // standard deviation of z over bare mat, region by region
+	coarse  gainMap            // the same of the means of z over broad squares
+	energy  []float32          // of the small square about a cell; what is darker counts for its texture alone
+	shade   []shade            // of the small square
+	one     float32            // energy of bare mat by its noise alone, before it is divided out
+	wide    []float32          // mean of the same, capped, over a square of the narrowest obstacle; work in between, as a is
+	limit   float32            // of wide, above which something lies there
+	most    float32            // what the energy of a cell counts for at most
+	spread  float32            // of wide on the bare mat
+	a       []float32
+	sample  []float64
 }
 
 // shade says whether the mean of z in a square is darker than the mat.
@@ -86,7 +87,7 @@ func (m *matTest) begin(d *subtraction, covered []bool) {
 	if n := len(d.diff); m.seen == nil {
 		m.w, m.h = d.view.Width, d.view.Height
 		m.seen, m.lies, m.shade = make([]bool, n), make([]bool, n), make([]shade, n)
-		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a, &m.slight} {
+		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a, &m.slight, &m.ringing} {
 			*v = make([]float32, n)
 		}
 	}
@@ -169,7 +170,7 @@ func (m *matTest) measureNoise(d *subtraction) {
 // differs from region to region.
 func (m *matTest) sigma(d *subtraction, k int) float32 {
 	s, slope := m.noise[levelOf(d, k)], d.slope[k]
-	return float32(math.Sqrt(float64(s*s + matShift*matShift*slope*slope + matRounding*matRounding)))
+	return float32(math.Sqrt(float64(s*s + matShift*matShift*slope*slope + matRounding*matRounding + m.ringing[k])))
 }
 
 // normalise divides the residual by what noise and a misplaced mat explain of it.
@@ -465,7 +466,7 @@ func (m *matTest) shaded(d *subtraction, i, j int, local float32) float32 {
 // dimmed returns the variance of a cell of the mat that is as dark as grey level v; local is m.local's.
 func (m *matTest) dimmed(d *subtraction, k int, v, local float32) float32 {
 	s, slope := m.noise[min(max(int(v/matLevel), 0), matLevels-1)], d.slope[k]*v/max(d.work[k]-d.diff[k], 1)
-	return local * local * (s*s + matShift*matShift*slope*slope + matRounding*matRounding)
+	return local * local * (s*s + matShift*matShift*slope*slope + matRounding*matRounding + m.ringing[k])
 }
 
 // judge gives what the energies do not tell its own, and takes the limit from how they spread over the

@@ -16,6 +16,17 @@ type MatView struct {
 
 // Each calls do with the grey level of each cell of a picture; ok is false outside the picture.
 func (v *MatView) Each(g *image.Gray, do func(k int, level float32, ok bool)) {
+	v.EachPixel(func(k int, x, y float32, ok bool) {
+		level := float32(0)
+		if ok {
+			level, ok = sample(g, x, y)
+		}
+		do(k, level, ok)
+	})
+}
+
+// EachPixel calls do with where the camera shows the middle of each cell; ok is false where it cannot.
+func (v *MatView) EachPixel(do func(k int, x, y float32, ok bool)) {
 	// The projection is exact at every eighth cell and linear between: the lens bends by less than
 	// 0.001 px over 8 mm.
 	const coarse = 8
@@ -32,12 +43,11 @@ func (v *MatView) Each(g *image.Gray, do func(k int, level float32, ok bool)) {
 			for i := i0; i < i1; i++ {
 				k := j*v.Width + i
 				if !both {
-					do(k, 0, false)
+					do(k, 0, 0, false)
 					continue
 				}
 				t := float64(i-i0) / float64(i1-i0)
-				level, ok := sample(g, float32(a.X+t*(b.X-a.X)), float32(a.Y+t*(b.Y-a.Y)))
-				do(k, level, ok)
+				do(k, float32(a.X+t*(b.X-a.X)), float32(a.Y+t*(b.Y-a.Y)), true)
 			}
 		}
 	}
