@@ -24,6 +24,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/look"
+	"sightline/vision/renderedtest"
 )
 
 // stockTable is a rendered table of ships that carry nothing of ours, with the looks of their cards.
@@ -54,31 +55,13 @@ func (s *stockShip) pose() geom.Pose {
 // readStock reads the picture of a folder and its truth.
 func readStock(b *testing.B, dir string) (s stockTable) {
 	b.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, "truth.json"))
-	require.NoError(b, err)
 	var truth struct {
-		Lens struct {
-			Width  int `json:"image_width"`
-			Height int `json:"image_height"`
-			Matrix struct {
-				Data [9]float64 `json:"data"`
-			} `json:"camera_matrix"`
-			Distortion struct {
-				Data [5]float64 `json:"data"`
-			} `json:"distortion_coefficients"`
-		} `json:"lens"`
-		Camera struct {
-			R [3][3]float64 `json:"R"`
-			T [3]float64    `json:"t_mm"`
-		} `json:"camera"`
+		renderedtest.Optics
 		Ships []stockShip `json:"ships"`
 		Image string      `json:"image"`
 	}
-	require.NoError(b, json.Unmarshal(raw, &truth))
-	k := truth.Lens.Matrix.Data
-	s.Intrinsics = calibration.Intrinsics{Width: truth.Lens.Width, Height: truth.Lens.Height, Fx: k[0], Fy: k[4], Cx: k[2], Cy: k[5],
-		Distortion: truth.Lens.Distortion.Data}
-	s.Extrinsics = calibration.Extrinsics{R: truth.Camera.R, T: truth.Camera.T}
+	renderedtest.Read(b, dir, &truth)
+	s.Camera = truth.Camera()
 	s.Layout = calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 	s.ships = truth.Ships
 	file, err := os.Open(filepath.Join(dir, truth.Image))

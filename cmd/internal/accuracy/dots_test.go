@@ -1,7 +1,6 @@
 package accuracy
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision/dots"
 	"sightline/vision/look"
+	"sightline/vision/renderedtest"
 )
 
 // dotTally is what was read of dots.
@@ -52,12 +52,10 @@ func TestDots(t *testing.T) {
 		r, f := readRendered(t, dir)
 		reader, ok := dots.NewReader(r.table(), inColor(t, f, filepath.Join(dir, r.Image)))
 		require.True(t, ok, dir)
-		raw, err := os.ReadFile(filepath.Join(dir, "truth.json"))
-		require.NoError(t, err)
 		var truth struct {
 			Ships []dottedShip `json:"ships"`
 		}
-		require.NoError(t, json.Unmarshal(raw, &truth))
+		renderedtest.Read(t, dir, &truth)
 		var tally dotTally
 		rng := rand.New(rand.NewPCG(5, 6))
 		for i, w := range r.bases(t) {

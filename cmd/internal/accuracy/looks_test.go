@@ -28,6 +28,7 @@ import (
 	"sightline/vision/catalogue"
 	"sightline/vision/look"
 	"sightline/vision/obstacle"
+	"sightline/vision/renderedtest"
 )
 
 // stockShip is what the truth says of a ship in addition, in a picture of stock ships.
@@ -46,13 +47,11 @@ type stockShip struct {
 // stockShips reads it, in the order of the ships.
 func stockShips(t *testing.T, dir string) []stockShip {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, "truth.json"))
-	require.NoError(t, err)
-	var f struct {
+	var truth struct {
 		Ships []stockShip `json:"ships"`
 	}
-	require.NoError(t, json.Unmarshal(raw, &f))
-	return f.Ships
+	renderedtest.Read(t, dir, &truth)
+	return truth.Ships
 }
 
 // turned reports whether the card lies a quarter or half turn off in its base.

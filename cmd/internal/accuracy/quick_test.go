@@ -48,7 +48,7 @@ func (c *regionTally) String() string {
 // add reads points all over the mat, at the mat and at a base's top, as the truth projects them.
 func (c *regionTally) add(t *testing.T, r *rendered, table calibration.Table) {
 	t.Helper()
-	truth := calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}}
+	truth := r.Camera()
 	u := calibration.DefaultUncertainty
 	u.Print, u.Insert, u.Height, u.Flatness, u.Model = 0, 0, 0, 0, 0 // the truth's points have none of these errors
 	u.Pixel = 1e-3
@@ -79,7 +79,7 @@ func (c *regionTally) add(t *testing.T, r *rendered, table calibration.Table) {
 // had a hand laid them.
 func (r *rendered) laidByHand(rng *rand.Rand, layout calibration.Layout, seen []calibration.MarkerSighting,
 ) (out []calibration.MarkerSighting) {
-	truth := calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}}
+	truth := r.Camera()
 	by := calibration.DefaultPlacement
 	for _, s := range seen {
 		for _, m := range layout.Markers {
@@ -138,7 +138,7 @@ func TestQuickCalibrationOfRenderedTables(t *testing.T) {
 // them in the picture.
 func (r *rendered) pointedAt(t *testing.T, rng *rand.Rand, onEdge int) calibration.Table {
 	t.Helper()
-	truth := calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}}
+	truth := r.Camera()
 	layout := quick.CornerLayout(calibration.MatSide, calibration.MatSide)
 	mat := layout.Corners()
 	points := mat[:]

@@ -168,7 +168,7 @@ func TestShipsReexposed(t *testing.T) {
 			t.Logf("%s: which sides can be seen is not known: testdata/sides.py works it out", p.name())
 		}
 		table := calibration.Table{
-			Camera: calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}},
+			Camera: r.Camera(),
 			Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 		}
 		l, err := locate.New(table, drawnTokens())

@@ -23,25 +23,13 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/locate"
+	"sightline/vision/renderedtest"
 	"sightline/vision/tablesim"
 )
 
 // rendered is the truth that comes with a photorealistic picture.
 type rendered struct {
-	Lens struct {
-		Width  int `json:"image_width"`
-		Height int `json:"image_height"`
-		Matrix struct {
-			Data [9]float64 `json:"data"`
-		} `json:"camera_matrix"`
-		Distortion struct {
-			Data [5]float64 `json:"data"`
-		} `json:"distortion_coefficients"`
-	} `json:"lens"`
-	Camera struct {
-		R [3][3]float64 `json:"R"`
-		T [3]float64    `json:"t_mm"`
-	} `json:"camera"`
+	renderedtest.Optics
 	CornersMM [4][3]float64 `json:"mat_corners_mm"`
 	CornersPx [4][2]float64 `json:"mat_corners_px"`
 	Ships     []struct {
@@ -66,18 +54,12 @@ type rendered struct {
 	Image string `json:"image"`
 }
 
-func (r *rendered) intrinsics() calibration.Intrinsics {
-	k := r.Lens.Matrix.Data
-	return calibration.Intrinsics{
-		Width: r.Lens.Width, Height: r.Lens.Height,
-		Fx: k[0], Fy: k[4], Cx: k[2], Cy: k[5], Distortion: r.Lens.Distortion.Data,
-	}
-}
+func (r *rendered) intrinsics() calibration.Intrinsics { return r.Camera().Intrinsics }
 
 // worstPoint is the largest error, in mm, of points all over the mat at mat level and
 // at a base's top.
 func (r *rendered) worstPoint(t *calibration.Table) (worst float64) {
-	truth := calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}}
+	truth := r.Camera()
 	const steps = 12
 	for i := range steps + 1 {
 		for k := range steps + 1 {
@@ -108,10 +90,8 @@ func (r *rendered) obstacles() (out []trueObstacle) {
 
 func readRendered(t *testing.T, dir string) (*rendered, vision.Frame) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "truth.json"))
-	require.NoError(t, err)
 	var r rendered
-	require.NoError(t, json.Unmarshal(data, &r))
+	renderedtest.Read(t, dir, &r)
 	return &r, readPicture(t, filepath.Join(dir, r.Image))
 }
 

@@ -39,7 +39,7 @@ func sizeOf(dir string) string { return dir[strings.LastIndexByte(dir, '-')+1:] 
 // table is the table as the truth has it: a calibration without a fault.
 func (r *rendered) table() calibration.Table {
 	return calibration.Table{
-		Camera: calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}},
+		Camera: r.Camera(),
 		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 	}
 }

@@ -3,7 +3,6 @@
 package outline_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -18,19 +17,19 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/outline"
 	"sightline/engine/geom"
+	"sightline/vision/renderedtest"
 )
 
 // A judge with one photograph of stock ships, their miniatures on: the mat's markers or corners, two bases, the answer, the ruling.
 func TestAJudgeRulesOnAPhotographOfStockShips(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "shared", "stock", "t1-1080p")
-	raw, err := os.ReadFile(filepath.Join(dir, "truth.json"))
-	if err != nil {
+	if _, err := os.Stat(dir); err != nil {
 		t.Skip("the photorealistic tables are not here: they are not part of the project")
 	}
 	photo, err := filepath.Abs(filepath.Join(dir, "image.jpg"))
 	require.NoError(t, err)
 	var truth outline.StockTruth
-	require.NoError(t, json.Unmarshal(raw, &truth))
+	renderedtest.Read(t, dir, &truth)
 	cam := truth.Camera()
 
 	v := newVisitor(t)

@@ -1,7 +1,6 @@
 package outline
 
 import (
-	"encoding/json"
 	"image"
 	"image/color"
 	_ "image/jpeg" // of the pictures
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
+	"sightline/vision/renderedtest"
 )
 
 // reexposed is a photorealistic picture and where it shows the tops of bases.
@@ -28,9 +28,7 @@ type reexposed struct {
 
 func readReexposed(t *testing.T, dir string) (r reexposed) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, "truth.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(raw, &r))
+	renderedtest.Read(t, dir, &r)
 	file, err := os.Open(filepath.Join(dir, "image.jpg"))
 	require.NoError(t, err)
 	defer file.Close()

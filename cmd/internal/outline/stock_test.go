@@ -1,9 +1,7 @@
 package outline
 
 import (
-	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,24 +12,12 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision/renderedtest"
 )
 
 // StockTruth is what the tests need of a photorealistic picture's truth.
 type StockTruth struct {
-	Lens struct {
-		Width  int `json:"image_width"`
-		Height int `json:"image_height"`
-		Matrix struct {
-			Data [9]float64 `json:"data"`
-		} `json:"camera_matrix"`
-		Distortion struct {
-			Data [5]float64 `json:"data"`
-		} `json:"distortion_coefficients"`
-	} `json:"lens"`
-	Pose struct {
-		R [3][3]float64 `json:"R"`
-		T [3]float64    `json:"t_mm"`
-	} `json:"camera"`
+	renderedtest.Optics
 	Ships []struct {
 		ID      string  `json:"id"`
 		Base    string  `json:"base"`
@@ -39,13 +25,6 @@ type StockTruth struct {
 		Y       float64 `json:"y_mm"`
 		Heading float64 `json:"heading_deg"`
 	} `json:"ships"`
-}
-
-// Camera is the true camera.
-func (s *StockTruth) Camera() calibration.Camera {
-	k := s.Lens.Matrix.Data
-	return calibration.Camera{Extrinsics: calibration.Extrinsics{R: s.Pose.R, T: s.Pose.T}, Intrinsics: calibration.Intrinsics{
-		Width: s.Lens.Width, Height: s.Lens.Height, Fx: k[0], Fy: k[4], Cx: k[2], Cy: k[5], Distortion: s.Lens.Distortion.Data}}
 }
 
 // TestMarkedStockBases draws the tries of eight hands on every base of the photorealistic tables whose ships carry nothing
@@ -61,10 +40,8 @@ func TestMarkedStockBases(t *testing.T) {
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 	tallies := map[string]*tally{}
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		require.NoError(t, err)
 		var truth StockTruth
-		require.NoError(t, json.Unmarshal(raw, &truth))
+		renderedtest.Read(t, filepath.Dir(file), &truth)
 		cam := truth.Camera()
 		size := filepath.Base(filepath.Dir(file))
 		size = size[strings.LastIndexByte(size, '-')+1:]
