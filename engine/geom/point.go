@@ -85,6 +85,15 @@ func (p Pose) Transform(local Point) Point {
 	return Point{p.X + c*local.X + s*local.Y, p.Y - s*local.X + c*local.Y}
 }
 
+// TransformAll takes an outline of the pose's own frame to the table.
+func (p Pose) TransformAll(local []Point) Polygon {
+	out := make(Polygon, len(local))
+	for i, q := range local {
+		out[i] = p.Transform(q)
+	}
+	return out
+}
+
 // Inverse takes a point of the table to the pose's own frame; it undoes Transform.
 func (p Pose) Inverse(table Point) Point {
 	s, c := math.Sincos(float64(p.Heading))

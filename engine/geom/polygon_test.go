@@ -162,3 +162,12 @@ func TestTenThousandVerticesAreChecked(t *testing.T) {
 	_, _, ok = g.Crossing()
 	assert.True(t, ok)
 }
+
+func TestAnOutlineIsTransformedPointByPoint(t *testing.T) {
+	at := geom.Pose{Point: geom.Point{X: 30, Y: 40}, Heading: 90 * geom.Degree}
+	got := at.TransformAll([]geom.Point{{X: 0, Y: 10}, {X: 5, Y: 0}}) // ahead is to the right, right is towards player 1
+	for i, want := range []geom.Point{pt(40, 40), pt(30, 35)} {
+		assert.InDelta(t, 0, float64(got[i].Distance(want)), 1e-9, "point %d: got %v, want %v", i, got[i], want)
+	}
+	assert.Len(t, got, 2)
+}

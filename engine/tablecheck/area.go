@@ -100,11 +100,7 @@ func (a *areas) zone(id string, at geom.Pose, outline []geom.Point, sigma geom.L
 	if narrower {
 		doubt = -min(doubt, reach)
 	}
-	z := Zone{ID: id, Reach: geom.Length(reach + doubt)}
-	for _, p := range outline {
-		z.Outline = append(z.Outline, at.Transform(p))
-	}
-	return z
+	return Zone{ID: id, Reach: geom.Length(reach + doubt), Outline: at.TransformAll(outline)}
 }
 
 // token returns a zone around each card of a token.

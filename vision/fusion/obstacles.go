@@ -246,10 +246,7 @@ func recognised(t seenThing, known []seenObstacle, l *vision.Located) bool {
 		}
 		w, h := s.Base.Size()
 		x, y := float64(w)/2, float64(h)/2
-		var base geom.Polygon
-		for _, p := range [4]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}} {
-			base = append(base, s.Pose.Transform(p))
-		}
+		base := s.Pose.TransformAll([]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}})
 		far := func(p geom.Point) bool { return !base.Contains(p) && base.BoundaryDistance(p) > token.MiniatureReach }
 		if hull.Contains(s.Pose.Point) && !slices.ContainsFunc(t.Outline, far) {
 			return true

@@ -93,7 +93,7 @@ func recognised(views []vision.ObstacleView, points []geom.Point) bool {
 // baseOutline returns where the corners of a ship's base stand.
 func baseOutline(s *engine.Ship) geom.Polygon {
 	corners := token.Token{Base: s.Base}.Corners()
-	return placed(corners[:], s.Pose)
+	return s.Pose.TransformAll(corners[:])
 }
 
 // overMat is how far what lies on the mat may seem to stand out over its edge: its outline's

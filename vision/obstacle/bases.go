@@ -31,7 +31,7 @@ var baseShapes = func() (out []shape) {
 
 // squareOf returns the corners of a square on the table, counter-clockwise.
 func squareOf(pose geom.Pose, h float64) geom.Polygon {
-	return placed([]geom.Point{{X: -h, Y: -h}, {X: h, Y: -h}, {X: h, Y: h}, {X: -h, Y: h}}, pose)
+	return pose.TransformAll([]geom.Point{{X: -h, Y: -h}, {X: h, Y: -h}, {X: h, Y: h}, {X: -h, Y: h}})
 }
 
 const (

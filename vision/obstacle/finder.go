@@ -137,16 +137,8 @@ func (f *Finder) recalled(v vision.ObstacleView) (vision.ObstacleView, bool) {
 	if k == nil || !v.Before && (k.Kind != e.Kind || k.Top != e.Top || !slices.Equal(k.Outline, e.Outline)) {
 		return v, false
 	}
-	v.Entry, v.Outline = k, placed(k.Face(v.Flipped), v.Pose)
+	v.Entry, v.Outline = k, v.Pose.TransformAll(k.Face(v.Flipped))
 	return v, true
-}
-
-// placed returns where an outline lies on the table.
-func placed(outline []geom.Point, at geom.Pose) (out geom.Polygon) {
-	for _, p := range outline {
-		out = append(out, at.Transform(p))
-	}
-	return out
 }
 
 // pixels returns where the picture shows points at a height.
@@ -457,6 +449,6 @@ func (f *Finder) refine(g *image.Gray, c hypothesis) (vision.ObstacleView, bool)
 	for i := range v.Cov {
 		v.Cov[i] += sys[i]
 	}
-	v.Outline = placed(s.outline, v.Pose)
+	v.Outline = v.Pose.TransformAll(s.outline)
 	return v, true
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
-	"sightline/engine/geom"
 	"sightline/engine/scenefile"
 	"sightline/vision/locate"
 )
@@ -35,10 +34,7 @@ func TestDevicesAndMarkersAreFoundByTheirOutlines(t *testing.T) {
 	for i, k := range []engine.Token{s.Devices[0], s.Markers[0]} {
 		truth := table.Scene.Obstacles[i+1]
 		assert.Equal(t, []string{"seismic_charge", "satellite"}[i], k.Kind)
-		var lies geom.Polygon
-		for _, p := range truth.Outline {
-			lies = append(lies, truth.Pose.Transform(p))
-		}
+		lies := truth.Pose.TransformAll(truth.Outline)
 		for _, p := range k.Outline {
 			assert.Less(t, lies.BoundaryDistance(k.Pose.Transform(p)), 1.0, k.Kind)
 		}

@@ -119,10 +119,7 @@ func render(t testing.TB, table *tablesim.Table) vision.Frame {
 
 // worstOutline is the largest distance of a reported outline from the true one, mm.
 func worstOutline(got, want engine.Obstacle) (worst float64) {
-	var truth geom.Polygon
-	for _, p := range want.Outline {
-		truth = append(truth, want.Pose.Transform(p))
-	}
+	truth := want.Pose.TransformAll(want.Outline)
 	for _, p := range got.Outline {
 		worst = max(worst, truth.BoundaryDistance(got.Pose.Transform(p)))
 	}
@@ -554,11 +551,7 @@ func TestAnObstacleInGlareAndNoiseIsNeverSilent(t *testing.T) {
 			}
 			for _, o := range got.Scene.Obstacles {
 				recognised++
-				var lies geom.Polygon
-				for _, p := range o.Outline {
-					lies = append(lies, o.Pose.Transform(p))
-				}
-				told = append(told, lies)
+				told = append(told, o.Pose.TransformAll(o.Outline))
 			}
 			for _, o := range table.Scene.Obstacles {
 				assert.True(t, got.Scene.ObstaclesUnseen || slices.ContainsFunc(told, func(p geom.Polygon) bool { return p.Contains(o.Pose.Point) }),

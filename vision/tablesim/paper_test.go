@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/locate"
@@ -74,10 +73,7 @@ func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 		o := truth[i]
 		require.Empty(t, k.Problem, o.ID)
 		assert.Empty(t, k.Doubt, o.ID)
-		var lies geom.Polygon
-		for _, p := range o.Outline {
-			lies = append(lies, o.Pose.Transform(p))
-		}
+		lies := o.Pose.TransformAll(o.Outline)
 		mean := 0.0
 		for _, p := range k.Outline {
 			mean += lies.BoundaryDistance(p) / float64(len(k.Outline))

@@ -32,10 +32,7 @@ func TestTokensAreTracedOnWhitePaper(t *testing.T) {
 	require.Len(t, found, 3, "from left to right")
 	for i, outline := range found {
 		o := table.Scene.Obstacles[i]
-		var truth geom.Polygon
-		for _, p := range o.Outline {
-			truth = append(truth, o.Pose.Transform(p))
-		}
+		truth := o.Pose.TransformAll(o.Outline)
 		var mean, worst float64
 		for _, p := range outline {
 			d := truth.BoundaryDistance(p)

@@ -40,11 +40,7 @@ func TestARockUnderAShipIsNotItsMiniature(t *testing.T) {
 			require.Empty(t, got.Obstacles.Unseen)
 			things = got.Scene.Unknown
 			for _, o := range got.Scene.Obstacles {
-				var outline geom.Polygon
-				for _, p := range o.Outline {
-					outline = append(outline, o.Pose.Transform(p))
-				}
-				things = append(things, outline)
+				things = append(things, o.Pose.TransformAll(o.Outline))
 			}
 			return things
 		}

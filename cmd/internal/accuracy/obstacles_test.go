@@ -231,11 +231,7 @@ func TestObstaclesRendered(t *testing.T) {
 // trueRocks returns the truth about the obstacles of a simulated table.
 func trueRocks(obstacles []engine.Obstacle) (out []trueObstacle) {
 	for _, o := range obstacles {
-		t := trueObstacle{name: o.ID}
-		for _, p := range o.Outline {
-			t.outline = append(t.outline, o.Pose.Transform(p))
-		}
-		out = append(out, t)
+		out = append(out, trueObstacle{name: o.ID, outline: o.Pose.TransformAll(o.Outline)})
 	}
 	return out
 }

@@ -157,11 +157,7 @@ func compareOutlines(t *testing.T, c *catalogue.Catalogue, names, kinds []string
 			continue
 		}
 		assert.Equal(t, kinds[i], e.Kind)
-		var lies []geom.Point
-		for _, p := range o.Outline {
-			lies = append(lies, o.Pose.Transform(p))
-		}
-		truth, err := catalogue.NewEntry(o.ID, o.Kind, lies) // the same, about its centroid
+		truth, err := catalogue.NewEntry(o.ID, o.Kind, o.Pose.TransformAll(o.Outline)) // the same, about its centroid
 		require.NoError(t, err)
 		mean := 0.0
 		for _, p := range e.Outline {
