@@ -73,6 +73,50 @@ func TestWhoMayNotAttack(t *testing.T) {
 	assert.Equal(t, engine.Yes, all[0].MayAttack("C"))
 }
 
+// What each kind of obstacle forbids a ship on it, in contact with it and a hair apart, in each edition.
+func TestWhatEveryObstacleForbids(t *testing.T) {
+	const none, attack, both = "", "A attack", "A attack; A lock"
+	for _, c := range []struct {
+		kind           string
+		first          string // on it, in the first edition, where contact forbids nothing (G175, G176)
+		second, latest string // on it or in contact, in 2.0 and 2.5 (G177 to G179)
+	}{
+		{"asteroid", attack, attack, attack},
+		{"debris", none, none, attack},
+		{"gas", none, none, both},
+		{"cargo", none, none, attack}, // G43
+		{"spare_parts", none, none, attack},
+		{"electro_chaff", none, "A lock", "A lock"},
+		{"bomb", none, none, none}, // G42
+		{"satellite", none, none, none},
+	} {
+		for rules, on := range map[string]string{"1e": c.first, "2.0": c.second, "2.5": c.latest} {
+			contact := on
+			if rules == "1e" {
+				contact = none
+			}
+			for _, at := range []struct {
+				x    float64 // where the square of 20 mm lies, next to a base of 40
+				want string
+			}{{28, on}, {30, contact}, {30.001, none}} {
+				s := enginetest.Scene(t, fmt.Sprintf("%s; A small 0 0 0; r square %.17g 0 0 20", rules, at.x))
+				switch c.kind {
+				case "asteroid", "debris", "gas":
+					s.Obstacles[0].Kind = c.kind
+				default:
+					o := s.Obstacles[0]
+					s.Obstacles, s.Devices = nil, []engine.Token{{ID: "r", Kind: c.kind, Pose: o.Pose, Outline: o.Outline}}
+				}
+				var acts []string
+				for _, said := range strings.Split(barred(t, s, nil), "; ") {
+					acts = append(acts, strings.Split(said, " yes")[0])
+				}
+				assert.Equal(t, at.want, strings.Join(acts, "; "), "%s, %s at %v", rules, c.kind, at.x)
+			}
+		}
+	}
+}
+
 // What is not known of two ships in contact is not made up from what is known of others.
 func TestTouchingThatIsNotKnownOfAPair(t *testing.T) {
 	s := enginetest.Scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 40 0 0")
