@@ -44,6 +44,19 @@ func TestARangeFromThePartInsideThePlayArea(t *testing.T) {
 	assert.ErrorIs(t, err, engine.ErrNoShip)
 }
 
+// G25: whichever edge of the mat cuts the base off.
+func TestEveryEdgeCutsABaseOff(t *testing.T) {
+	at, other := geom.Point{Y: 400}, geom.Point{X: -60, Y: 520}
+	for edge := range 4 {
+		s := onMat(enginetest.Scene(t, fmt.Sprintf("1e; A small %.17g %.17g 0; B small %.17g %.17g 0", at.X, at.Y, other.X, other.Y)))
+		v, err := engine.RangeFromInside(&s, "A", "B", engine.Options{})
+		require.NoError(t, err)
+		assert.InDelta(t, 89.44271909999159, v.Distance.Millimeters(), 1e-9, "%d quarter turns from the left edge", edge)
+		quarter := func(p geom.Point) geom.Point { return geom.Point{X: p.Y, Y: s.MatWidth.Millimeters() - p.X} }
+		at, other = quarter(at), quarter(other)
+	}
+}
+
 func TestAnObjectIsAtRange0OfItself(t *testing.T) {
 	assert.Equal(t, 0, engine.RangeOfItself(engine.Rules20), "G18")
 	assert.Equal(t, 0, engine.RangeOfItself(engine.Rules25), "G18")

@@ -243,6 +243,8 @@ func TestWhoControlsAndContests(t *testing.T) {
 		{"G227 contested at range 2 by one alone", "2.5; A1 small 457.2 650 0; A2 small 600 457.2 0", engine.ChanceEngagement, 1, [2]int{2, 0}},
 		{"G227 contested by both", "2.5; A1 small 457.2 650 0; A2 small 600 457.2 0; B1 small 457.2 350 0", engine.ChanceEngagement, 0,
 			[2]int{2, 1}},
+		{"G226 elsewhere a large ship counts once: it contests", "2.5; A1 large 457.2 650 0", engine.ChanceEngagement, 1, [2]int{1, 0}},
+		{"G226 and may scramble", "2.5; A1 large 457.2 560 0", engine.ScrambleTheTransmissions, 0, [2]int{1, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := features(enginetest.Scene(t, c.scene), "satellite", mid)
