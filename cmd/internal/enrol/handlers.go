@@ -80,7 +80,7 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
 		out.Problem, b = sentence.Of(err), &look.Library{}
 	}
 	for i := range b.Damaged {
-		out.Damaged = append(out.Damaged, damagedJSON{b.Damaged[i].Name, sentence.Of(b.Damaged[i].Err)})
+		out.Damaged = append(out.Damaged, damagedJSON{b.Damaged[i].Name, b.Damaged[i].Err.Error()})
 	}
 	for _, l := range b.Looks {
 		out.Looks = append(out.Looks, lookJSON{Name: l.Name, Ships: l.Ships, Base: l.Base.String(), Pilot: l.Pilot, Views: l.Views,

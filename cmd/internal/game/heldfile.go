@@ -32,6 +32,8 @@ const (
 	heldFile    = "held.gob"
 	pictureFile = "held-*.pixels" // * is a part of the hash
 	heldEvery   = 200 * time.Millisecond
+	heldAgain   = 5 * time.Second  // after a failure
+	heldRenew   = 10 * time.Minute // its time is written anew when the clock has gone on, or was set, by so much
 	heldMost    = 16 << 20
 	pixelsMost  = 256 << 20 // a picture has at most 32 million pixels, of four bytes
 )
@@ -43,7 +45,9 @@ type keptHeld struct {
 	shown   *shown      // as described; nil: there is no description
 	choice  live.Choice
 	ruling  *live.Ruling
-	told    bool // that writing failed
+	at      time.Time // when that was written, by the clock that people set
+	told    bool      // that it failed
+	again   time.Time // nothing is tried before: it failed
 }
 
 // heldDocument is the description.
@@ -52,6 +56,7 @@ type heldDocument struct {
 	Picture       string    // the SHA-256 of the picture's file
 	Width, Height int
 	Color         bool
+	At            time.Time // when this was written
 	Choice        live.Choice
 	Ruling        *live.Ruling // the one on this picture; nil: none
 	Unskilled     []string     // ships of the game whose initiative is 0, which gob takes for none
@@ -227,7 +232,7 @@ func (g *Game) storeHeld() {
 		frame = g.held.Frame
 	}
 	known := frame.Gray != nil && g.kept.picture == frame.Gray
-	idle := frame.Gray == nil && g.kept.picture == nil
+	idle := frame.Gray == nil && g.kept.picture == nil && g.kept.shown == nil || g.o.Now().Before(g.kept.again)
 	g.mu.Unlock()
 	if idle {
 		return
@@ -247,9 +252,12 @@ func (g *Game) storeHeld() {
 			g.kept.picture, g.kept.hash = frame.Gray, hash
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		g.unkept(err)
-	} else {
+	case g.held == nil:
+		g.dropHeld() // if that failed when it was released
+	default:
 		g.describeHeld()
 	}
 	g.removePictures()
@@ -264,13 +272,14 @@ func (g *Game) describeHeld() {
 	if ruling != nil && ruling.Held != g.held.hold.Number {
 		ruling = nil
 	}
-	if g.kept.shown == g.held && g.kept.choice == g.choice && g.kept.ruling == ruling {
+	now := g.o.Now().Round(0)
+	if g.kept.shown == g.held && g.kept.choice == g.choice && g.kept.ruling == ruling && now.Sub(g.kept.at).Abs() < heldRenew {
 		return
 	}
 	h := g.held.hold
 	w, ht := h.Frame.Size()
-	raw, err := encodeHeld(heldDocument{Held: *h, Picture: g.kept.hash, Width: w, Height: ht, Color: h.Frame.Color != nil, Choice: g.choice,
-		Ruling: ruling}, g.o.Version)
+	raw, err := encodeHeld(heldDocument{Held: *h, Picture: g.kept.hash, Width: w, Height: ht, Color: h.Frame.Color != nil, At: now,
+		Choice: g.choice, Ruling: ruling}, g.o.Version)
 	if err == nil {
 		err = atomicfile.Write(g.file(heldFile), raw, 0o600)
 	}
@@ -278,7 +287,7 @@ func (g *Game) describeHeld() {
 		g.unkept(err)
 		return
 	}
-	g.kept.shown, g.kept.choice, g.kept.ruling, g.kept.told = g.held, g.choice, ruling, false
+	g.kept.shown, g.kept.choice, g.kept.ruling, g.kept.at, g.kept.told = g.held, g.choice, ruling, now, false
 }
 
 // unkept says that what is held is not kept. The caller holds mu.
@@ -288,7 +297,7 @@ func (g *Game) unkept(err error) {
 		g.o.Log.Warn("the held picture is not kept for a restart", "err", err)
 		g.note(heldUnsaved)
 	}
-	g.kept.told = true
+	g.kept.told, g.kept.again = true, g.o.Now().Add(heldAgain)
 }
 
 // dropHeld removes the description, without which the picture counts for nothing. The caller holds mu.
@@ -301,9 +310,13 @@ func (g *Game) dropHeld() {
 		g.kept.shown = nil
 		err = atomicfile.OS{}.SyncDir(g.o.Dir)
 	}
-	if err != nil {
+	if err == nil {
+		return
+	}
+	if !g.kept.told {
 		g.o.Log.Warn("what was held may be held again after a restart", "err", err)
 	}
+	g.kept.told, g.kept.again = true, g.o.Now().Add(heldAgain)
 }
 
 // removePictures removes the files of pictures that are not held, and what killed writes left of them: no other program writes these.
@@ -338,11 +351,11 @@ func (g *Game) readHeld() (*heldDocument, error) {
 	return &d, d.setPixels(pixels)
 }
 
-// resumeHeld holds again what was held when the program ended. A board without a battery starts with a clock that is behind, so only
-// what was held long before now is let go.
+// resumeHeld holds again what was held when the program ended, unless that was long ago. A board without a battery starts with a clock
+// that is behind, so nothing is too far in the future.
 func (g *Game) resumeHeld() {
 	d, err := g.readHeld()
-	if err == nil && d != nil && g.o.Now().Sub(d.Held.At) > agreementFor {
+	if err == nil && d != nil && g.o.Now().Sub(d.At) > agreementFor {
 		err = fmt.Errorf("it was held on %s", d.Held.At.Local().Format("2006-01-02 at 15:04"))
 	}
 	if err != nil {
@@ -366,6 +379,6 @@ func (g *Game) resumeHeld() {
 			g.numbered[id] = k.Ship
 		}
 	}
-	g.kept = keptHeld{picture: h.Frame.Gray, hash: d.Picture, shown: g.held, choice: g.choice, ruling: g.ruling}
+	g.kept = keptHeld{picture: h.Frame.Gray, hash: d.Picture, shown: g.held, choice: g.choice, ruling: g.ruling, at: d.At}
 	g.note(heldAgainText(h))
 }

@@ -241,7 +241,44 @@ func TestWhatCannotBeKeptIsSaid(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(b.hub.Newest().Notes, func(n live.Note) bool { return strings.Contains(n.Text, "could not be saved") }))
 	b.game.o.Dir = dir
 	b.game.storeHeld()
+	assert.NoFileExists(t, filepath.Join(dir, heldFile), "a full disk is not written to five times a second")
+	b.now = b.now.Add(heldAgain)
+	b.game.storeHeld()
 	sameHeld(t, b.hub.Newest().Hold, keptBench(t, dir, b.now, nil).hub.Newest().Hold)
+}
+
+// A board starts in the past, a picture is held, its clock is set, and the power fails.
+func TestAClockThatIsSetLosesNothingThatIsHeld(t *testing.T) {
+	dir := t.TempDir()
+	b := keptBench(t, dir, time.Unix(1000, 0), nil)
+	want := held(t, b, 3)
+	for _, set := range []time.Duration{300 * 24 * time.Hour, -2 * time.Hour} {
+		b.now = b.now.Add(set)
+		b.game.storeHeld()
+		next := keptBench(t, dir, b.now.Add(11*time.Hour), nil)
+		sameHeld(t, want, next.hub.Newest().Hold)
+	}
+}
+
+// A description that cannot be removed at the release is removed later: it would be held again.
+func TestWhatWasReleasedIsRemovedLater(t *testing.T) {
+	dir := t.TempDir()
+	b := keptBench(t, dir, time.Unix(1700000000, 0), nil)
+	held(t, b, 3)
+	file := filepath.Join(dir, heldFile)
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(file))
+	require.NoError(t, os.Mkdir(file, 0o700)) // a folder with a file cannot be removed, whoever runs the test
+	require.NoError(t, os.WriteFile(filepath.Join(file, "x"), nil, 0o600))
+	b.freeze(false)
+	require.NoError(t, os.RemoveAll(file))
+	require.NoError(t, os.WriteFile(file, raw, 0o600))
+	b.game.storeHeld()
+	assert.FileExists(t, file)
+	b.now = b.now.Add(heldAgain)
+	b.game.storeHeld()
+	assert.NoFileExists(t, file)
 }
 
 // The configuration's edition holds for the table, and the held picture keeps that of its game.

@@ -23,11 +23,11 @@ func Lower(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// Of returns an error as a sentence: "Measuring: expected …, got …." A key at its beginning stays
+// Of returns an error as a sentence: "Measuring: expected …, got …." A key or a path at its beginning stays
 // as users must write it: "x_mm: expected …."
 func Of(err error) string {
 	text := err.Error()
-	if key, _, _ := strings.Cut(text, ":"); !strings.Contains(key, "_") || strings.Contains(key, " ") {
+	if key, _, _ := strings.Cut(text, ":"); !strings.ContainsAny(key, "_/") || strings.Contains(key, " ") {
 		text = Upper(text)
 	}
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {

@@ -13,6 +13,7 @@ func TestSentences(t *testing.T) {
 	assert.Equal(t, "range 2", Lower("Range 2"))
 	assert.Empty(t, Upper("")+Lower(""))
 	assert.Equal(t, "The file is gone.", Of(errors.New("the file is gone")))
+	assert.Equal(t, "calibration/mat.png: it is full.", Of(errors.New("calibration/mat.png: it is full")))
 	assert.Equal(t, "The file is gone.", Of(errors.New("The file is gone.")))
 	assert.Equal(t, "Is it gone?", Of(errors.New("is it gone?")))
 	assert.Equal(t, "x_mm: expected a number.", Of(errors.New("x_mm: expected a number")), "a key is written as it is")
