@@ -31,6 +31,7 @@ func (f *Finder) underShips(miniatures []bool, lights []paperLight) (out []visio
 	posts, light := f.posts(), f.lightAmong(miniatures, lights)
 	m.Explain(posts, miniatures, f.lightAmong(m.Lies, lights))
 	parts := slices.DeleteFunc(m.Unexplained(posts, miniatures, light), func(part []int32) bool { return f.shadowed(part, lights) })
+	loose := slices.DeleteFunc(m.Loose(posts, miniatures, f.shadows()), func(part []int32) bool { return f.shadowed(part, lights) })
 	next := make([]bool, len(miniatures)) // of the miniatures, without what may be their shadows
 	for k, set := range miniatures {
 		next[k] = set && m.Lies[k]
@@ -41,8 +42,20 @@ func (f *Finder) underShips(miniatures []bool, lights []paperLight) (out []visio
 			f.underneath = append(f.underneath, under.NewOutline(f.shapes[i].outline))
 		}
 	}
+	for _, cells := range loose {
+		out = append(out, f.thing(cells, matSmall))
+	}
 	for _, cells := range m.Groups(posts, parts, next, f.underneath, f.widest, int(speckShare*f.smallest)) {
 		out = append(out, f.thing(cells, 0))
+	}
+	return out
+}
+
+// shadows returns the cells that are darker than the mat, as shadows are.
+func (f *Finder) shadows() []bool {
+	out := make([]bool, len(f.test.shade))
+	for k, s := range f.test.shade {
+		out[k] = f.test.seen[k] && s == plainShade
 	}
 	return out
 }

@@ -195,6 +195,90 @@ func TestWhatPassesForAMiniatureMayHoldAnObstacle(t *testing.T) {
 	}
 }
 
+// Where an obstacle finds room with a third of it in view, only what is seen beyond the base is in doubt, and lines next to it are not.
+func TestWhatPassesForALargeMiniatureIsInDoubt(t *testing.T) {
+	base := square(40, 40, 40)
+	rock := []*Outline{NewOutline(square(-18, -18, 36))}
+	for _, c := range []struct {
+		deep  float64 // mm beyond the base
+		doubt bool
+	}{{13, false}, {19, true}} {
+		m := matWith([]geom.Polygon{base}, geom.Polygon{{X: 80, Y: 40}, {X: 80 + c.deep, Y: 40}, {X: 80 + c.deep, Y: 80}, {X: 80, Y: 80}})
+		miniature := make([]bool, len(m.Lies))
+		copy(miniature, m.Lies)
+		found := 0
+		for _, cells := range m.Groups(nil, nil, miniature, rock, 40, 10) {
+			for _, k := range cells {
+				p := m.middle(int(k))
+				assert.True(t, p.X > 83 && p.X < 80+c.deep-1, "%v", p)
+				found++
+			}
+		}
+		assert.Equal(t, c.doubt, found > 300, "%v mm: %d cells", c.deep, found)
+	}
+}
+
+// A miniature begins over its base: what passes for it beyond a gap is another thing.
+func TestWhatNoMiniatureLeadsToIsLoose(t *testing.T) {
+	base, rimless := square(50, 80, 40), square(150, 80, 40)
+	hidden := rightRim(base)
+	for i := range hidden {
+		hidden[i].Line = false
+	}
+	middle, strip := geom.Point{X: 70, Y: 100}, geom.Polygon{{X: 50, Y: 120}, {X: 90, Y: 120}, {X: 90, Y: 125}, {X: 50, Y: 125}}
+	for name, c := range map[string]struct {
+		bases []geom.Polygon
+		lies  []geom.Polygon
+		peg   geom.Point
+		loose bool
+	}{
+		"of one piece":                    {[]geom.Polygon{base}, []geom.Polygon{square(80, 86, 28)}, middle, false},
+		"beyond a gap":                    {[]geom.Polygon{base}, []geom.Polygon{square(108, 86, 28)}, middle, true},
+		"a speck":                         {[]geom.Polygon{base}, []geom.Polygon{square(108, 86, 6)}, middle, false},
+		"next to the base":                {[]geom.Polygon{base}, []geom.Polygon{strip}, middle, false},
+		"a ship without a rim next to it": {[]geom.Polygon{base, rimless}, []geom.Polygon{square(108, 86, 28)}, middle, false},
+		"at the end of a peg that leans":  {[]geom.Polygon{base}, []geom.Polygon{square(108, 86, 28)}, geom.Point{X: 112, Y: 100}, false},
+	} {
+		m := matWith(c.bases, c.lies...)
+		none := make([]bool, len(m.Lies))
+		posts := []Post{{Rim: hidden, Pegs: []geom.Point{c.peg}, May: anywhere}}
+		m.Explain(posts, none, none)
+		parts := m.Loose(posts, m.Lies, none)
+		if assert.Equal(t, c.loose, len(parts) > 0, name) && c.loose {
+			assert.InDelta(t, 28*28, len(parts[0]), 60, name)
+		}
+	}
+}
+
+// A rock in a hard shadow is as dark as that in places: its piece next to the base, which a miniature may explain, is the rock's too.
+func TestPiecesAcrossAShadowAreOneThing(t *testing.T) {
+	base := square(50, 80, 40)
+	hidden := rightRim(base)
+	for i := range hidden {
+		hidden[i].Line = false
+	}
+	posts := []Post{{Rim: hidden, Pegs: []geom.Point{{X: 70, Y: 100}}, May: anywhere}}
+	m := matWith([]geom.Polygon{base}, square(83, 93, 14), square(105, 86, 28)) // 8 mm apart
+	none, dark := make([]bool, len(m.Lies)), make([]bool, len(m.Lies))
+	for k := range dark {
+		p := m.middle(k)
+		dark[k] = !m.Lies[k] && square(97, 80, 40).Contains(p)
+	}
+	m.Explain(posts, none, none)
+	near := func(dark []bool) (n int) {
+		for _, part := range m.Loose(posts, m.Lies, dark) {
+			for _, k := range part {
+				if m.middle(int(k)).X < 97 {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	assert.InDelta(t, 4*14, near(dark), 10)
+	assert.Zero(t, near(none), "bare mat lies between")
+}
+
 // A line from a base's corner does not pass between what two sides show of one rock.
 func TestTwoPiecesAtACornerAreJoined(t *testing.T) {
 	base := square(50, 50, 40)
