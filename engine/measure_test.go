@@ -645,6 +645,16 @@ func TestALineIsKnownBestNearTheCornerAtItsEnd(t *testing.T) {
 	}
 }
 
+// What would change an attack's range next to contact is contact, with the guides, as for the range between the bases.
+func TestTheMarginOfAnAttackCountsTheWayToContactToo(t *testing.T) {
+	for rules, margin := range map[string]float64{"1e": 90, "2.0": 10 - 2*1.6, "2.5": 10 - 2*1.6} {
+		s := enginetest.Scene(t, rules+"; A small 0 0 0; B small 0 50 0")
+		p := enginetest.MeasurePair(t, &s, 3)
+		require.InDelta(t, margin, p.Range.Margin.Millimeters(), 1e-9, rules)
+		require.InDelta(t, margin, enginetest.ArcNamed(t, p, engine.ArcFront).Attack.Margin.Millimeters(), 1e-9, rules)
+	}
+}
+
 // A rock that reaches past the end of the line is met, if at all, near that end: what counts is how well the ship there is known, not
 // the other one.
 func TestARockPastTheEndOfALineIsAsUncertainAsThatEnd(t *testing.T) {
