@@ -82,6 +82,11 @@ const mostHuge = 4
 // maxPixels limits the picture: 64 MB for each of its parts.
 const maxPixels = 8192 * 8192 / 2
 
+// specFields are the forms of what may follow "sim:", for errors.
+var specFields = []string{"WIDTHxHEIGHT", "seed=N", "fps=F", "board=BOARD", "card=1", "paper=SECONDS", "jig=SECONDS",
+	"nudge=SECONDS:DEGREES", "tilt=X:Y", "huge=N", "pause=SECONDS", "still=1", "learnt=0", "projector=FILE", "mat=NAME", "camera=NAME",
+	"gain=F", "quality=N", "tone=F"}
+
 // ParseSpec reads a source's name: "sim:", followed by any of these, with commas between them.
 //
 //   - 1280x720: the size of the pictures
@@ -104,10 +109,7 @@ func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS, Pause: DefaultPause}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected "+
-			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,jig=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]"+
-			"[,pause=SECONDS][,still=1][,learnt=0][,projector=FILE][,mat=NAME]"+
-			"[,camera=NAME[,gain=F][,quality=N][,tone=F]]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[%s]", spec, strings.Join(specFields, "][,"))
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -257,8 +259,8 @@ func (o *Options) setSize(field string) error {
 	o.Width, errW = strconv.Atoi(w)
 	o.Height, errH = strconv.Atoi(h)
 	if errW != nil || errH != nil {
-		return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, jig=SECONDS, nudge=SECONDS:DEGREES, "+
-			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, projector=FILE, mat=NAME, camera=NAME, gain=F, quality=N or tone=F", field)
+		last := len(specFields) - 1
+		return fmt.Errorf("%q: expected %s or %s", field, strings.Join(specFields[:last], ", "), specFields[last])
 	}
 	return nil
 }
