@@ -3,6 +3,7 @@ package play
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
@@ -53,30 +54,30 @@ func Scene(events []round.Event) (g *round.Game, scene engine.Scene, ok bool, er
 	}
 	gone := round.TakenBack(events)
 	for i := range events[noted:] {
-		e := &events[noted+i]
-		if gone[e.Number] {
-			continue
-		}
-		for k := range scene.Ships {
-			s := &scene.Ships[k]
-			switch {
-			case e.Kind == round.Moved && s.ID == e.Ship:
-				*s = e.Flown.To.Ship(*s)
-			case e.Kind == round.Renamed && s.ID == e.Ship:
-				s.ID = e.With
-			case e.Kind == round.Renamed && s.ID == e.With:
-				s.ID = e.Ship
-			}
+		if e := &events[noted+i]; !gone[e.Number] {
+			apply(e, scene.Ships)
 		}
 	}
-	ships := scene.Ships[:0]
-	for _, s := range scene.Ships {
-		if p := g.Piece(s.ID); p == nil || p.Status == round.OnTable {
-			ships = append(ships, s)
-		}
-	}
-	scene.Ships = ships
+	scene.Ships = slices.DeleteFunc(scene.Ships, func(s engine.Ship) bool {
+		p := g.Piece(s.ID)
+		return p != nil && p.Status != round.OnTable
+	})
 	return g, scene, true, nil
+}
+
+// apply moves or renames the ships of an event.
+func apply(e *round.Event, ships []engine.Ship) {
+	for k := range ships {
+		s := &ships[k]
+		switch {
+		case e.Kind == round.Moved && s.ID == e.Ship:
+			*s = e.Flown.To.Ship(*s)
+		case e.Kind == round.Renamed && s.ID == e.Ship:
+			s.ID = e.With
+		case e.Kind == round.Renamed && s.ID == e.With:
+			s.ID = e.Ship
+		}
+	}
 }
 
 // at returns the table after the last of events, and measures a pair again.
