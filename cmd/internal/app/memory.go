@@ -20,7 +20,7 @@ const simulatedGarbage = 20
 // memory in use for a second or two, and the heap keeps what its garbage took
 // (docs/measurements/house.md).
 const (
-	simulatedMemory = 120 << 20
+	simulatedMemory = 100 << 20
 	simulatedPixels = 1920 * 1080
 )
 
