@@ -3,6 +3,8 @@ package look
 import (
 	"math"
 	"slices"
+
+	"sightline/engine/geom"
 )
 
 // The evidence for a look is the logarithm of a likelihood ratio, summed over blocks: how much more often a block has
@@ -20,22 +22,31 @@ const (
 	wrongSigma = 0.33
 
 	shown = 0.6 // correlation from which a block counts as showing the card
+
+	// A miniature of thin wings covers a part of nearly every block of blockMM, and leaves many of lastBlockMM. So the evidence is the larger
+	// one of that by the former and this share of that by the latter, of which there are 2.25 times as many. Of 81 wrong poses on twelve
+	// tables (1, 1201, 1202, 1204, 1207, 1209, 1210, 1222, 1224, 1225, 1243, 1254), one of a small look over a large base's card has 24 by
+	// smaller blocks; A5 of 1225, 1.7 mm off through x264, has 30, and with noise reduction, 1.5 mm off, 26. 40 counts as evidenceLeast.
+	partsShare = evidenceLeast / 40
+	partsRank  = 0.4 // the same where places are chosen for a fit, or poses of one base
+	partsHope  = 0.2 // the same while a fit runs
 )
 
 // hiddenShares are the shares of the blocks that a miniature, its shadow or glare may hide. The likeliest one is used.
 var hiddenShares = [...]float64{0.3, 0.5, 0.7, 0.85, 0.93}
 
 // blockRatio returns the likelihood ratio of a block's correlation if the block is not hidden.
-func blockRatio(ncc float64) float64 {
+func blockRatio(ncc, spread float64) float64 {
 	z := (ncc - wrongMean) / wrongSigma
 	wrong := math.Exp(-z*z/2) / (wrongSigma * math.Sqrt(2*math.Pi))
-	right := math.Exp(-(1-min(ncc, 1))/rightSpread) / rightSpread
+	right := math.Exp(-(1-min(ncc, 1))/spread) / spread
 	return right / max(wrong, 1e-3)
 }
 
 // agreement says how well a picture agrees with a look at a pose.
 type agreement struct {
 	evidence float64 // the logarithm of a likelihood ratio
+	parts    float64 // evidence by smaller blocks
 	seen     float64 // weighted share of the blocks that show the card
 }
 
@@ -52,8 +63,10 @@ func (g *grid) correlation(sums []blockSums, b int) (float64, bool) {
 type evidenceSum [len(hiddenShares)]float64
 
 // add adds a block's correlation.
-func (s *evidenceSum) add(weight, ncc float64) {
-	ratio := blockRatio(ncc)
+func (s *evidenceSum) add(weight, ncc float64) { s.addRatio(weight, blockRatio(ncc, rightSpread)) }
+
+// addRatio adds a block's likelihood ratio.
+func (s *evidenceSum) addRatio(weight, ratio float64) {
 	for i, h := range hiddenShares {
 		s[i] += weight * math.Log(h+(1-h)*ratio)
 	}
@@ -85,4 +98,26 @@ func (f *fitting) agree() agreement {
 	f.sample(false)
 	f.correlate()
 	return f.g.agree(f.sums)
+}
+
+// promises samples the picture and reports whether the evidence reaches so much.
+func (f *fitting) promises(least float64) bool {
+	f.agree()
+	return f.reaches(least)
+}
+
+// reaches reports whether the evidence at the pose, where the picture was sampled, is at least so much, or that by smaller blocks promises
+// it.
+func (f *fitting) reaches(least float64) bool {
+	if f.g.agree(f.sums).evidence >= least {
+		return true
+	}
+	return f.g.parts != nil && partsHope*f.s.evidenceBy(f.g.parts, f.look, f.pose) >= least
+}
+
+// evidenceBy returns the evidence for a look at a pose by a grid's blocks.
+func (s *scan) evidenceBy(g *grid, l *Look, pose geom.Pose) float64 {
+	f := newFitting(s, l, g, pose)
+	defer f.release()
+	return f.agree().evidence
 }

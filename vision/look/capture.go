@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"sightline/engine/geom"
 )
@@ -163,6 +164,42 @@ func (m *matcher) evidence(f *flat, pose geom.Pose) (float64, bool) {
 		from = b.end
 	}
 	return slices.Max(sum[:]), true
+}
+
+// gridSpread takes the place of rightSpread between the steps of a search, where the right pose correlates less.
+const gridSpread = 0.2
+
+// gridBins is how many steps of correlation gridRatios has.
+const gridBins = 64
+
+// gridRatios are a block's terms of an evidenceSum by its correlation, with gridSpread.
+var gridRatios = sync.OnceValue(func() *[gridBins + 1]evidenceSum {
+	var out [gridBins + 1]evidenceSum
+	for i := range out {
+		out[i].addRatio(1, blockRatio(float64(i)/gridBins, gridSpread))
+	}
+	return &out
+})
+
+// both returns the score and the evidence at a point of the table, which may be between the steps of a search. Both are 0 if the look
+// extends beyond the part.
+func (m *matcher) both(f *flat, t *turnedGrid, p geom.Point) (score, evidence float64) {
+	at, ok := m.sampleAt(f, p)
+	if !ok {
+		return 0, 0
+	}
+	var sum evidenceSum
+	from, terms := 0, gridRatios()
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		r := b.correlation(f, at, t.at[from:b.end], m.t[channels*from:])
+		score += float64(b.weight * min(max((r-0.2)/0.55, 0), 1))
+		for k, v := range terms[int(min(r, 1)*gridBins)] {
+			sum[k] += float64(b.weight) * v
+		}
+		from = b.end
+	}
+	return score / max(float64(m.weight), 1e-6), slices.Max(sum[:])
 }
 
 // correlation returns a block's correlation with the samples at some offsets from one; 0 if it is negative.

@@ -16,6 +16,7 @@ type grid struct {
 	block  []int32   // of each cell
 	blocks int
 	tell   []float32 // of each block: standard deviation of its picture in grey levels; 0: too few cells
+	parts  *grid     // about the same cells in smaller blocks; nil: none
 }
 
 // fitted holds the resolutions of a look that the search needs.
@@ -43,6 +44,8 @@ func (l *Look) grids() *fitted {
 			last: l.grid(2, 0.4, lastBlockMM).halved(), lastFinest: l.grid(1, 0, lastBlockMM).halved(),
 			kind: l.grid(2, kindBlur, kindMM), signs: l.signs(),
 		}
+		l.fit.middle.parts, l.fit.fine.parts = &l.fit.kind, &l.fit.last.grid
+		l.fit.half.parts, l.fit.finest.parts = &l.fit.lastFinest.grid, &l.fit.lastFinest.grid
 	})
 	return l.fit
 }

@@ -77,6 +77,7 @@ const (
 // fitting is a fit on one grid as it runs.
 type fitting struct {
 	s      *scan
+	look   *Look
 	g      *grid
 	img    *planes
 	half   float64             // mm, of the base
@@ -100,8 +101,9 @@ func newFitting(s *scan, l *Look, g *grid, pose geom.Pose) *fitting {
 	n := len(g.weight)
 	w, _ := l.Base.Size()
 	f := fittings.Get().(*fitting)
-	*f = fitting{s: s, g: g, img: s.blurred(g.blur), half: float64(w) / 2, pose: pose, eroded: sized(f.eroded, n), weight: sized(f.weight, n),
-		deriv: sized(f.deriv, n), seen: sized(f.seen, n), work: sized(f.work, n), trust: sized(f.trust, g.blocks), sums: sized(f.sums, g.blocks)}
+	*f = fitting{s: s, look: l, g: g, img: s.blurred(g.blur), half: float64(w) / 2, pose: pose,
+		eroded: sized(f.eroded, n), weight: sized(f.weight, n), deriv: sized(f.deriv, n),
+		seen: sized(f.seen, n), work: sized(f.work, n), trust: sized(f.trust, g.blocks), sums: sized(f.sums, g.blocks)}
 	for c := range channels {
 		f.photo[ofGain+c] = 1
 	}
@@ -405,7 +407,7 @@ func (f *fitting) run() bool {
 	for round := range fitRounds {
 		f.sample(true)
 		f.correlate()
-		if f.least != nil && f.least[round] > 0 && f.g.agree(f.sums).evidence < f.least[round] {
+		if f.least != nil && f.least[round] > 0 && !f.reaches(f.least[round]) {
 			return false
 		}
 		f.compare()

@@ -228,7 +228,7 @@ func (f *Finder) byKinds(frame vision.Frame, sights []Sight) {
 	for i := range sights {
 		s := &sights[i]
 		if sc, ok := newScan(&f.table, frame, s.Pose.Point, s.Look.Z, s.Look.half()*math.Sqrt2+4); ok {
-			s.Kind = f.kindOf(sc, s.Look, s.Pose)
+			s.Kind, s.Tint = f.kindOf(sc, s.Look, s.Pose), sc.tint(s.Look, s.Pose)
 		}
 	}
 }
@@ -262,5 +262,5 @@ func among(sights []Sight, taken []engine.Ship, counted bool) {
 
 // Told reports whether the base's card is one of those that were shown, and not another of their layout that was not.
 func (s *Sight) Told() bool {
-	return s.Dots.Ship != "" || s.Number != nil || s.Shown() || !s.Missing && s.Kind >= kindLeast
+	return s.Dots.Ship != "" || s.Number != nil || s.Shown() || !s.Missing && s.Kind-s.Tint >= kindLeast
 }

@@ -13,7 +13,8 @@ import (
 
 // The search over the whole mat compares the signs of the rectified picture with every look, in all headings, at every
 // place where a base may stand (signs.go), and fits the best places of each look. Where that finds no base, it correlates
-// blocks, as near a hint (capture.go), and fits the best places too.
+// blocks, as near a hint (capture.go), and fits the best places too. Looks that found no base are compared once more there: poses of the
+// bases that were found, and of other prints, had displaced theirs.
 
 const (
 	searchSample   = 1.0 // mm between the samples of the mat
@@ -22,11 +23,15 @@ const (
 	searchKeep     = 100 // places of each look that climb
 	searchApart    = 6.0 // mm between these places, or difference in heading at the rim
 	searchFits     = 12  // places that are fitted then
+	searchDeep     = 30  // places that climb as well of looks that found no base: the best by evidence
+	searchDeepFits = 60  // fits by evidence of all these looks, if their bases are small
 	searchFirst    = 4   // places that are fitted as well: the best before climbing
 	searchSure     = 6   // and these: the best by evidence
 	searchLeast    = 3.0 // score by signs that is kept
+	searchLower    = 1.5 // and where looks that found no base are compared once more
 	searchScore    = 0.2 // score by blocks that is fitted
 	searchEvidence = 11.0
+	othersLeast    = 4.0 // evidence of a look from which all others of its size are fitted there
 
 	// The evidence that a place on the rectified mat needs for a fit unless it has flatScore, and one from finer samples to start again. On
 	// 21 tables (1 to 3, 1201 to 1208, ten tables of our own ships), none of 222 first fits that ended with an evidence of 5 began with less
@@ -51,6 +56,7 @@ const (
 	// by at most 7.
 	variesLeast = 0.4
 	variesBy    = 4.5
+	variesMore  = 10.0 // where looks that found no base are compared once more; of their bases, larger ones may vary by less
 )
 
 // Search finds all bases whose looks are known. lies reports whether something may lie at a point of the mat; nil means
@@ -62,14 +68,14 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	}
 	s := &search{f: f, frame: frame, mat: f.flattenMat(frame), alike: map[fitKey][]candidate{}}
 	s.signs = newSigns(s.mat)
-	s.stand(lies, taken)
+	s.stand(lies, taken, variesBy)
 	known := taken
 	all, found := s.settle(s.bySigns())
 	for i := range found {
 		taken = append(taken[:len(taken):len(taken)], engine.Ship{Base: found[i].Look.Base, Pose: found[i].Pose})
 	}
-	s.stand(lies, taken)
-	_, out = s.settle(append(all, s.byBlocks()...))
+	s.stand(lies, taken, variesBy)
+	_, out = s.settle(append(all, s.byBlocks(found, lies, taken)...))
 	f.refused = nil
 	right := out[:0]
 	for i := range out {
@@ -145,16 +151,19 @@ type fitKey struct {
 // searched is a look with its best guesses.
 type searched struct {
 	*Look
+	missing bool    // a base of it may not have been found
+	before  []guess // of the first comparison
 	signs   signLook
 	guesses ranking
+	below   float64 // score from which a place is not kept again
 }
 
 // stand computes where bases may stand.
-func (s *search) stand(lies func(geom.Point) bool, taken []engine.Ship) {
+func (s *search) stand(lies func(geom.Point) bool, taken []engine.Ship, variesBy float32) {
 	s.may = map[engine.Base]*standing{}
 	for _, l := range s.f.looks.Looks {
 		if s.may[l.Base] == nil {
-			s.may[l.Base] = newStanding(&s.f.table.Layout, l.Base, s.signs.variesAt, lies, taken)
+			s.may[l.Base] = newStanding(&s.f.table.Layout, l.Base, func(p geom.Point) bool { return s.signs.variesAt(p, variesBy) }, lies, taken)
 		}
 	}
 }
@@ -216,13 +225,15 @@ func (s *search) believed(all []candidate) (out []Sight) {
 			}
 		}
 		left = rest
-		if best.evidence < evidenceLeast {
+		if best.evidence < othersLeast {
 			break
 		}
-		if best.evidence < searchEvidence && !s.f.standsThere(s.frame, best.look.Base, best.pose) {
+		here = append(here, s.others(&best)...)
+		best = slices.MaxFunc(here, func(a, b candidate) int { return cmp.Compare(a.evidence, b.evidence) })
+		if best.evidence < searchEvidence && (best.evidence < evidenceLeast || !s.f.standsThere(s.frame, best.look.Base, best.pose)) {
 			continue
 		}
-		if s, ok := decide(append(here, s.others(&best)...), evidenceLeast); ok {
+		if s, ok := decide(here, evidenceLeast); ok {
 			s.Elsewhere = slices.ContainsFunc(all, func(c candidate) bool {
 				return c.look == s.Look && c.evidence >= doubtEvidence && c.pose.Distance(s.Pose.Point) > doubtApart
 			})
@@ -321,39 +332,48 @@ func addPixel(frame vision.Frame, x, y float64, k float32, out []float32) {
 // bySigns compares the signs of all looks with the picture and returns the best poses, fitted.
 func (s *search) bySigns() (out []candidate) {
 	for _, l := range s.f.looks.Looks {
-		s.looks = append(s.looks, &searched{l, l.grids().signs, ranking{least: searchLeast}})
+		s.looks = append(s.looks, &searched{Look: l, signs: l.grids().signs, guesses: ranking{least: searchLeast}, below: math.Inf(1)})
 	}
+	s.compareSigns(false)
+	for _, l := range s.looks {
+		best := apart(l.guesses.all, searchKeep, searchApart, searchApart/l.half())
+		out = append(out, s.climbAndFit(l.Look, best, nil, searchSure)...)
+	}
+	return out
+}
+
+// compareSigns ranks the poses where bases may stand by how well the signs of the looks agree, or of those only that found no base.
+func (s *search) compareSigns(missing bool) {
 	turned := newLattice(s.signs)
 	for a := range signTurns {
 		s.f.rest()
 		turned.turn(geom.Angle(2 * math.Pi * float64(a) / signTurns))
 		for _, base := range bases {
 			if s.may[base] != nil && (base != engine.Small || a%signSmall == 0) {
-				s.turned(base, turned)
+				s.turned(base, turned, missing)
 			}
 		}
 	}
-	for _, l := range s.looks {
-		out = append(out, s.climbAndFit(l.Look, l.guesses.all)...)
-	}
-	return out
 }
 
 // turned compares the looks of a base with the mat at a heading.
-func (s *search) turned(base engine.Base, mat *lattice) {
+func (s *search) turned(base engine.Base, mat *lattice, missing bool) {
 	may := s.may[base]
 	var looks []*searched
 	for _, l := range s.looks {
-		if l.Base == base {
+		if l.Base == base && (l.missing || !missing) {
 			looks = append(looks, l)
 		}
+	}
+	if len(looks) == 0 {
+		return
 	}
 	w := newWindow(&looks[0].signs)
 	for j := range mat.side {
 		may.along(mat, j, func(i int) {
 			w.move(mat, i, j)
 			for _, l := range looks {
-				if score := l.signs.score(w); score >= l.guesses.least {
+				if score := l.signs.score(w); score >= l.guesses.least && score < l.below {
 					l.guesses.add(geom.Pose{Point: mat.point(i, j), Heading: mat.heading}, score)
 				}
 			}
@@ -361,33 +381,76 @@ func (s *search) turned(base engine.Base, mat *lattice) {
 	}
 }
 
-// byBlocks takes the poses whose signs agree where bases may still stand, and returns the best of them by blocks, fitted.
-func (s *search) byBlocks() (out []candidate) {
+// byBlocks takes the poses whose signs agree where bases may still stand, and returns the best of them by blocks, fitted. For looks that
+// found no base it compares the signs there once more, because the bases that were found displaced many poses, and fits the best by
+// evidence as well.
+func (s *search) byBlocks(found []Sight, lies func(geom.Point) bool, taken []engine.Ship) (out []candidate) {
+	missing := 0
 	for _, l := range s.looks {
-		may, m := s.may[l.Base], newMatcher(&l.grids().coarse)
-		left := slices.DeleteFunc(l.guesses.all, func(g guess) bool { return !may.at(g.pose.Point) })
-		slices.SortStableFunc(left, func(a, b guess) int { return cmp.Compare(a.pose.Heading, b.pose.Heading) })
-		var t turnedGrid
-		for i := range left {
-			if g := &left[i]; i == 0 || g.pose.Heading != t.heading {
-				t = m.turn(g.pose.Heading, s.mat)
-			}
-			left[i].score, _ = m.scoreAt(s.mat, &t, left[i].pose.Point)
+		if l.missing = lacks(found, l.Look); l.missing {
+			missing++
+			l.before, l.below = l.guesses.all, l.guesses.least
+			l.guesses = ranking{least: searchLower}
 		}
-		out = append(out, s.climbAndFit(l.Look, left)...)
 	}
+	all := s.may
+	s.stand(lies, taken, variesMore)
+	s.compareSigns(true)
+	for _, l := range s.looks {
+		left := slices.DeleteFunc(append(l.guesses.all, l.before...), func(g guess) bool { return !all[l.Base].at(g.pose.Point) })
+		blocks, evidence := s.score(l.Look, left)
+		best := apart(blocks, searchKeep, searchApart, searchApart/l.half())
+		if !l.missing {
+			out = append(out, s.climbAndFit(l.Look, best, nil, searchSure)...)
+			continue
+		}
+		first := apart(evidence, searchDeep, searchApart, searchApart/l.half())
+		w, _ := l.Base.Size()
+		sure := min(max(int(searchDeepFits/square(float64(w)/40))/missing, searchSure), searchFits)
+		out = append(out, s.climbAndFit(l.Look, append(best, first...), first[:min(sure, len(first))], sure)...)
+	}
+	s.may = all
 	return out
 }
 
-// climbAndFit moves the best guesses of a look to the best pose near them, and fits the best from before and after.
-func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
-	all = apart(all, searchKeep, searchApart, searchApart/l.half())
+// lacks reports whether fewer bases were found that may have a look than there are looks that these bases may have.
+func lacks(found []Sight, l *Look) bool {
+	bases, may := 0, map[*Look]bool{l: true}
+	for i := range found {
+		if all := append([]*Look{found[i].Look}, found[i].Alike...); slices.Contains(all, l) {
+			bases++
+			for _, o := range all {
+				may[o] = true
+			}
+		}
+	}
+	return bases < len(may)
+}
+
+// score returns guesses with their scores by blocks, and with their evidence.
+func (s *search) score(l *Look, left []guess) (blocks, evidence []guess) {
+	m := newMatcher(&l.grids().coarse)
+	slices.SortStableFunc(left, func(a, b guess) int { return cmp.Compare(a.pose.Heading, b.pose.Heading) })
+	evidence = slices.Clone(left)
+	var t turnedGrid
+	for i := range left {
+		g := &left[i]
+		if i == 0 || g.pose.Heading != t.heading {
+			t = m.turn(g.pose.Heading, s.mat)
+		}
+		g.score, evidence[i].score = m.both(s.mat, &t, g.pose.Point)
+	}
+	return left, evidence
+}
+
+// climbAndFit moves guesses of a look to the best pose near them, and fits first and the best after climbing, sure of them by evidence.
+func (s *search) climbAndFit(l *Look, all, first []guess, sure int) (out []candidate) {
 	m := newMatcher(&l.grids().coarse)
 	for i := range all {
 		all[i].score = 0
 		all[i] = m.climb(s.mat, all[i])
 	}
-	for _, g := range s.toFit(m, all) {
+	for i, g := range s.toFit(m, newMatcher(&l.grids().kind), all, first, sure) {
 		s.f.rest()
 		sc, ok := newScan(&s.f.table, s.frame, g.pose.Point, l.Z, l.half()*math.Sqrt2+climbReach)
 		if !ok {
@@ -397,31 +460,40 @@ func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 		if ok {
 			out = append(out, c)
 		}
-		if !ok || c.evidence < searchEvidence {
+		if (!ok || c.evidence < searchEvidence) && i < searchFits+searchFirst+searchSure {
 			s.slips = append(s.slips, slip{m, l, g.pose})
 		}
 	}
 	return out
 }
 
-// toFit returns those of climbed guesses that are fitted: the best by blocks, by evidence, and by signs, in the order of which they are.
-func (s *search) toFit(m *matcher, all []guess) []guess {
-	first := all[:min(searchFirst, len(all))]
-	byEvidence, evidence := slices.Clone(all), map[geom.Pose]float64{}
-	for i := range byEvidence {
-		g := &byEvidence[i]
-		e, ok := m.evidence(s.mat, g.pose)
-		if !ok {
-			e = math.Inf(-1)
+// toFit returns the guesses that are fitted, in the order of their scores by blocks: first, and of climbed ones the best by blocks, by
+// evidence, and those that were the best before they climbed.
+func (s *search) toFit(m, parts *matcher, climbed, first []guess, sure int) []guess {
+	first = slices.Clone(first)
+	for i, g := range first {
+		t := m.turn(g.pose.Heading, s.mat)
+		first[i].score, _ = m.scoreAt(s.mat, &t, g.pose.Point)
+	}
+	all := append(slices.Clone(climbed), first...)
+	byEvidence, evidence, score := slices.Clone(climbed), map[geom.Pose]float64{}, map[geom.Pose]float64{}
+	for _, g := range all {
+		e := math.Inf(-1)
+		if coarse, ok := m.evidence(s.mat, g.pose); ok {
+			parts, _ := parts.evidence(s.mat, g.pose)
+			e = max(coarse, partsRank*parts)
 		}
-		evidence[g.pose], g.score = e, e
+		evidence[g.pose], score[g.pose] = e, g.score
 	}
-	byEvidence = apart(byEvidence, searchSure, 2, 5*math.Pi/180)
-	for i := range byEvidence {
-		g := &byEvidence[i]
-		g.score = all[slices.IndexFunc(all, func(o guess) bool { return o.pose == g.pose })].score
+	for i, g := range byEvidence {
+		byEvidence[i].score = evidence[g.pose]
 	}
-	all = append(append(apart(slices.Clone(all), searchFits, 2, 5*math.Pi/180), first...), byEvidence...)
+	byEvidence = apart(byEvidence, sure, 2, 5*math.Pi/180)
+	for i, g := range byEvidence {
+		byEvidence[i].score = score[g.pose]
+	}
+	all = append(apart(slices.Clone(climbed), searchFits, 2, 5*math.Pi/180), climbed[:min(searchFirst, len(climbed))]...)
+	all = append(append(all, byEvidence...), first...)
 	all = apart(all, len(all), 0.5, 2*math.Pi/180)
 	return slices.DeleteFunc(all, func(g guess) bool {
 		e := evidence[g.pose]

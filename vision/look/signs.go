@@ -110,25 +110,25 @@ type signs struct {
 	step   float64
 	n      int // samples along a side
 	v      []uint8
-	varies []bool // by variesBy around it
+	varies []float32 // grey levels around it
 }
 
 func newSigns(f *flat) *signs {
-	s := &signs{origin: f.origin, step: f.step, n: f.n, v: make([]uint8, f.n*f.n), varies: make([]bool, f.n*f.n)}
+	s := &signs{origin: f.origin, step: f.step, n: f.n, v: make([]uint8, f.n*f.n), varies: make([]float32, f.n*f.n)}
 	locals(f.v, nil, f.n, int(math.Round(signWindow/f.step)), func(k int, l *local) {
 		var b uint8
 		for c := range channels {
 			b |= signOf(c, f.v[channels*k+c]-l.mean[c], l.deviation)
 		}
-		s.v[k], s.varies[k] = b, l.deviation >= variesBy
+		s.v[k], s.varies[k] = b, l.deviation
 	})
 	return s
 }
 
-// variesAt reports whether the surroundings of a point vary by variesBy.
-func (s *signs) variesAt(p geom.Point) bool {
+// variesAt reports whether the surroundings of a point vary by some grey levels.
+func (s *signs) variesAt(p geom.Point, by float32) bool {
 	i, j := int((p.X-s.origin.X)/s.step+0.5), int((p.Y-s.origin.Y)/s.step+0.5)
-	return i >= 0 && j >= 0 && i < s.n && j < s.n && s.varies[j*s.n+i]
+	return i >= 0 && j >= 0 && i < s.n && j < s.n && s.varies[j*s.n+i] >= by
 }
 
 // signWord holds the signs of wordSamples samples of a row, channels bits each, from the least significant bits on.
