@@ -400,9 +400,10 @@ func sq(x float64) float64 { return x * x }
 
 func TestParallelEdgesHaveTheSigmaOfTheirLooserEnd(t *testing.T) {
 	s := enginetest.Scene(t, "2.5; A small 0 0 0; B large 0 160 0")
-	s.Ships[1].Covariance = geom.Cov3{8: sq(0.3 * math.Pi / 180)}
+	const turn = 0.3 * math.Pi / 180
+	s.Ships[1].Covariance = geom.Cov3{8: sq(turn)}
 	got := enginetest.MeasurePair(t, &s, 3)
-	assert.InDelta(t, 20*0.3*math.Pi/180, float64(got.Range.Sigma), 2e-3, "20 mm of B's edge face A")
+	assert.InDelta(t, 20*turn+140*3*sq(turn)/2, float64(got.Range.Sigma), 1e-4, "20 mm of B's edge face A, 140 mm from B's centre")
 }
 
 func TestTouchingShipsOnAMeasuredTableAreTooCloseToCall(t *testing.T) {
@@ -642,6 +643,24 @@ func TestALineIsKnownBestNearTheCornerAtItsEnd(t *testing.T) {
 		v, err := engine.MeasurePair(&s, "A", "B", engine.Options{})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, enginetest.ArcNamed(t, v, engine.ArcFront).Attack.Obstruction.Verdict, "%v of the way", c.along)
+	}
+}
+
+// The other way round: a side turns before a corner straight ahead. Its normal turns too, so the lever is the way to the corner.
+func TestASideThatTurnsComesNearerToTheCornerAhead(t *testing.T) {
+	sd := float64(geom.Degree)
+	nearer := 120 * (1 - math.Cos(3*sd)) // 0.16 mm: of the 120 mm from A's centre to B's corner
+	for _, c := range []struct {
+		margin float64 // mm above 100
+		want   []int
+	}{{0.6 * nearer, []int{1, 2}}, {1.5 * nearer, []int{2}}} {
+		s := enginetest.Scene(t, "2.5; A small 300 300 0; B small 300 600 45")
+		s.Ships[1].Pose.Y = 300 + 20 + 100 + c.margin + 20*math.Sqrt2
+		s.Ships[0].Covariance = geom.Cov3{8: sd * sd}
+		got := enginetest.MeasurePair(t, &s, 3)
+		require.Equal(t, c.want, got.Range.Possible, "%+v", c)
+		s.Ships[0].Pose.Heading, s.Ships[0].Covariance = geom.Angle(3*sd), geom.Cov3{}
+		require.Contains(t, got.Range.Possible, enginetest.MeasurePair(t, &s, 3).Range.Band)
 	}
 }
 

@@ -173,6 +173,8 @@ type candidate struct {
 	u    geom.Point // unit vector from p to q; the edge's normal when they coincide
 	d    float64
 	foot bool // the line is square to a side
+
+	corner geom.Point // the end that is no foot, if one is
 }
 
 // Distance measures the shortest distance between two shapes that do not overlap, and finds the
@@ -217,7 +219,11 @@ func (g *Propagator) Shortest(a, b *Shape, most float64) (geom.Interval, []candi
 	wander := geom.Sq(loose / (2 * g.K)) // an upper bound of any point's variance
 	for i := range near {
 		c := &near[i]
-		e := g.lengthError(c.u, a.Body, b.Body, c.p, c.q)
+		p, q := c.p, c.q
+		if c.foot { // the side's normal turns with its body, so the lever reaches to the corner
+			p, q = c.corner, c.corner
+		}
+		e := g.lengthError(c.u, a.Body, b.Body, p, q)
 		s := e.interval(g.K, c.d, g.Scale*c.d)
 		s.Hi = max(s.Hi, g.sideways(c, a.Body, b.Body, e.variance, wander))
 		d.Lo, d.Hi = min(d.Lo, s.Lo), min(d.Hi, s.Hi)
@@ -501,7 +507,7 @@ func (g *Propagator) addFeet(a, b *Shape, r *reach, swapped bool) {
 			if t < e.Lo-geom.Tie || t > e.Hi+geom.Tie || -h > r.most || e.Lo == e.Hi {
 				continue
 			}
-			c := candidate{p: p, q: geom.Point{X: at.X + t*e.Dir.X, Y: at.Y + t*e.Dir.Y}, d: r.lower(math.Abs(h)), u: out, foot: true}
+			c := candidate{p: p, q: geom.Point{X: at.X + t*e.Dir.X, Y: at.Y + t*e.Dir.Y}, d: r.lower(math.Abs(h)), u: out, foot: true, corner: p}
 			if h >= -geom.Tie { // from the vertex to its foot
 				c.u = out.Mul(-1)
 			}
