@@ -73,6 +73,7 @@ var fileLines = map[string][]string{
 	"obstacles learn-mat <image>":       {"obstacles learn-mat --calibration TABLE -o OUT FIFO"},
 	"obstacles learn-mat --source":      {"obstacles learn-mat --calibration TABLE -o OUT --source FIFO"},
 	"obstacles learn-mat --calibration": {"obstacles learn-mat --calibration FIFO -o OUT PICTURE"},
+	"obstacles learn-mat --catalogue":   {"obstacles learn-mat --calibration TABLE --catalogue FIFO -o OUT PICTURE"},
 	"obstacles learn-mat --output":      {"obstacles learn-mat --calibration TABLE -o FIFO PICTURE"},
 	"obstacles learn <image>":           {"obstacles learn --calibration TABLE --name rock1 --kind asteroid -o OUT FIFO"},
 	"obstacles learn --source":          {"obstacles learn --calibration TABLE --name rock1 --kind asteroid -o OUT --source FIFO"},
@@ -153,7 +154,7 @@ var noFiles = []string{
 	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry",
 	"head", "height", "frames", "key", "dial", "slop-mm", "slop-deg", "setup", "scenario", "game", "form",
 	"tables", "url", "broker", "sha256", "read", "names", "for", "table", "area", "jig",
-	"corners", "quick", "model", "strip", "print", "every", "count", "note", "code", "shell", "restart",
+	"bare", "corners", "quick", "model", "strip", "print", "every", "count", "note", "code", "shell", "restart",
 }
 
 func TestEveryFileArgumentIsTested(t *testing.T) {

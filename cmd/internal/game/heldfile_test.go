@@ -303,6 +303,7 @@ func TestNothingElseOfAHeldPictureIsLost(t *testing.T) {
 		"calibration.Surface.weights":     "ParseTableFile",
 		"calibration.Surface.known":       "ParseTableFile",
 		"live.PlayShip.Initiative":        "Unskilled",
+		"vision.Frame.Steps":              "the first step is 2 or more",
 	}
 	found := map[string]bool{}
 	seen := map[reflect.Type]bool{reflect.TypeFor[time.Time](): true}
