@@ -382,20 +382,22 @@ func (s *search) turned(base engine.Base, mat *lattice, missing bool) {
 }
 
 // byBlocks takes the poses whose signs agree where bases may still stand, and returns the best of them by blocks, fitted. For looks that
-// found no base it compares the signs there once more, because the bases that were found displaced many poses, and fits the best by
+// found no base it compares the signs there once more, if any was found: those displaced many poses. It fits the best by
 // evidence as well.
 func (s *search) byBlocks(found []Sight, lies func(geom.Point) bool, taken []engine.Ship) (out []candidate) {
 	missing := 0
 	for _, l := range s.looks {
-		if l.missing = lacks(found, l.Look); l.missing {
+		if l.missing = len(found) > 0 && lacks(found, l.Look); l.missing {
 			missing++
 			l.before, l.below = l.guesses.all, l.guesses.least
 			l.guesses = ranking{least: searchLower}
 		}
 	}
 	all := s.may
-	s.stand(lies, taken, variesMore)
-	s.compareSigns(true)
+	if missing > 0 {
+		s.stand(lies, taken, variesMore)
+		s.compareSigns(true)
+	}
 	for _, l := range s.looks {
 		left := slices.DeleteFunc(append(l.guesses.all, l.before...), func(g guess) bool { return !all[l.Base].at(g.pose.Point) })
 		blocks, evidence := s.score(l.Look, left)
