@@ -219,7 +219,7 @@ func (v *victim) check(killed time.Time) {
 	case v.released:
 		assert.True(v.t, s.Held == nil || s.Held.Number != v.held, "it was released")
 	case v.held != 0 && killed.Sub(v.since) > 3*time.Second: // it takes half a second on a quiet machine
-		require.NotNil(v.t, s.Held, "it was held")
+		require.NotNil(v.t, s.Held, "it was held for %v: %s", killed.Sub(v.since), &v.log)
 		assert.Equal(v.t, v.held, s.Held.Number)
 	}
 }

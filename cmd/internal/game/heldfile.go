@@ -148,8 +148,12 @@ func decodeHeld(raw []byte, program string) (d heldDocument, err error) {
 	return d, measureAgain(&d.Held)
 }
 
-// measureAgain gives a held picture the parts of its result that a file does not have. It fails if the result is not the same.
+// measureAgain gives a held picture the parts of its result that a file does not have. It fails if the result is not the same. A picture
+// that was held before it was measured, right after the edition was changed, has no result and gets none.
 func measureAgain(h *live.Held) error {
+	if reflect.DeepEqual(h.Result, engine.Result{}) {
+		return nil
+	}
 	scene := h.Scene()
 	again, err := engine.Measure(&scene, h.Touch.Options(&scene, h.Sigmas))
 	if err != nil {

@@ -293,6 +293,22 @@ func TestAHeldPictureKeepsItsEdition(t *testing.T) {
 	assert.Equal(t, engine.Rules20, next.game.Rules().Edition)
 }
 
+// A judge may be called right after the edition was changed, before a picture was measured by it.
+func TestWhatWasHeldBeforeItWasMeasuredOutlastsARestart(t *testing.T) {
+	dir := t.TempDir()
+	b := keptBench(t, dir, time.Unix(1700000000, 0), nil)
+	held(t, b, 3)
+	b.freeze(false)
+	b.game.SetEdition(engine.Rules20)
+	require.NoError(t, b.game.AskJudgeFor("Ada"))
+	b.game.storeHeld()
+	want := b.hub.Newest().Hold
+	require.Equal(t, engine.Result{}, want.Result)
+	next := keptBench(t, dir, b.now, nil)
+	next.game.SetEdition(engine.Rules20) // the game is taken up
+	sameHeld(t, want, next.hub.Newest().Hold)
+}
+
 // A file keeps what is exported. What it cannot keep is listed here, with what gives it back: the calibration's file gives the table, and
 // measuring again gives the result.
 func TestNothingElseOfAHeldPictureIsLost(t *testing.T) {
