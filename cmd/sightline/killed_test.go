@@ -61,6 +61,7 @@ func (v *victim) start() {
 		fmt.Sprintf("SIGHTLINE_PROGRAM=run --source sim:1280x720,still=1,learnt=0 --listen localhost:%d", v.port))
 	v.cmd.Stdout, v.cmd.Stderr = &v.log, &v.log
 	require.NoError(v.t, v.cmd.Start())
+	v.t.Cleanup(v.kill) // also where the test fails
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if status, _, err := v.ask("GET", "/healthz", ""); err == nil && status == http.StatusOK {
 			return
