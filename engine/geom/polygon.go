@@ -29,6 +29,14 @@ func ClosestOnSegment(p, a, b Point) (q Point, t float64) {
 // joined to the first. It may be concave.
 type Polygon []Point
 
+// OpenRing returns the vertices without a last one that repeats the first, as GeoJSON closes its rings.
+func OpenRing[P comparable](ring []P) []P {
+	if last := len(ring) - 1; last > 0 && ring[last] == ring[0] {
+		return ring[:last]
+	}
+	return ring
+}
+
 // Area returns the signed area in mm²: positive when the vertices run
 // counter-clockwise.
 func (g Polygon) Area() float64 {

@@ -224,7 +224,7 @@ func parseBlind(raw json.RawMessage, at string) (engine.BlindArea, error) {
 	return b, err
 }
 
-// outline reads an outline's points. A last point that repeats the first, as GeoJSON closes its rings, is left out.
+// outline reads an outline's points, without a last one that repeats the first.
 func outline(dst *[]geom.Point) reader {
 	points := eachOf(func(raw json.RawMessage, at string) error {
 		var p []float64
@@ -239,9 +239,7 @@ func outline(dst *[]geom.Point) reader {
 	})
 	return func(raw json.RawMessage, at string) error {
 		err := points(raw, at)
-		if last := len(*dst) - 1; last > 0 && (*dst)[last] == (*dst)[0] {
-			*dst = (*dst)[:last]
-		}
+		*dst = geom.OpenRing(*dst)
 		return err
 	}
 }

@@ -272,9 +272,7 @@ func NewEntry(name, kind string, outline []geom.Point) (Entry, error) {
 // normalOutline checks an outline and normalises it: counter-clockwise, with its centroid at the
 // origin, and without a last point that repeats the first.
 func normalOutline(in []pointFile) ([]geom.Point, error) {
-	if last := len(in) - 1; last > 0 && in[last] == in[0] {
-		in = in[:last]
-	}
+	in = geom.OpenRing(in)
 	if len(in) < 3 || len(in) > maxOutlinePoints {
 		return nil, fmt.Errorf("expected 3 to %d points, got %d", maxOutlinePoints, len(in))
 	}
