@@ -154,6 +154,15 @@ func (s *ObstacleSight) Pending() bool {
 	return s.Unseen == UnseenChanging || s.Unseen == UnseenLooking
 }
 
+// OnMat returns the IDs of what is recognised on the mat, and whether something unknown lies there. Where obstacles are not watched,
+// nothing is known to be unknown.
+func (s *ObstacleSight) OnMat() (ids []string, unknown bool) {
+	for i := range s.Views {
+		ids = append(ids, s.Views[i].ID)
+	}
+	return ids, len(s.Unknown) > 0 && s.Unseen == ""
+}
+
 // Noisy reports whether a mean of several pictures may show more.
 func (s *ObstacleSight) Noisy() bool {
 	return s.Unseen != "" && !s.Pending() ||

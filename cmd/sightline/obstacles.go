@@ -132,11 +132,8 @@ func (c *learnMatCmd) checkBare(table calibration.Table, f vision.Frame, progres
 	if err != nil {
 		return err
 	}
-	var names []string
-	for i := range got.Obstacles.Views {
-		names = append(names, got.Obstacles.Views[i].ID)
-	}
-	if len(names) == 0 && len(got.Obstacles.Unknown) > 0 && got.Obstacles.Unseen == "" {
+	names, unknown := got.Obstacles.OnMat()
+	if len(names) == 0 && unknown {
 		names = []string{"something unknown"}
 	}
 	if len(names) > 0 {

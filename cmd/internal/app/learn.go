@@ -201,10 +201,7 @@ func lyingOn(v *live.State) (out []string) {
 	if sight == nil || v.Health.Code != live.OK {
 		return nil
 	}
-	var ids []string
-	for i := range sight.Views {
-		ids = append(ids, sight.Views[i].ID)
-	}
+	ids, unknown := sight.OnMat()
 	switch len(ids) {
 	case 0:
 	case 1:
@@ -212,7 +209,7 @@ func lyingOn(v *live.State) (out []string) {
 	default:
 		out = append(out, strings.Join(ids, ", ")+" are recognised on the mat: take them away.")
 	}
-	if len(sight.Unknown) > 0 && sight.Unseen == "" {
+	if unknown {
 		out = append(out, "Something unknown lies on the mat: look at the picture.")
 	}
 	return out
