@@ -26,12 +26,11 @@ func (f *Finder) measureRinging() {
 	if !ok {
 		return
 	}
-	const block = 8
 	view := gray.MatView{Camera: &f.table.Camera, Width: f.diff.view.Width, Height: f.diff.view.Height, Step: vision.DiffStep}
-	columns, rows := g.Rect.Dx()/block, g.Rect.Dy()/block
+	columns, rows := g.Rect.Dx()/gray.JPEGBlock, g.Rect.Dy()/gray.JPEGBlock
 	ships := make([]bool, columns*rows)
 	at := func(x, y float32) (b int, ok bool) {
-		c, r := int(x+0.5)/block, int(y+0.5)/block
+		c, r := int(x+0.5)/gray.JPEGBlock, int(y+0.5)/gray.JPEGBlock
 		return r*columns + c, c < columns && r < rows && x > -0.5 && y > -0.5
 	}
 	view.EachPixel(func(k int, x, y float32, ok bool) {

@@ -9,7 +9,8 @@ import (
 type Steps = [64]float32
 
 const (
-	jpegBlock = 8
+	// JPEGBlock is the side of a block in pixels.
+	JPEGBlock = 8
 
 	// What is smaller than waveLeast may be the rounding of pixels. A wave's step is known from wavesLeast larger ones, of which no
 	// more than waveStray are smaller than the step by more than that.
@@ -22,12 +23,12 @@ const (
 )
 
 // waves are the cosines of the transform of a block: those of wave u at pixel x.
-var waves = func() (t [jpegBlock][jpegBlock]float32) {
+var waves = func() (t [JPEGBlock][JPEGBlock]float32) {
 	for u := range t {
 		for x := range t[u] {
 			t[u][x] = float32(0.5 * math.Cos(math.Pi*float64(2*x+1)*float64(u)/16))
 			if u == 0 {
-				t[u][x] = float32(math.Sqrt(1.0 / jpegBlock))
+				t[u][x] = float32(math.Sqrt(1.0 / JPEGBlock))
 			}
 		}
 	}
@@ -40,8 +41,8 @@ var waves = func() (t [jpegBlock][jpegBlock]float32) {
 func StepsOf(g *image.Gray) (s Steps, ok bool) {
 	var sizes [64][]float64
 	n := 0
-	for y := 0; y+jpegBlock <= g.Rect.Dy(); y += jpegBlock {
-		for x := 0; x+jpegBlock <= g.Rect.Dx(); x += jpegBlock {
+	for y := 0; y+JPEGBlock <= g.Rect.Dy(); y += JPEGBlock {
+		for x := 0; x+JPEGBlock <= g.Rect.Dx(); x += JPEGBlock {
 			if n++; n%sampleEvery > 0 {
 				continue
 			}
@@ -66,14 +67,14 @@ func StepsOf(g *image.Gray) (s Steps, ok bool) {
 	if found < stepsLeast {
 		return Steps{}, false
 	}
-	s[0] = max(s[1], s[jpegBlock], stepLeast-1)
+	s[0] = max(s[1], s[JPEGBlock], stepLeast-1)
 	for k := 1; k < len(s); k++ {
 		before := float32(0) // of the longer waves next to this one
-		if k%jpegBlock > 0 {
+		if k%JPEGBlock > 0 {
 			before = s[k-1]
 		}
-		if k >= jpegBlock {
-			before = max(before, s[k-jpegBlock])
+		if k >= JPEGBlock {
+			before = max(before, s[k-JPEGBlock])
 		}
 		if s[k] < before/2 {
 			s[k] = before
@@ -105,9 +106,9 @@ func stepOf(sizes []float64) float32 {
 func blockAt(g *image.Gray, x, y int) (b [64]float32, even bool) {
 	even = true
 	first := g.Pix[y*g.Stride+x]
-	for j := range jpegBlock {
-		for i, v := range g.Pix[(y+j)*g.Stride+x:][:jpegBlock] {
-			b[j*jpegBlock+i] = float32(v) - 128
+	for j := range JPEGBlock {
+		for i, v := range g.Pix[(y+j)*g.Stride+x:][:JPEGBlock] {
+			b[j*JPEGBlock+i] = float32(v) - 128
 			even = even && v == first
 		}
 	}
@@ -137,19 +138,19 @@ func composed(c *[64]float32) [64]float32 {
 // product multiplies a block by a matrix from the left, and by its transpose from the right.
 func product(b *[64]float32, m func(i, j int) float32) (out [64]float32) {
 	var half [64]float32
-	for i := range jpegBlock {
-		for j := range jpegBlock {
+	for i := range JPEGBlock {
+		for j := range JPEGBlock {
 			f := m(i, j)
-			for k := range jpegBlock {
-				half[i*jpegBlock+k] += f * b[j*jpegBlock+k]
+			for k := range JPEGBlock {
+				half[i*JPEGBlock+k] += f * b[j*JPEGBlock+k]
 			}
 		}
 	}
-	for i := range jpegBlock {
-		for j := range jpegBlock {
+	for i := range JPEGBlock {
+		for j := range JPEGBlock {
 			f := m(i, j)
-			for k := range jpegBlock {
-				out[k*jpegBlock+i] += f * half[k*jpegBlock+j]
+			for k := range JPEGBlock {
+				out[k*JPEGBlock+i] += f * half[k*JPEGBlock+j]
 			}
 		}
 	}
@@ -159,20 +160,20 @@ func product(b *[64]float32, m func(i, j int) float32) (out [64]float32) {
 // Lost estimates the variance of what JPEG added to the pixels of a block: of what it would add if it compressed the picture once more,
 // its blocks half a block elsewhere. column and row count blocks.
 func Lost(g *image.Gray, s *Steps, column, row int) float32 {
-	const half = jpegBlock / 2
-	x, y := column*jpegBlock, row*jpegBlock
+	const half = JPEGBlock / 2
+	x, y := column*JPEGBlock, row*JPEGBlock
 	var sum float32
 	n := 0
 	for q := range 4 {
-		at := image.Point{X: x - half + q%2*jpegBlock, Y: y - half + q/2*jpegBlock}
-		if at.X < 0 || at.Y < 0 || at.X+jpegBlock > g.Rect.Dx() || at.Y+jpegBlock > g.Rect.Dy() {
+		at := image.Point{X: x - half + q%2*JPEGBlock, Y: y - half + q/2*JPEGBlock}
+		if at.X < 0 || at.Y < 0 || at.X+JPEGBlock > g.Rect.Dx() || at.Y+JPEGBlock > g.Rect.Dy() {
 			continue
 		}
 		n += half * half
 		change := changeOf(g, s, at)
-		for j := max(at.Y, y); j < min(at.Y, y)+jpegBlock; j++ {
-			for i := max(at.X, x); i < min(at.X, x)+jpegBlock; i++ {
-				d := change[(j-at.Y)*jpegBlock+i-at.X]
+		for j := max(at.Y, y); j < min(at.Y, y)+JPEGBlock; j++ {
+			for i := max(at.X, x); i < min(at.X, x)+JPEGBlock; i++ {
+				d := change[(j-at.Y)*JPEGBlock+i-at.X]
 				sum += d * d
 			}
 		}
