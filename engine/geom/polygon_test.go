@@ -129,6 +129,44 @@ func TestTheDeepestPointOfASegment(t *testing.T) {
 	}
 }
 
+// Outlines with many teeth, lines through their corners and along their edges, points and lines outside.
+func TestTheDeepestPointInAToothedOutline(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	for range 1500 {
+		g := make(geom.Polygon, 3+r.IntN(40))
+		for i := range g {
+			s, c := math.Sincos(2 * math.Pi * (float64(i) + 0.8*r.Float64()) / float64(len(g)))
+			g[i] = pt(c, s).Mul(5 + 20*r.Float64())
+		}
+		if _, _, bad := g.Crossing(); bad {
+			continue
+		}
+		a, b := pt(60*r.Float64()-30, 60*r.Float64()-30), g[r.IntN(len(g))]
+		switch r.IntN(8) {
+		case 0:
+			b = a
+		case 1:
+			a, b = g[len(g)-1], g[0]
+		}
+		want, step := math.Inf(-1), b.Sub(a).Norm()/400
+		for k := range 401 {
+			want = max(want, g.Depth(a.Lerp(b, float64(k)/400)))
+		}
+		at, d := g.Deepest(a, b, 1e-6)
+		if want <= 0 {
+			assert.LessOrEqual(t, d, step)
+			continue
+		}
+		assert.InDelta(t, g.Depth(at), d, 1e-9)
+		assert.GreaterOrEqual(t, d, want-1e-6, "%v %v in %v", a, b, g)
+		assert.LessOrEqual(t, d, want+step/2+1e-9, "%v %v in %v", a, b, g)
+		known := 1.1 * want * r.Float64()
+		if _, deeper := g.Deeper(a, b, known); math.Abs(d-known) > 1e-5 {
+			assert.Equal(t, d > known, deeper > known+1e-9, "%v %v in %v", a, b, g)
+		}
+	}
+}
+
 func TestCrossingEdgesAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name string
