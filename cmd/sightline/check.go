@@ -24,7 +24,7 @@ type checkCmd struct {
 	Sigmas   float64 `default:"3" help:"How many standard deviations a margin must exceed to decide."`
 	JSON     bool    `name:"json" help:"Print one JSON document."`
 	Draw     string  `placeholder:"OUT" help:"With --setup: also draw where things may be placed, as SVG."`
-	Area     string  `placeholder:"WHAT" help:"What of: obstacles (default), ships, features (satellites, supply caches) or markers (hyperspace)."`
+	Area     string  `placeholder:"WHAT" help:"What to place: obstacles (default), ships, features (satellites, supply caches) or markers (hyperspace)."`
 }
 
 func (c *checkCmd) Run() error { return c.check(os.Stdin, os.Stdout) }

@@ -34,7 +34,7 @@ type doctorCmd struct {
 
 // doctorCheckCmd examines the box.
 type doctorCheckCmd struct {
-	Config string   `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Config string   `help:"Configuration file. Default: sightline.toml, if it is there." placeholder:"FILE"`
 	Source string   `help:"Examine this source in place of the configuration's." placeholder:"SOURCE"`
 	Only   []string `help:"Only these checks: board, user, interfaces, disk, clock, temperature, power, memory, service, lamps, display, strip, controls, camera, calibration." placeholder:"CHECK"`
 	Yes    bool     `help:"Ask no questions, for scripts. Lamps and display are still switched; controls are left out."`
@@ -146,7 +146,7 @@ func askOn(box *doctor.Box, in io.Reader, out io.Writer) {
 
 // doctorDarkCmd puts out all lights and the display.
 type doctorDarkCmd struct {
-	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Config string `help:"Configuration file. Default: sightline.toml, if it is there." placeholder:"FILE"`
 }
 
 // darkWithin limits the wait for a bus that hangs, which delays the start of the service.
@@ -182,7 +182,7 @@ func putOut(dark func() error, within time.Duration) error {
 
 // doctorHeldCmd asks the running program whether an answer is held.
 type doctorHeldCmd struct {
-	Config  string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Config  string `help:"Configuration file. Default: sightline.toml, if it is there." placeholder:"FILE"`
 	Restart bool   `help:"If nothing is held, refuse new holds for 20 s, for a restart."`
 }
 
@@ -205,7 +205,7 @@ func (c *doctorHeldCmd) Run(ctx context.Context) error {
 // doctorWiringCmd draws the wiring.
 type doctorWiringCmd struct {
 	Board string `help:"Board file; without it, the shipped one." placeholder:"FILE"`
-	Out   string `name:"output" aliases:"out" short:"o" default:"-" help:"SVG file to write; - is standard output." placeholder:"FILE"`
+	Out   string `name:"output" aliases:"out" short:"o" default:"-" help:"SVG file to write, - for standard output." placeholder:"FILE"`
 }
 
 // Run implements the command.

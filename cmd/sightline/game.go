@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/sheet"
@@ -32,27 +35,55 @@ type gameCmd struct {
 }
 
 type gameExportCmd struct {
-	Game   int64  `arg:"" optional:"" help:"Its number in the list of games. Default: the newest."`
-	Form   string `enum:"json,csv,html" default:"json" help:"json, csv or html (one page)."`
-	Output string `short:"o" help:"File to write. Default: standard output." placeholder:"FILE"`
+	Game   int64  `arg:"" optional:"" help:"The game's number in the list of games. Default: the newest."`
+	Form   string `placeholder:"json|csv|html" help:"json, csv or html (one page). Default: by FILE's extension; json on standard output."`
+	Output string `short:"o" default:"-" help:"File to write, - for standard output." placeholder:"FILE"`
 	rulingsLog
 }
 
 func (c *gameExportCmd) Run() error { return c.export(os.Stdout) }
 
 func (c *gameExportCmd) export(out io.Writer) error {
+	form, err := formOf(c.Form, c.Output)
+	if err != nil {
+		return fmt.Errorf("game export: %w", err)
+	}
 	log, err := c.open()
 	if err != nil {
 		return fmt.Errorf("game export: %w", err)
 	}
 	defer log.Close()
-	data, err := play.ExportFrom(context.Background(), log, c.Game, c.Form)
+	data, err := play.ExportFrom(context.Background(), log, c.Game, form)
 	if err != nil {
 		return fmt.Errorf("game export: %w", err)
 	}
-	if c.Output == "" {
+	if c.Output == "-" {
 		_, err = out.Write(data)
 		return err
 	}
-	return sheet.WriteFile(c.Output, data)
+	if err := sheet.WriteFile(c.Output, data); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "wrote", c.Output)
+	return err
+}
+
+// formOf returns the form in which to write a game to a file: the requested one, or that of the
+// file's extension if none was requested. It fails if the two disagree. - is standard output.
+func formOf(asked, file string) (string, error) {
+	of := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	known := slices.Contains(play.Forms, of)
+	switch {
+	case asked != "" && !slices.Contains(play.Forms, asked):
+		return "", fmt.Errorf("--form: expected json, csv or html, got %.40q", asked)
+	case asked != "" && known && asked != of:
+		return "", fmt.Errorf("--form %s: expected a name ending in .%s, got %s", asked, asked, file)
+	case asked != "":
+		return asked, nil
+	case file == "-":
+		return "json", nil
+	case !known:
+		return "", fmt.Errorf("%s: expected --form, or a name ending in .json, .csv or .html", file)
+	}
+	return of, nil
 }

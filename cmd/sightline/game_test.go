@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/rulings"
 )
 
 // gameFile writes a file of a game's and returns its path.
@@ -244,5 +246,53 @@ func TestAFailedWriteOfAnAnswerIsAnError(t *testing.T) {
 		{"move", scene, "--ship", "A1", "--maneuver", "straight 1"},
 	} {
 		assert.Equal(t, 2, run(args), "%v", args)
+	}
+}
+
+// TestAGameIsExportedInTheFormOfItsFile runs the example of the command's own help.
+func TestAGameIsExportedInTheFormOfItsFile(t *testing.T) {
+	dir := t.TempDir()
+	log, err := rulings.Open(filepath.Join(dir, "rulings"), rulings.Options{})
+	require.NoError(t, err)
+	_, err = log.AppendGame(t.Context(), 0, []json.RawMessage{json.RawMessage(
+		`{"number":1,"at":"2026-11-29T12:00:00Z","kind":"started","start":{"edition":"2.0","ships":[{"id":"A1","player":1,"base":"small"},{"id":"B1","player":2,"base":"small"}]}}`)})
+	require.NoError(t, err)
+	require.NoError(t, log.Close())
+	for _, c := range []struct{ file, form, begins string }{
+		{"game.html", "", "<!doctype html>"},
+		{"game.csv", "", "number,at,round"},
+		{"game.json", "", "{"},
+		{"game.JSON", "", "{"},
+		{"game", "csv", "number,at,round"},
+		{"-", "", "{"},
+		{"-", "html", "<!doctype html>"},
+	} {
+		file := c.file
+		if file != "-" {
+			file = filepath.Join(dir, file)
+		}
+		args := []string{"game", "export", "1", "--rulings", filepath.Join(dir, "rulings"), "-o", file}
+		if c.form != "" {
+			args = append(args, "--form", c.form)
+		}
+		code, out, stderr := called(t, args...)
+		require.Zero(t, code, "%v: %s", c, stderr)
+		if file != "-" {
+			written, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, "wrote "+file+"\n", out)
+			out = string(written)
+		}
+		assert.True(t, strings.HasPrefix(out, c.begins), "%v begins with %.40q", c, out)
+	}
+	for _, c := range []struct{ file, form, want string }{
+		{"game.txt", "", "game.txt: expected --form, or a name ending in .json, .csv or .html"},
+		{"game.html", "json", "--form json: expected a name ending in .json, got game.html"},
+		{"game.html", "pdf", `--form: expected json, csv or html, got "pdf"`},
+	} {
+		code, _, stderr := called(t, "game", "export", "--rulings", filepath.Join(dir, "rulings"), "-o", c.file, "--form", c.form)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, stderr, c.want)
+		assert.NoFileExists(t, c.file)
 	}
 }

@@ -55,7 +55,7 @@ func (s *hallState) notRunning() {
 type hallRunCmd struct {
 	hallState
 	Listen string   `default:"localhost:8090" help:"Address of the pages alone. Default: ${default}, for this machine only; :8090 for everyone." placeholder:"HOST:PORT"`
-	Tables string   `without:"broker" default:":4222" help:"Address of the tables' broker. Default: ${default}, for everyone in the network, of whom only invited tables get in; localhost:4222 for tables on this machine." placeholder:"HOST:PORT"`
+	Tables string   `without:"broker" default:":4222" help:"Address of the tables' broker. Default: ${default}, which the whole network reaches but only invited tables may use; localhost:4222 for tables on this machine." placeholder:"HOST:PORT"`
 	URL    string   `help:"Address at which tables reach the broker, tls://HOST:PORT. Default: this machine's first address." placeholder:"URL"`
 	Broker string   `help:"Another NATS broker with JetStream, in place of the embedded one." placeholder:"URL"`
 	SHA256 string   `needs:"broker" name:"sha256" help:"Fingerprint of the other broker's certificate. Without it, an authority must have signed the certificate." placeholder:"HEX"`
@@ -82,7 +82,7 @@ func (c *hallRunCmd) Run(ctx context.Context) error {
 type hallInviteCmd struct {
 	hallState
 	Table  string        `arg:"" help:"The table's name: letters, digits and hyphens, such as 7."`
-	For    time.Duration `default:"96h" help:"How long the invitation holds. Default: ${default}."`
+	For    time.Duration `default:"96h" help:"How long the invitation is valid. Default: ${default}."`
 	URL    string        `help:"Address at which the table reaches the broker. Default: what the hall reported when it ran." placeholder:"URL"`
 	Output string        `short:"o" help:"Write the invitation to this file, which only you may read, and not to standard output." placeholder:"FILE"`
 	PNG    string        `name:"png" help:"Write the QR code to this file as well." placeholder:"FILE"`

@@ -31,9 +31,9 @@ type locateCmd struct {
 	Rules       string   `help:"The edition that the scenes are for: 1e, 2.0 or 2.5." default:"2.5"`
 	Catalogue   string   `placeholder:"FILE" help:"The obstacles that may lie there, from obstacles learn; with --empty-mat, they are found too."`
 	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
-	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not answered. May be repeated."`
+	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. The program finds its base by its edges. Without the heading, its arcs have no answer. May be repeated."`
 	Mark        []string `placeholder:"SHIP,BASE,X1,Y1,X2,Y2[,SIGMA]" sep:"none" help:"A ship on any base, and the pixels of its front edge's two upper corners, left and right as seen from the ship, exact to SIGMA pixels (0.7): A1,small,812,440.5,853,441. For one picture. May be repeated."`
-	Looks       string   `placeholder:"DIR" help:"How ships' cards look, from looks learn: those ships are found without a token of ours."`
+	Looks       string   `placeholder:"DIR" help:"The looks of stock ships' cards, from looks learn, by which these ships are found."`
 	Average     bool     `help:"The pictures are of one table at rest, from one camera: their mean is located, which has less noise, and gives one scene."`
 	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
 	Unmoved     bool     `help:"Trust that the camera stands where it was calibrated, for pictures in which nothing confirms it."`

@@ -25,7 +25,7 @@ import (
 
 // looksCmd is the group of commands about the looks of ships without our tokens.
 type looksCmd struct {
-	Learn looksLearnCmd `cmd:"" help:"Learn how ships' cards look, from bases without miniatures whose places are known."`
+	Learn looksLearnCmd `cmd:"" help:"Learn how stock ships' cards look, from bases without miniatures at known places."`
 	List  looksListCmd  `cmd:"" help:"List the looks of a folder."`
 }
 
@@ -37,7 +37,7 @@ type looksLearnCmd struct {
 	Jig         string   `placeholder:"SHIP,BASE" help:"A ship whose base is pushed into the corner of the jig sheet (print jig): A1,small. Four pictures, or --source, show it in four quarter turns, first with its front to the arrow 1."`
 	At          []string `placeholder:"SHIP,BASE,X,Y,HEADING" sep:"none" help:"Without the jig: a base without its miniature and where it stands, to 0.1 mm and 0.1°: A1,small,420,310,90. A ship given several times is seen several times, best in four quarter turns. A1+A2+A3 says that all three carry this card; it is learnt from A1's. A picture shows all of them; or there is one for each --at, in the same order."`
 	Name        []string `placeholder:"NAME" help:"The ships' names, in the order in which they first appear in --at."`
-	Out         string   `name:"output" short:"o" required:"" placeholder:"DIR" help:"The folder of the looks; it is made if it is not there."`
+	Out         string   `name:"output" short:"o" required:"" placeholder:"DIR" help:"The folder of the looks, which is made if it does not exist."`
 }
 
 // Run implements the command.

@@ -36,7 +36,7 @@ func writeMan(out io.Writer, model *kong.Application) error {
 			fmt.Fprintf(w, ".PP\nExamples:\n.PP\n.EX\n%s\n.EE\n", roff(strings.Join(lines, "\n")))
 		}
 	}
-	fmt.Fprint(w, ".SH EXIT STATUS\n0: answered; 1: asked rightly, and it could not be answered; 2: wrong usage or bad input.\n")
+	fmt.Fprint(w, ".SH EXIT STATUS\n0: answered; 1: valid, but could not be answered; 2: wrong usage or bad input.\n")
 	return w.Flush()
 }
 

@@ -19,7 +19,7 @@ import (
 type moveCmd struct {
 	Scene    string  `arg:"" help:"The scene file; - is standard input."`
 	Ship     string  `required:"" placeholder:"ID" help:"The ship that moves."`
-	Maneuver string  `xor:"what" placeholder:"M" help:"One of --maneuver, --action and --drop is needed. straight 2, bank left 1, turn right 3, koiogran 4, segnor left 2, tallon right 3 [left|middle|right], stationary, reverse straight 1, reverse bank left 1."`
+	Maneuver string  `xor:"what" placeholder:"M" help:"straight 2, bank left 1, turn right 3, koiogran 4, segnor left 2, tallon right 3 [left|middle|right], stationary, reverse straight 1, reverse bank left 1. Give one of --maneuver, --action and --drop."`
 	Action   string  `xor:"what" placeholder:"A" help:"barrel-roll left, boost straight|left|right, decloak left|right|forward, tractor left|right|forward; along a bank template: barrel-roll left bank forward|backward, decloak left bank forward, decloak forward bank left …"`
 	Drop     string  `xor:"what" placeholder:"D" help:"straight 1, bank left 1 …: drop a bomb, or the device named after it, as in straight 1 proximity_mine; launch straight 5: from the front guides."`
 	Rules    string  `help:"Move by this edition instead of the scene's: 1e, 2.0 or 2.5."`

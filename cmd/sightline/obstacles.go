@@ -36,7 +36,7 @@ type learnMatCmd struct {
 	Calibration string `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
 	Catalogue   string `placeholder:"FILE" help:"Your obstacles. If the file of -o exists, the mat in it shows whether one of them, or something unknown, lies there now. By default obstacles.json in the folder of that file, if there is one."`
-	Bare        bool   `help:"Nothing lies on the mat, whatever is recognised on it."`
+	Bare        bool   `help:"Learn the mat even if something is recognised on it: you vouch that nothing lies there."`
 }
 
 // Run implements the command.

@@ -30,7 +30,7 @@ type learnTokensCmd struct {
 	Name        []string `required:"" placeholder:"NAME" help:"The tokens' names, from left to right as player 1 sees them: --name rock1,rock2."`
 	Kind        string   `required:"" placeholder:"KIND" help:"Their kind: asteroid, debris or gas, or a device's or a marker's as listed above."`
 	Top         float64  `default:"2" placeholder:"MM" help:"Height of their upper face over the mat, paper included. Default: ${default}."`
-	Out         string   `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The catalogue to add them to; it is made if it is not there."`
+	Out         string   `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The catalogue to add them to, which is made if it does not exist."`
 	Alike       bool     `help:"Save a token although it looks like a catalogue entry or another one on the paper. Neither is recognised then: both are unknown."`
 }
 

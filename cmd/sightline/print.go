@@ -17,14 +17,14 @@ import (
 
 // printCmd is the group of commands that make sheets for printing at true scale.
 type printCmd struct {
-	All        printAllCmd        `cmd:"" help:"Everything that a first table needs, as one document, with what to do first."`
-	Tokens     printTokensCmd     `cmd:"" help:"Ship tokens, to cut out and lay into the bases."`
-	MatMarkers printMatMarkersCmd `cmd:"" help:"The eight markers around the mat, and where they lie."`
-	Chessboard printChessboardCmd `cmd:"" help:"A chessboard to calibrate a lens."`
-	Charuco    printCharucoCmd    `cmd:"" help:"A ChArUco board to calibrate a lens: it may be seen in part."`
-	CheckCard  printCheckCardCmd  `cmd:"" help:"The check card, to verify a calibration."`
-	IDs        printIDsCmd        `cmd:"" name:"ids" help:"Coloured dots, by which the camera distinguishes ships that look alike, and flat numbers."`
-	Jig        printJigCmd        `cmd:"" help:"The jig sheet, on which ships without our tokens are shown to the camera."`
+	All        printAllCmd        `cmd:"" help:"Print all that a first table needs as one document, with what to do first."`
+	Tokens     printTokensCmd     `cmd:"" help:"Print ship tokens, to cut out and lay into the bases."`
+	MatMarkers printMatMarkersCmd `cmd:"" help:"Print the eight markers around the mat, and where they lie."`
+	Chessboard printChessboardCmd `cmd:"" help:"Print a chessboard to calibrate a lens."`
+	Charuco    printCharucoCmd    `cmd:"" help:"Print a ChArUco board to calibrate a lens: the camera need not see all of it."`
+	CheckCard  printCheckCardCmd  `cmd:"" help:"Print the check card, to verify a calibration."`
+	IDs        printIDsCmd        `cmd:"" name:"ids" help:"Print coloured dots, by which the camera tells apart ships that look alike, and flat numbers."`
+	Jig        printJigCmd        `cmd:"" help:"Print the jig sheet, on which you show stock ships to the camera."`
 }
 
 // printOutput is the destination and format of sheets.

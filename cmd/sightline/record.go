@@ -30,8 +30,8 @@ type recordCmd struct {
 	Source      string        `required:"" placeholder:"S" help:"Where the pictures come from: /dev/video0, a file, a directory, a URL, gst:, csi: or sim:."`
 	Output      string        `short:"o" required:"" placeholder:"DIR" help:"The directory to make: pictures, recording.jsonl, and the calibration."`
 	Calibration string        `placeholder:"FILE" help:"The table calibration, from calibrate table: then ships are located, and a picture is kept when they rest elsewhere."`
-	Every       time.Duration `default:"2s" placeholder:"TIME" help:"The least time between two pictures that are kept. Default: 2s."`
-	Count       int           `placeholder:"N" help:"Stop after so many pictures. Default: when interrupted, or at the end of the source."`
+	Every       time.Duration `default:"2s" placeholder:"TIME" help:"The shortest time between two pictures that are kept. Default: 2s."`
+	Count       int           `placeholder:"N" help:"Stop after this many pictures. Default: when interrupted, or at the end of the source."`
 	Note        string        `placeholder:"TEXT" help:"What should be known about them: the camera, the light, lengths measured with a steel rule."`
 }
 

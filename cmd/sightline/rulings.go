@@ -24,14 +24,14 @@ import (
 // rulingsCmd is the group of commands that read the log of rulings.
 type rulingsCmd struct {
 	List   rulingsListCmd   `cmd:"" help:"List the rulings."`
-	Verify rulingsVerifyCmd `cmd:"" help:"Check that nothing in the log was changed."`
-	Export rulingsExportCmd `cmd:"" help:"Write one ruling as one HTML file, or the whole log as a zip."`
+	Verify rulingsVerifyCmd `cmd:"" help:"Check that nothing in the record was changed."`
+	Export rulingsExportCmd `cmd:"" help:"Write one ruling as one HTML file, or the whole record as a zip."`
 }
 
 // rulingsLog says which log to read.
 type rulingsLog struct {
-	Rulings string `placeholder:"DIR" help:"The log's folder; without it, the one that the configuration names; each command says where it looked."`
-	Config  string `placeholder:"FILE" help:"Configuration file; without it, sightline.toml if it is there."`
+	Rulings string `placeholder:"DIR" help:"The record's folder. Default: the one that the configuration names."`
+	Config  string `placeholder:"FILE" help:"Configuration file. Default: sightline.toml, if it is there."`
 }
 
 // open opens the log for reading and prints its location to standard error. If the log does not
@@ -300,7 +300,7 @@ func printReport(out io.Writer, dir string, r *rulings.Report) error {
 
 type rulingsExportCmd struct {
 	rulingsLog `embed:""`
-	Entry      int64  `arg:"" optional:"" help:"The entry to write as one HTML file; without it, the whole log as a zip."`
+	Entry      int64  `arg:"" optional:"" help:"The entry to write as one HTML file; without it, the whole record as a zip."`
 	Out        string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"File to write, - for standard output."`
 }
 

@@ -12,7 +12,7 @@ import (
 
 // runCmd watches the table until it is stopped.
 type runCmd struct {
-	Config      string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Config      string `help:"Configuration file. Default: sightline.toml, if it is there." placeholder:"FILE"`
 	Source      string `help:"Where the pictures come from: /dev/video0, a video, a directory, rtsp://…, http://…, gst:…, csi: (a Raspberry Pi camera), or sim: (the simulated table). Without it the configuration's, or the one chosen on the page /first." placeholder:"SOURCE"`
 	Lens        string `help:"Lens file, made by calibrate lens." placeholder:"FILE"`
 	Calibration string `help:"Table file, made by calibrate table; without it the program finds the camera's place from the mat's markers." placeholder:"FILE"`

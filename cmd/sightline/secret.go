@@ -13,7 +13,7 @@ import (
 
 // secretCmd prints the judge's secret for the person at the machine.
 type secretCmd struct {
-	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Config string `help:"Configuration file. Default: sightline.toml, if it is there." placeholder:"FILE"`
 }
 
 // Run implements the command.

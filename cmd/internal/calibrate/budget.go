@@ -22,7 +22,7 @@ type budgetCmd struct {
 	Calibration string  `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string  `name:"output" aliases:"out" short:"o" placeholder:"FILE" help:"Draw how sure the calibration is over the mat, as SVG."`
 	Height      float64 `without:"looks" placeholder:"MM" default:"4" help:"Height over the mat of what is measured. Default: 4, a base's top."`
-	Looks       string  `placeholder:"DIR" help:"Print the budget of ships without our tokens, whose looks are in this folder (docs/stock.md), 3.6 mm over the mat."`
+	Looks       string  `placeholder:"DIR" help:"Print the budget of stock ships, whose looks are in this folder (docs/stock.md), 3.6 mm over the mat."`
 	Frames      int     `default:"1" help:"How many frames are averaged: only noise shrinks."`
 	JSON        bool    `name:"json" help:"Print one JSON document."`
 

@@ -5,9 +5,9 @@ package calibrate
 
 // Cmd is the command calibrate.
 type Cmd struct {
-	Lens   lensCmd   `cmd:"" help:"Find the lens from pictures of a chessboard."`
+	Lens   lensCmd   `cmd:"" help:"Calibrate the lens from pictures of a chessboard or a ChArUco board."`
 	Table  tableCmd  `cmd:"" help:"Find the camera's place over the mat from the mat's printed markers."`
-	Quick  quickCmd  `cmd:"" help:"Estimate lens and place from the mat alone, without a chessboard: coarser, and it says by how much."`
+	Quick  quickCmd  `cmd:"" help:"Estimate lens and place from the mat alone, without a chessboard: less exact, as the stated sigma says."`
 	Verify verifyCmd `cmd:"" help:"Measure the printed check card and say how far off the calibration is."`
 	Budget budgetCmd `cmd:"" help:"Print the error budget of a table calibration, term by term, and draw it over the mat."`
 }

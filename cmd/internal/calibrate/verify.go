@@ -30,7 +30,7 @@ type verifyCmd struct {
 	BaseTop     float64 `default:"4" placeholder:"MM" help:"Height of the bases under strip B over the mat. Default: ${default}."`
 	Limit       float64 `default:"1" placeholder:"MM" help:"Error of a distance that makes the calibration fail, however large its stated sigma. Default: ${default}."`
 	Places      int     `needs:"source" default:"5" placeholder:"N" help:"From a live source: how many places to wait for. Default: ${default}."`
-	Study       bool    `help:"Also a gauge study: repeatability of pictures with the card untouched, reproducibility from place to place."`
+	Study       bool    `help:"Add a gauge study: repeatability of pictures with the card untouched, reproducibility from place to place."`
 	Tolerance   float64 `needs:"study" default:"1" placeholder:"MM" help:"Tolerance of the gauge study. Default: ${default}."`
 	JSON        bool    `name:"json" help:"Print one JSON document."`
 }

@@ -140,7 +140,11 @@ func commands(err error) string {
 	if len(names) == 0 {
 		return "; " + help + " --help says what is expected"
 	}
-	return ": expected one of " + strings.Join(names, ", ") + "; " + help + " --help says what they do"
+	expected := ": expected one of "
+	if strings.HasSuffix(err.Error(), "?") { // did you mean …?
+		expected = " Expected one of "
+	}
+	return expected + strings.Join(names, ", ") + "; " + help + " --help says what they do"
 }
 
 // stopWithin is how long a command may take to stop after the first signal. The program's own
