@@ -224,6 +224,18 @@ func TestTouchingIsDecidedOnlyWhereOneShipMayStopTheMove(t *testing.T) {
 		s := loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 43.1 0"), 0.2, 0.1)
 		assert.Equal(t, []string{"B"}, doubted(moved(t, s, "A", "stationary")))
 	})
+	t.Run("a Tallon roll that, not turned, is perhaps free at once", func(t *testing.T) {
+		for _, rules := range []string{"1e", "2.5"} {
+			for y, want := range map[float64][2][]string{ // without the slide the base ends at 75: touched, doubted
+				90: {{"B"}, nil}, 94.9: {{"B"}, {"B"}}, 95.1: {nil, {"B"}}, 98: {nil, nil},
+			} {
+				s := loose(enginetest.Scene(t, rules+"; A small 0 0 0; B small 55 "+fmt.Sprint(y)+" 90"), 0.1, 0.1)
+				r := moved(t, s, "A", "tallon right 1 left")
+				require.Equal(t, engine.No, r.InFull)
+				assert.Equal(t, want, [2][]string{r.Touching, doubted(r)}, "%s at %v", rules, y)
+			}
+		}
+	})
 	t.Run("one that surely stops it", func(t *testing.T) {
 		r := moved(t, loose(enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 100 0; C small 60 100 0"), 0.2, 0.1), "A", "straight 2")
 		assert.Equal(t, []string{"B"}, r.Touching)

@@ -113,6 +113,7 @@ func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
 	} else {
 		stops = append(stops, at(m.retreat(c, 0)))
 	}
+	stopped := hit
 	if m.inexact && hit != engine.No { // anywhere from the first place that may be free to the first that surely is
 		far, near := m.retreat(c, -1), m.retreat(c, 1)
 		if hit == engine.Indeterminate && !m.result.FullyExecuted {
@@ -121,12 +122,15 @@ func (m *mover) finish(c *path, full stop, hit engine.Outcome) {
 		if hit == engine.Yes {
 			end = m.settle(c, stops[0].at, near, far)
 		}
+		if far >= c.line.length { // a Tallon roll that is not turned may be free where it was not when turned
+			stopped = engine.Indeterminate
+		}
 		for i := range 5 {
 			stops = append(stops, at(near+(far-near)*float64(i)/4))
 		}
 	}
 	m.result.Final = stops[0].pose
-	m.end(c, stops, end, !m.result.FullyExecuted, hit)
+	m.end(c, stops, end, !m.result.FullyExecuted, stopped)
 }
 
 // retreat moves the base back from the end of the template, both of its marks on
@@ -219,13 +223,14 @@ func (m *mover) clearance(c *path, s, sure float64) float64 {
 
 // end examines everything around the place where the move ends. The first of the
 // stops is the likeliest; where there are more, an answer is decided only when it
-// is the same at all of them, or at the first with the error that end gives.
-func (m *mover) end(c *path, stops []stop, end settled, partial bool, hit engine.Outcome) {
+// is the same at all of them, or at the first with the error that end gives. stopped is
+// whether another ship makes it back up.
+func (m *mover) end(c *path, stops []stop, end settled, partial bool, stopped engine.Outcome) {
 	areas := make([]sweptArea, len(stops))
 	for i, s := range stops {
 		areas[i] = c.swept(s.at)
 	}
-	m.touch(stops, partial, hit)
+	m.touch(stops, partial, stopped)
 	for i := range m.others {
 		o := &m.others[i]
 		through := m.each(len(stops), "moving through "+o.id, func(i int) margin { return m.throughShip(&areas[i], o) })
@@ -322,10 +327,9 @@ func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) engine.O
 
 // touch lists the ships in contact at the end. In the first edition ships touch
 // only after an overlap (G95, G97, G98); later contact is range 0 however it came
-// about (G17). hit says whether the full pose overlaps ships. Where there are several
-// stops, the ship surely touches another only if it is surely stopped, and if no third
-// ship may be the one that stops it.
-func (m *mover) touch(stops []stop, partial bool, hit engine.Outcome) {
+// about (G17). Where there are several stops, the ship surely touches another only if
+// it is surely stopped, and if no third ship may be the one that stops it.
+func (m *mover) touch(stops []stop, partial bool, stopped engine.Outcome) {
 	met := func(i int, o *neighbour) margin {
 		base := newFootprint(&m.profile, m.ship.Base, stops[i].pose, true)
 		return margin{base.gap(&o.shape), m.against(&base, o).slack}
@@ -350,7 +354,7 @@ func (m *mover) touch(stops []stop, partial bool, hit engine.Outcome) {
 			may = append(may, o.id)
 		}
 	}
-	if hit != engine.Yes || len(may) > 1 {
+	if stopped != engine.Yes || len(may) > 1 {
 		for _, id := range may {
 			m.doubt("touching " + id)
 		}
