@@ -51,6 +51,22 @@ type Ghost struct {
 	Text       string  `json:"text"` // "A1 stands 3.1 mm, 1.2° from where it stood"
 }
 
+// Touches returns which ships touch, as far as a game knows; nil: nothing is known.
+func (p *Play) Touches() *Touch {
+	if p == nil {
+		return nil
+	}
+	return p.Touch
+}
+
+// PrintedArcs returns the arcs that the tokens of a game show; nil: none are known.
+func (p *Play) PrintedArcs() *Printed {
+	if p == nil {
+		return nil
+	}
+	return p.Printed
+}
+
 // Ship returns a ship of the game; nil if there is no game or no such ship.
 func (p *Play) Ship(id string) *PlayShip {
 	if p == nil {

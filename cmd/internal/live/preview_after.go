@@ -74,7 +74,7 @@ func (s *State) touchAfterMove(t *MovePreview) *Touch {
 	case t.Result.Maneuver == move.Maneuver{Bearing: move.Stationary}.String():
 		return s.game().Touch
 	}
-	return s.game().Touch.withMoved(t.Ship)
+	return s.game().Touch.WithMoved(t.Ship)
 }
 
 // incoming adds the first arc of a pair's attacker that the target is, or may be, in.

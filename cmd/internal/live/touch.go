@@ -31,8 +31,8 @@ func (t *Touch) Options(s *engine.Scene, sigmas float64) engine.Options {
 	return o
 }
 
-// withMoved returns what is known after a ship has moved: it may touch any other.
-func (t *Touch) withMoved(id string) *Touch {
+// WithMoved returns what is known after a ship has moved: it may touch any other.
+func (t *Touch) WithMoved(id string) *Touch {
 	if t == nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func TestWhatTouchesIsMeasuredWith(t *testing.T) {
 	touch.May = [][2]string{{"A1", "B2"}}
 	assert.Equal(t, engine.NoView, may(touch, "B2"), "the move was not seen")
 
-	after := touch.withMoved("A1")
+	after := touch.WithMoved("A1")
 	assert.Equal(t, engine.NoView, may(after, "B1"), "after its move it is another question")
 	o := after.Options(&scene, 3)
 	o.Untouched = "A1"

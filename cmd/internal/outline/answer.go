@@ -93,11 +93,27 @@ func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, e
 			Visible: 1})
 		h.Located.Ships = append(h.Located.Ships, vision.ShipView{ID: s.id, Fit: s.fit, Outline: s.outline(table)})
 	}
+	h.Play.PrintedArcs().Apply(scene)
+	h.Touch = p.touch(a.ships)
 	standing := h.Scene()
-	if h.Result, err = engine.Measure(&standing, engine.Options{Sigmas: rules.Sigmas}); err != nil {
+	if h.Result, err = engine.Measure(&standing, h.Touch.Options(&standing, rules.Sigmas)); err != nil {
 		return a, err
 	}
 	return a, a.overlapping()
+}
+
+// touch returns what the game knows about which ships touch. A marked ship that the camera did not see in its marked place may have moved
+// unseen, and may touch any other.
+func (p *picture) touch(marked []placed) *live.Touch {
+	touch := p.seen.Touch
+	standing := p.seen.Scene().Ships
+	for i := range marked {
+		m := &marked[i]
+		if !slices.ContainsFunc(standing, func(s engine.Ship) bool { return s.ID == m.id && m.isOn(&s) }) {
+			touch = touch.WithMoved(m.id)
+		}
+	}
+	return touch
 }
 
 // overlapping returns an error for a marked base that lies on another base by more than marks and

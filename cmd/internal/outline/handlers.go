@@ -171,7 +171,8 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 		return nil, fmt.Errorf("the camera's picture is not of now: %s", strings.TrimSuffix(state.Health.Line(), "."))
 	case from == "live" && state.Health.Code == live.OK:
 		p.seen = live.Held{Register: state.Register, Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located,
-			Tracks: state.Tracks, ObstaclesWatched: state.ObstaclesWatched, Play: state.Play}
+			Tracks: state.Tracks, ObstaclesWatched: state.ObstaclesWatched, Play: state.Play,
+			Touch: state.Play.Touches()}
 	case from == "live": // nothing that is known of the table need fit this picture: it counts as a photograph
 		p.seen, p.live = live.Held{Source: state.Source, Frame: state.Frame, Region: state.Region}, false
 	default:

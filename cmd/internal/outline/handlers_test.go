@@ -290,6 +290,56 @@ func TestALivePictureIsMarked(t *testing.T) {
 	assert.Equal(t, image.Rect(0, 0, 1280, 720), img.Bounds())
 }
 
+// In a game of the first edition marks are measured by what it knows of the tokens' arcs and of which ships touch. Where a ship that the
+// camera did not see there was marked, it may have moved unseen, and may touch any other.
+func TestMarksAreMeasuredByTheGameOfTheFirstEdition(t *testing.T) {
+	b := newBench(t)
+	table := calibration.Table{Camera: tablesim.DefaultCamera(1280, 720), Layout: calibration.DefaultLayout(calibration.MatSide,
+		calibration.MatSide), CornerSigma: 0.05, PlacementFactor: 1, RegistrationCovariance: make([]float64, 36),
+		PoseCovariance: make([]float64, 36)}
+	raw, _, err := table.Sealed()
+	require.NoError(t, err)
+	ships := []live.PlayShip{{ID: "A1", Player: 1, Arcs: []string{"front", "rear_aux"}}, {ID: "B1", Player: 2}, {ID: "B2", Player: 2}}
+	ship := func(id string, player int, y float64) engine.Ship {
+		return engine.Ship{ID: id, Player: player, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: y}}, Seen: "both"}
+	}
+	b.hub.Publish(live.State{Health: live.Health{Code: live.OK}, Source: "camera", Register: live.Register{File: raw},
+		Play: &live.Play{Ships: ships, Printed: live.NewPrinted(ships), Touch: &live.Touch{Ships: []string{"A1", "B1", "B2"},
+			Touching: [][2]string{{"A1", "B1"}}}},
+		Frame:   vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720))},
+		Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{ship("A1", 1, 300), ship("B1", 2, 340.2)}}}})
+	var p pictureJSON
+	require.NoError(t, json.Unmarshal(b.do("POST", "/api/outline/pictures?from=live", nil).Body.Bytes(), &p))
+	picture := b.desk.shelf.get(p.ID, b.now)
+	marked := func(to string, ships ...mark) (answered, *live.Restriction) {
+		a, err := picture.measure(&request{From: "A1", To: to, Arc: "front", Ships: ships}, Rules{Edition: engine.Rules1e, Sigmas: 3}, b.now)
+		require.NoError(t, err)
+		state := a.held.State(a.choice)
+		require.NotNil(t, state.Pair, state.Reason)
+		return a, state.Restricted("attack")
+	}
+	a, no := marked("B1", mark{"A1", "small", []try{{300, 299.9, 0}, {300, 299.9, 0}}})
+	assert.Equal(t, [][2]string{{"A1", "B1"}}, a.held.Touch.Touching, "the camera sees A1 there")
+	require.NotNil(t, no)
+	assert.Equal(t, "no attack: the two ships are touching (1e G102)", no.Text)
+	assert.Contains(t, a.held.Located.Scene.Ship("A1").Arcs, "rear_aux")
+
+	a, no = marked("B2", mark{"B2", "small", []try{{300, 259.8, 0}, {300, 259.8, 0}}})
+	assert.Contains(t, a.held.Touch.May, [2]string{"B2", "A1"}, "B2 may have moved unseen")
+	require.NotNil(t, no)
+	assert.Equal(t, engine.Indeterminate, no.Outcome)
+	assert.Equal(t, a.held.Result, mustMeasure(t, &a.held), "after a restart it gives the same")
+}
+
+// mustMeasure measures a held picture again.
+func mustMeasure(t *testing.T, h *live.Held) engine.Result {
+	t.Helper()
+	scene := h.Scene()
+	r, err := engine.Measure(&scene, h.Touch.Options(&scene, h.Sigmas))
+	require.NoError(t, err)
+	return r
+}
+
 // What was known of the table before the camera moved does not fit its picture, and an old picture is not marked as one of now.
 func TestALivePictureIsNotMarkedByWhatNoLongerHolds(t *testing.T) {
 	b := newBench(t)
