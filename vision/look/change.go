@@ -61,6 +61,6 @@ func (l *Look) Version() string {
 
 // LoadOne reads one look of a folder.
 func LoadOne(dir, name string) (*Look, error) {
-	l, _, err := read(dir, name)
-	return l, err
+	r := read(dir, name)
+	return r.look, r.err
 }

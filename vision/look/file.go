@@ -26,6 +26,9 @@ import (
 // A look is two files in a folder: NAME.json describes the card and names its picture by a hash, and NAME-HASH.png shows it. The
 // picture's colours are those of the cells, its opacity is their weight. The description makes the look exist, and is replaced last:
 // whenever the power fails, it is there with its own picture. Descriptions of earlier versions name no hash; theirs is NAME.png.
+//
+// A look that was renamed names the description that it replaces, also by a hash. While both are there, the replaced one counts for
+// nothing: a card never has two names.
 
 const (
 	fileVersion = 1
@@ -50,22 +53,23 @@ type lookFile struct {
 	// not seen.
 	Number      []byte  `json:"number,omitempty"`
 	NumberScale float64 `json:"number_px_per_mm,omitempty"`
-	Picture     string  `json:"picture_sha256,omitempty"` // in a folder: the SHA-256 of the picture's file
+	Picture     string  `json:"picture_sha256,omitempty"`  // in a folder: the SHA-256 of the picture's file
+	Replaces    string  `json:"replaces_sha256,omitempty"` // of a renamed look: the SHA-256 of the description under its earlier name
 }
 
 // Encode returns the two files of a look.
 func (l *Look) Encode() (doc, picture []byte, err error) {
 	if picture, err = l.encodePicture(); err == nil {
-		doc, err = l.describe("")
+		doc, err = l.describe("", "")
 	}
 	return doc, picture, err
 }
 
-// describe returns the description, which names the picture by its hash; "": does not name it.
-func (l *Look) describe(picture string) ([]byte, error) {
+// describe returns the description, which names the picture, and the description that it replaces, by their hashes; "": names none.
+func (l *Look) describe(picture, replaces string) ([]byte, error) {
 	jig, turn := float64(l.Known.Place), l.Known.Turn.Degrees()
 	doc, err := json.MarshalIndent(lookFile{fileVersion, l.Ships, l.Base.String(), l.Pilot, float64(l.Z), cellMM, l.Color, l.Views, l.Scale,
-		&jig, &turn, l.number.levels(), l.number.scale, picture}, "", " ")
+		&jig, &turn, l.number.levels(), l.number.scale, picture, replaces}, "", " ")
 	return append(doc, '\n'), err
 }
 
@@ -223,7 +227,7 @@ func (b *Library) Only(names []string) *Library {
 func (l *Look) Save(dir string) error {
 	err := atomicfile.MkdirAll(atomicfile.OS{}, dir, 0o755)
 	if err == nil {
-		err = l.save(atomicfile.OS{}, dir)
+		err = l.save(atomicfile.OS{}, dir, "")
 	}
 	if err != nil {
 		return fmt.Errorf("look: %s: %w", l.Name, err)
@@ -231,14 +235,41 @@ func (l *Look) Save(dir string) error {
 	return nil
 }
 
-// save writes the two files, the picture first, and removes the pictures that were the look's before.
-func (l *Look) save(disk atomicfile.Disk, dir string) error {
+// Rename writes a look into a folder under its name, in place of the look that has an earlier name there. Whenever the power fails, one of
+// the two counts.
+func (l *Look) Rename(dir, was string) error {
+	if err := l.rename(atomicfile.OS{}, dir, was); err != nil {
+		return fmt.Errorf("look: %s: %w", l.Name, err)
+	}
+	return nil
+}
+
+func (l *Look) rename(disk atomicfile.Disk, dir, was string) error {
+	if err := CheckName(was); err != nil {
+		return err
+	}
+	doc, err := regularfile.Read(filepath.Join(dir, was+".json"), maxFile)
+	if err == nil {
+		err = l.save(disk, dir, hashOf(doc))
+	}
+	if err == nil {
+		err = remove(disk, dir, was)
+	}
+	return err
+}
+
+// save writes the two files, the picture first, and removes the pictures that were the look's before. replaces is the hash of the
+// description that this one replaces; "": none.
+func (l *Look) save(disk atomicfile.Disk, dir, replaces string) error {
 	picture, err := l.encodePicture()
 	if err != nil {
 		return err
 	}
 	hash := hashOf(picture)
-	doc, err := l.describe(hash)
+	doc, err := l.describe(hash, replaces)
+	if err == nil {
+		err = removeReplaced(disk, dir, l.Name)
+	}
 	if err != nil {
 		return err
 	}
@@ -263,8 +294,8 @@ func (l *Look) save(disk atomicfile.Disk, dir string) error {
 	return nil
 }
 
-func hashOf(picture []byte) string {
-	sum := sha256.Sum256(picture)
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
@@ -285,6 +316,10 @@ func removePictures(disk atomicfile.Disk, dir, name, except string) {
 	for _, e := range entries {
 		hash, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".png"), name+"-")
 		own := e.Name() == name+".png" || ok && len(hash) == hashDigits && strings.Trim(hash, "0123456789abcdef") == ""
+		if own && ok { // unless an earlier version saved a look with such a name
+			_, err := os.Lstat(filepath.Join(dir, name+"-"+hash+".json"))
+			own = errors.Is(err, fs.ErrNotExist)
+		}
 		if own && e.Name() != except {
 			_ = disk.Remove(filepath.Join(dir, e.Name()))
 		}
@@ -292,18 +327,51 @@ func removePictures(disk atomicfile.Disk, dir, name, except string) {
 }
 
 // Remove removes a look from a folder. A look that is not there is fs.ErrNotExist.
-func Remove(dir, name string) error {
+func Remove(dir, name string) error { return remove(atomicfile.OS{}, dir, name) }
+
+func remove(disk atomicfile.Disk, dir, name string) error {
 	err := CheckName(name)
 	if err == nil {
-		err = os.Remove(filepath.Join(dir, name+".json")) // this file makes the look exist
+		err = removeReplaced(disk, dir, name)
 	}
 	if err == nil {
-		err = atomicfile.OS{}.SyncDir(dir)
+		err = disk.Remove(filepath.Join(dir, name+".json")) // this file makes the look exist
 	}
 	if err == nil {
-		removePictures(atomicfile.OS{}, dir, name, "")
+		err = disk.SyncDir(dir)
+	}
+	if err == nil {
+		removePictures(disk, dir, name, "")
 	}
 	return err
+}
+
+// removeReplaced removes what a rename to a name left under the earlier name when the power failed: without the description that replaces
+// it, it would count again.
+func removeReplaced(disk atomicfile.Disk, dir, name string) error {
+	doc, err := regularfile.Read(filepath.Join(dir, name+".json"), maxFile)
+	var f lookFile
+	if err != nil || strictjson.Decode(doc, &f) != nil || f.Replaces == "" {
+		return nil // what cannot be read replaces nothing
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		was, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || was == name || CheckName(was) != nil {
+			continue
+		}
+		if doc, err := regularfile.Read(filepath.Join(dir, e.Name()), maxFile); err != nil || hashOf(doc) != f.Replaces {
+			continue
+		}
+		if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+		removePictures(disk, dir, was, "")
+	}
+	return disk.SyncDir(dir)
 }
 
 // PictureFile returns the path of the picture of a look in a folder.
@@ -327,6 +395,7 @@ func Load(dir string) (*Library, error) {
 		return nil, fmt.Errorf("look: %w", err)
 	}
 	var b Library
+	replaced, docs := map[string]bool{}, map[string]string{} // hashes of descriptions; those by name
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok || strings.HasPrefix(name, ".") {
@@ -335,40 +404,58 @@ func Load(dir string) (*Library, error) {
 		if len(b.Looks)+len(b.Damaged) == maxLooks {
 			return nil, fmt.Errorf("look: %s: expected at most %d looks", dir, maxLooks)
 		}
-		l, base, err := read(dir, name)
-		if err != nil {
-			b.Damaged = append(b.Damaged, Damage{name, base, fmt.Errorf("%s: %w", filepath.Join(dir, e.Name()), err)})
+		r := read(dir, name)
+		docs[name] = r.hash
+		if r.err != nil {
+			b.Damaged = append(b.Damaged, Damage{name, r.base, fmt.Errorf("%s: %w", filepath.Join(dir, e.Name()), r.err)})
 			continue
 		}
-		b.Looks = append(b.Looks, l)
+		b.Looks = append(b.Looks, r.look)
+		if r.replaces != "" {
+			replaced[r.replaces] = true
+		}
 	}
+	b.Looks = slices.DeleteFunc(b.Looks, func(l *Look) bool { return replaced[docs[l.Name]] })
+	b.Damaged = slices.DeleteFunc(b.Damaged, func(d Damage) bool { return replaced[docs[d.Name]] })
 	slices.SortFunc(b.Looks, func(a, b *Look) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(b.Damaged, func(a, b Damage) int { return strings.Compare(a.Name, b.Name) })
 	return &b, nil
 }
 
-// read reads the two files of one look. Where it fails it returns the base size, as far as the description tells.
-func read(dir, name string) (*Look, engine.Base, error) {
-	var none engine.Base
-	if err := CheckName(name); err != nil {
-		return nil, none, err
+// onDisk is what the two files of a look hold.
+type onDisk struct {
+	look           *Look
+	base           engine.Base // as far as the description tells
+	hash, replaces string      // of the description, and of the one that it replaces; "": it cannot be read, or replaces none
+	err            error       // why there is no look
+}
+
+// read reads the two files of one look.
+func read(dir, name string) (r onDisk) {
+	if r.err = CheckName(name); r.err != nil {
+		return r
 	}
 	doc, err := regularfile.Read(filepath.Join(dir, name+".json"), maxFile)
 	if err != nil {
-		return nil, none, plain(err)
+		r.err = plain(err)
+		return r
 	}
+	r.hash = hashOf(doc)
 	var f lookFile
 	if err := strictjson.Decode(doc, &f); err != nil {
-		return nil, none, fmt.Errorf("not a look: %w", err)
+		r.err = fmt.Errorf("not a look: %w", err)
+		return r
 	}
-	base, _ := engine.ParseBase(f.Base)
+	r.base, _ = engine.ParseBase(f.Base)
+	r.replaces = f.Replaces
 	file := pictureName(name, f.Picture)
 	picture, err := regularfile.Read(filepath.Join(dir, file), maxFile)
 	if err != nil {
-		return nil, base, fmt.Errorf("its picture %s: %w", file, plain(err))
+		r.err = fmt.Errorf("its picture %s: %w", file, plain(err))
+		return r
 	}
-	l, err := Decode(name, doc, picture)
-	return l, base, err
+	r.look, r.err = Decode(name, doc, picture)
+	return r
 }
 
 // plain removes the path from a file's error, because the caller names it.

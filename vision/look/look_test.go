@@ -218,7 +218,7 @@ func TestNothingMixesTwoLooks(t *testing.T) {
 				}
 				return nil
 			}}
-			err := turned.save(disk, dir)
+			err := turned.save(disk, dir, "")
 			b, loading := Load(dir)
 			require.NoError(t, loading)
 			require.Empty(t, b.Damaged, "step %d", n)
@@ -242,6 +242,89 @@ func TestNothingMixesTwoLooks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whenever the power fails while a look is renamed, the card has one name: the earlier one or the new one. What is left of the other is
+// removed with the next change, and does not come back with it.
+func TestARenamedCardHasOneName(t *testing.T) {
+	old := small(t, 4, "A1")
+	renamed, err := old.Renamed([]string{"B2"}, "Renamed")
+	require.NoError(t, err)
+	names := func(dir string) (out []string) {
+		b, err := Load(dir)
+		require.NoError(t, err)
+		require.Empty(t, b.Damaged)
+		for _, l := range b.Looks {
+			out = append(out, l.Name)
+		}
+		return out
+	}
+	both := 0
+	for n := 1; ; n++ { // the power fails before the n-th step
+		dir := t.TempDir()
+		require.NoError(t, old.Save(dir))
+		step := 0
+		disk := &faultdisk.Disk{Disk: atomicfile.OS{}, Before: func(string) error {
+			if step++; step >= n {
+				return syscall.EIO
+			}
+			return nil
+		}}
+		err := renamed.rename(disk, dir, "A1")
+		got := names(dir)
+		require.Len(t, got, 1, "step %d", n)
+		if err == nil {
+			require.Greater(t, n, 6)
+			assert.Equal(t, []string{"B2"}, got)
+			break
+		}
+		left, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+		if both += len(left) - 1; len(left) == 1 {
+			continue
+		}
+		assert.Equal(t, []string{"B2"}, got, "step %d", n)
+		if n%2 == 0 {
+			require.NoError(t, renamed.Turned(1).Save(dir))
+			assert.Equal(t, []string{"B2"}, names(dir), "it is changed")
+			continue
+		}
+		require.NoError(t, Remove(dir, "B2"))
+		assert.Empty(t, names(dir), "it is removed")
+	}
+	assert.Positive(t, both, "the power never failed while both were there")
+
+	dir := t.TempDir()
+	require.NoError(t, old.Save(dir))
+	require.NoError(t, renamed.Rename(dir, "A1"))
+	require.NoError(t, small(t, 9, "A1").Save(dir))
+	assert.Equal(t, []string{"A1", "B2"}, names(dir), "another card gets the name")
+	again, err := renamed.Renamed([]string{"A3"}, "")
+	require.NoError(t, err)
+	require.NoError(t, again.Rename(dir, "B2"))
+	assert.Equal(t, []string{"A1", "A3"}, names(dir))
+}
+
+// An earlier version could save a look whose name is that of a picture of another one now.
+func TestALookKeepsThePictureOfAnother(t *testing.T) {
+	dir := t.TempDir()
+	other := small(t, 9, "A2")
+	other.Name = "A1-0123456789ab"
+	doc, picture, err := other.Encode()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, other.Name+".json"), doc, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, other.Name+".png"), picture, 0o600))
+	l := small(t, 4, "A1")
+	require.NoError(t, l.Save(dir))
+	require.NoError(t, l.Turned(1).Save(dir))
+	require.NoError(t, Remove(dir, "A1"))
+	b, err := Load(dir)
+	require.NoError(t, err)
+	require.Empty(t, b.Damaged)
+	require.Len(t, b.Looks, 1)
+	assert.Equal(t, other.Version(), b.Looks[0].Version())
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 2)
 }
 
 func TestALookSurvivesItsFiles(t *testing.T) {

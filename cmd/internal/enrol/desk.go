@@ -264,14 +264,21 @@ func (d *Desk) change(name, version string, f func(*look.Look) (*look.Look, erro
 	if l.Name != name && slices.ContainsFunc(b.Looks, func(o *look.Look) bool { return o.Name == l.Name }) {
 		return fmt.Errorf("%s has a look of its own: delete that first", l.Name)
 	}
-	if err := l.Save(d.o.Dir); err != nil {
-		return err
-	}
-	if l.Name != name {
-		err = d.remove(name)
+	if l.Name == name {
+		err = l.Save(d.o.Dir)
+	} else {
+		err = l.Rename(d.o.Dir, name)
 	}
 	d.o.Changed()
-	return err
+	return unwritten(err)
+}
+
+// unwritten returns the refusal for what the disk did not take, or nil.
+func unwritten(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &live.Refusal{Kind: live.ErrUnwritten, Text: sentence.Of(err)}
 }
 
 // remove deletes a look's files.
@@ -283,7 +290,7 @@ func (d *Desk) remove(name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return errGone
 	case err != nil:
-		return fmt.Errorf("%s cannot be deleted: %w", name, err)
+		return unwritten(fmt.Errorf("%s cannot be deleted: %w", name, err))
 	}
 	return nil
 }

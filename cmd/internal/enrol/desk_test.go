@@ -189,6 +189,16 @@ func TestAShipIsShownOnThePage(t *testing.T) {
 	assert.Contains(t, twice.Body.String(), "Someone has changed this card")
 	assert.NotEqual(t, l.Picture, d.page().Looks[0].Picture, "browsers fetch the turned one")
 
+	// What the disk does not take is refused as everywhere, and the card is as it was.
+	inTheWay := filepath.Join(d.dir, "B2.json")
+	require.NoError(t, os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700))
+	refused := d.do(`{"do":"change","name":"A1","ships":"B2","pilot":"Omicron"}`)
+	assert.Equal(t, http.StatusInsufficientStorage, refused.Code, refused.Body)
+	require.NoError(t, os.RemoveAll(inTheWay))
+	require.Len(t, d.page().Looks, 1)
+	assert.Equal(t, "A1", d.page().Looks[0].Name)
+	d.changed--
+
 	require.Equal(t, http.StatusNoContent, d.do(`{"do":"change","name":"A1","ships":"B2","pilot":"Omicron"}`).Code)
 	s = d.page()
 	require.Len(t, s.Looks, 1)

@@ -147,6 +147,8 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, errGone), errors.Is(err, live.ErrOvertaken), errors.Is(err, live.ErrReleaseFirst):
 		http.Error(w, sentence.Of(err), http.StatusConflict)
+	case errors.Is(err, live.ErrUnwritten):
+		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
 	case err != nil:
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 	default:
