@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	cdp "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,6 +73,23 @@ func TestThePagesInGerman(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNamesStandInGermanSentences: a source with options does not keep a sentence English, and a game's title names its players as they
+// are called.
+func TestNamesStandInGermanSentences(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.New(t, time.Minute)
+	var said, list, title string
+	within(t, browser, "the sentence", cdp.Enable(), cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de"}),
+		chromedp.Navigate(gameServer(true)(t).URL+"/replay"), chromedp.WaitVisible("#games a"), chromedp.Text("#games a", &title),
+		chromedp.Evaluate(`import("/texts.js").then(async (t) => (await t.ready, t.say("sim:1280x720,still=1,seed=3 gives pictures.")))`, &said,
+			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	assert.Equal(t, "sim:1280x720,still=1,seed=3 liefert Bilder.", said)
+	assert.Equal(t, "Ada gegen Ben", title)
+	within(t, browser, "the game", chromedp.Navigate(gameServer(true)(t).URL+"/game"), chromedp.WaitReady("#games strong"),
+		chromedp.TextContent("#games strong", &list))
+	assert.Equal(t, "Ada gegen Ben", list)
 }
 
 // TestACatalogueThatComesLateTranslatesWhatIsDrawn: the page says its texts while the catalogue is

@@ -1,7 +1,7 @@
 // The game's page: start one, tap through its rounds, and find its log.
 
 import { ask } from "/ask.js";
-import { byId, setLinked, setText } from "/dom.js";
+import { byId, nameGame, setLinked, setText } from "/dom.js";
 import { listen } from "/live.js";
 
 let view = null; // what the server said last
@@ -78,7 +78,7 @@ function draw() {
   byId("games-card").hidden = view.games.length === 0;
   replace(byId("games"), view.games, () =>
     view.games.map((g) =>
-      make("li", {}, make("strong", { textContent: g.title, translate: false }),
+      make("li", {}, nameGame(make("strong"), g.title),
         make("span", { textContent: `${new Date(g.at).toLocaleString()} · ${g.rules} · ${g.score[0]} : ${g.score[1]} · ${g.ended ? g.why : `round ${g.round}`}` }),
         ...logs(g.id))),
   );

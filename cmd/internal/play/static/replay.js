@@ -1,6 +1,6 @@
 // The replay: a game's events, and the table as it stood after each.
 
-import { byId, setText, svg } from "/dom.js";
+import { byId, nameGame, setText, svg } from "/dom.js";
 
 const game = Number(new URLSearchParams(location.search).get("game"));
 let asked = 0; // the newest question to the server
@@ -83,8 +83,7 @@ async function choose() {
   byId("games").replaceChildren(
     ...games.map((g) => {
       const item = document.createElement("li");
-      const link = Object.assign(document.createElement("a"), { href: `/replay?game=${g.id}`, textContent: g.title });
-      link.setAttribute("translate", "no");
+      const link = nameGame(Object.assign(document.createElement("a"), { href: `/replay?game=${g.id}` }), g.title);
       item.append(link, Object.assign(document.createElement("span"), { textContent: new Date(g.at).toLocaleString() }));
       return item;
     }),

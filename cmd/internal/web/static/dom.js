@@ -86,3 +86,16 @@ export function keepUnit(drawing, redraw) {
   }).observe(drawing);
   return update;
 }
+
+// nameGame puts a game's title into an element, "Ada against Ben": the names are the same in every language.
+export function nameGame(element, title) {
+  const between = " against ", at = title.indexOf(between);
+  const name = (text) => {
+    const span = document.createElement("span");
+    span.setAttribute("translate", "no");
+    span.textContent = text;
+    return span;
+  };
+  element.replaceChildren(...(at < 0 ? [name(title)] : [name(title.slice(0, at)), between, name(title.slice(at + between.length))]));
+  return element;
+}

@@ -93,8 +93,8 @@ function parted(text) {
 }
 
 // unsaid reports whether a pattern's place holds words that are no name: half a translation
-// would be worse than none.
-const unsaid = (text) => joined(text) === null && (bare(text).match(/(?<![\w/.-])(?:The|[a-z]{2,})(?![\w/.-])/g) ?? []).length > 1;
+// would be worse than none. A source with its options (sim:1280x720,still=1) is a name.
+const unsaid = (text) => joined(text) === null && !/^\S*[:=]\S*$/.test(text) && (bare(text).match(/(?<![\w/.-])(?:The|[a-z]{2,})(?![\w/.-])/g) ?? []).length > 1;
 
 // part is what stands in a pattern's place: translated where it can be.
 const part = (text) => joined(text) ?? text;
