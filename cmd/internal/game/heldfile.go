@@ -376,6 +376,9 @@ func (g *Game) resumeHeld() {
 		Result: h.Result}
 	g.held = &shown{Seen: seen, hold: h}
 	g.holds, g.ruling = h.Number, d.Ruling
+	if g.ruling != nil && g.ruling.At.After(g.o.Now()) {
+		g.ruling.Undated = true
+	}
 	g.choice, g.numbered = d.Choice, map[string]engine.Ship{}
 	for _, id := range []string{g.choice.From, g.choice.To} {
 		if token.Unidentified(id) { // another base may have its number now

@@ -93,10 +93,11 @@ func TestWhatIsHeldOutlastsARestart(t *testing.T) {
 	next.picture(time.Second)
 	sameHeld(t, want, next.hub.Newest().Hold)
 
-	next.game.SetRuling(&live.Ruling{Number: 7, Held: want.Number, Text: "Range 2."})
-	again := keptBench(t, dir, first.now, nil) // killed as soon as the ruling was acknowledged
+	next.game.SetRuling(&live.Ruling{Number: 7, At: first.now, Held: want.Number, Text: "Range 2."})
+	again := keptBench(t, dir, first.now.Add(-time.Hour), nil) // killed as soon as the ruling was acknowledged; its clock is behind
 	_, ruling := again.game.Judged()
 	require.NotNil(t, ruling)
+	assert.Greater(t, ruling.Age(first.now), time.Hour, "when its time comes again, it is no news")
 	assert.EqualValues(t, 7, ruling.Number)
 	assert.False(t, again.hub.Newest().Hold.AwaitsJudge(ruling))
 

@@ -10,12 +10,14 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // Ruling is a ruling, as pages and overlays show it.
 type Ruling struct {
 	Number   uint64    // its entry in the log, from 1
-	At       time.Time // when it was ruled; overlays hide it some time after
+	At       time.Time // when it was ruled
+	Undated  bool      // before a restart, and the clock has been behind since: how long ago is not known
 	Held     uint64    // the number of the held picture
 	From, To string
 	Pilots   [2]string // "Wedge Antilles"; "A1 or A2" of an unidentified base; "" when not known
@@ -33,6 +35,17 @@ type Ruling struct {
 	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
 	PictureDifference  string // what differs when it does not, in words
 	EntryHash, Program string
+}
+
+// undatedFor is how old a ruling counts at least if its age is not known: nobody shows it as news.
+const undatedFor = 24 * time.Hour
+
+// Age returns how long ago it was ruled, whoever set the clock since. Overlays hide it some time after.
+func (r *Ruling) Age(now time.Time) time.Duration {
+	if r.Undated {
+		return undatedFor
+	}
+	return max(0, vision.Elapsed(r.At, now))
 }
 
 // RuleRequest is a ruling that a judge submits.

@@ -51,6 +51,7 @@ type Table struct {
 	watch  *round.Watch
 	asked  question  // the last recorded one
 	ruled  uint64    // the last recorded ruling
+	looked bool      // a state was evaluated since the program started: later rulings are of this game, whatever the clock says
 	news   []string  // problems, the newest first
 	again  time.Time // no state is evaluated before: the record could not be written
 	owed   bool      // the table must be recorded as soon as it is seen
@@ -315,18 +316,20 @@ func (t *Table) See(s *live.State) {
 	events := t.moves(s)
 	before := t.game.Phase
 	if s.Ruling != nil && s.Ruling.Number != t.ruled {
-		if t.ruled = s.Ruling.Number; s.Ruling.At.After(t.events[0].At) {
+		if t.ruled = s.Ruling.Number; t.looked || s.Ruling.At.After(t.events[0].At) {
 			events = append(events, round.Event{Kind: round.Ruled, Round: t.game.Round, Phase: t.game.Phase, Ruling: int64(t.ruled),
 				Text: s.Ruling.Text})
 		}
 	}
 	events = append(events, t.measurements(s)...)
+	looked := t.looked
+	t.looked = true
 	if len(events) == 0 {
 		return
 	}
 	if err := t.add(events...); err != nil {
 		if errors.Is(err, live.ErrUnwritten) { // the ships still stand there, and are judged again
-			t.watch, t.asked, t.ruled, t.again = was, asked, ruled, s.At.Add(againAfter)
+			t.watch, t.asked, t.ruled, t.looked, t.again = was, asked, ruled, looked, s.At.Add(againAfter)
 		}
 		if text := err.Error(); len(t.news) == 0 || t.news[0] != text {
 			t.o.Log.Warn("what the camera saw is not in the game", "err", err)

@@ -322,6 +322,39 @@ func TestAGameContinuesAfterARestart(t *testing.T) {
 	assert.Positive(t, n)
 }
 
+// A ruling is in the log of the game in which it was made, though the clock was set back since the game began, or starts behind. One that
+// was there when the program started, and is older than the game, is not.
+func TestRulingsAreInTheLogThoughTheClockIsBehind(t *testing.T) {
+	b := newBench(t)
+	ruled := func(number uint64, at time.Time) live.State {
+		s := b.state()
+		s.Ruling = &live.Ruling{Number: number, At: at, Text: fmt.Sprintf("Ruling %d.", number)}
+		return s
+	}
+	logged := func() string { return b.ask("GET", "/api/games/1", "").Body.String() }
+	b.start("2.0")
+	b.now = b.now.Add(-time.Hour)
+	s := ruled(3, b.now)
+	b.table.See(&s)
+	assert.Contains(t, logged(), "Ruling 3.", "the clock was set back")
+
+	require.NoError(t, b.log.Close())
+	b.hub.Publish(ruled(4, b.now.Add(-2*time.Hour)))
+	b.open() // the program starts again, with its clock behind
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- b.table.Run(ctx) }()
+	require.Eventually(t, func() bool { return b.game() != nil }, time.Minute, 10*time.Millisecond)
+	stop()
+	require.NoError(t, <-done)
+	s = ruled(4, b.now.Add(-2*time.Hour))
+	b.table.See(&s)
+	assert.NotContains(t, logged(), "Ruling 4.", "it was held again with the picture, and may be of before the game")
+	s = ruled(5, b.now)
+	b.table.See(&s)
+	assert.Contains(t, logged(), "Ruling 5.")
+}
+
 // The game is played on by its own edition, whatever the configuration says, and also where the
 // record can only be read a while after the start.
 func TestAGameContinuesByItsEditionOnceTheRecordIsRead(t *testing.T) {

@@ -57,7 +57,7 @@ func (t *Table) Start(r StartRequest) error {
 	if t.o.SetEdition != nil { // what is held may be of another edition than the table
 		t.o.SetEdition(rules)
 	}
-	t.asked, t.lay = question{}, nil
+	t.asked, t.lay, t.looked = question{}, nil, true
 	t.rememberObjectives(&state)
 	if state.Ruling != nil {
 		t.ruled = state.Ruling.Number

@@ -118,6 +118,10 @@ func digests(s stateJSON) (urgent, moved uint64, err error) {
 	s.Calibration.Watch.BlindMM = 0
 	s.Panel.Display, s.Panel.Alt = "", ""
 	s.Answer = urgentOf(answer)
+	if r := s.Ruling; r != nil {
+		without := *r
+		without.AgeMS, s.Ruling = nil, &without
+	}
 	answers, laid := []answerJSON{answer}, []bool{overlay != nil}
 	if d := s.Directed; d != nil {
 		answers, laid = append(answers, d.Answer), append(laid, d.Overlay != nil)

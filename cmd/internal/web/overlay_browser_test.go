@@ -112,6 +112,7 @@ func gateTable(t *testing.T, ctx context.Context) {
 		return s
 	}
 	ruled := func(age int) func(m) { return func(s m) { s["ruling"] = m{"at_unix_ms": now - age} } }
+	aged := func(at, age int) func(m) { return func(s m) { s["ruling"] = m{"at_unix_ms": at, "age_ms": age} } }
 	set := func(key string, value any) func(m) { return func(s m) { s[key] = value } }
 	in := func(s m, more ...any) m {
 		c := m{"state": s, "now": now, "lost": false, "ttl": 12}
@@ -146,6 +147,11 @@ func gateTable(t *testing.T, ctx context.Context) {
 		{"a ruling of yesterday, on a page opened now", in(state(ruled(86400000))), "table places pair match", "86400 s old"},
 		{"a longer life", in(state(ruled(20000)), "ttl", 30), "table places pair ruling match", ""},
 		{"a ruling of tomorrow", in(state(ruled(-60000))), "table places pair match", "ruling"},
+		{"a ruling of this moment, and the box's clock was set back since", in(state(aged(now+3600000, 2000))),
+			"table places pair ruling match", ""},
+		{"the clock was set back, and reaches the ruling's time", in(state(aged(now, 3600000))), "table places pair match", "3600 s old"},
+		{"the clock was set forward since", in(state(aged(now-86400000, 2000))), "table places pair ruling match", ""},
+		{"the state waited since", in(state(aged(now, 11950))), "table places pair match", "shown for 12 s"},
 		{"too close", in(state(set("answer", m{"outcome": "too_close"}))), "table places pair match", ""},
 		{"a covered ship: no view", in(state(set("answer", m{"outcome": "no_view", "reason": "B1 is not seen for 4 s"}))), "table places match",
 			"B1 is not seen"},

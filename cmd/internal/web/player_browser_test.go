@@ -269,6 +269,16 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"),
 		chromedp.WaitNotVisible("#ruling"))
 	assert.Contains(t, held, "Ruling 3, A2 to B2: Range 2 Measured: Range 2 or 3. Overruled: measured with the ruler")
+
+	// It leaves by how old it is, though the table's clock was set back to before it was made, and its time comes again.
+	var left string
+	f.change(func(state *live.State) { state.Ruling = &live.Ruling{Number: 4, At: state.At.Add(-20 * time.Second)} })
+	within(t, tab, "the next", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling-left", &left))
+	assert.Equal(t, "leaves in 40 s", left)
+	f.change(func(state *live.State) {
+		state.Ruling = &live.Ruling{Number: 5, At: state.At.Add(time.Hour), Undated: true}
+	})
+	within(t, tab, "an old one", chromedp.WaitNotVisible("#ruling"))
 }
 
 func staleOnThePage(t *testing.T, tab context.Context) {

@@ -10,6 +10,7 @@ import (
 type rulingJSON struct {
 	Number    uint64          `json:"number"`
 	AtMS      int64           `json:"at_unix_ms"`
+	AgeMS     *int64          `json:"age_ms,omitempty"` // in the state: how long ago it was made then, whoever set the clock since
 	Held      uint64          `json:"held"`
 	From      string          `json:"from"`
 	To        string          `json:"to"`
@@ -53,6 +54,16 @@ func rulingOf(r *live.Ruling) *rulingJSON {
 		PictureSame: r.PictureGivesSame, PictureDifference: r.PictureDifference,
 		EntryHash: r.EntryHash,
 	}
+}
+
+// lastRulingOf returns the JSON of a state's last ruling, or nil.
+func lastRulingOf(s *live.State) *rulingJSON {
+	j := rulingOf(s.Ruling)
+	if j != nil {
+		age := s.Ruling.Age(s.At).Milliseconds()
+		j.AgeMS = &age
+	}
+	return j
 }
 
 // heldOf returns the JSON of the held picture, or nil. last is the last ruling.

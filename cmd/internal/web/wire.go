@@ -247,7 +247,7 @@ func stateOf(state *live.State) stateJSON {
 		Arcs:   arcsOf(state),
 		Answer: answerOf(state, w),
 		Panel:  panelOf(state, w),
-		Held:   heldOf(state.Hold, state.Ruling), Released: releasedOf(state.Released), Ruling: rulingOf(state.Ruling),
+		Held:   heldOf(state.Hold, state.Ruling), Released: releasedOf(state.Released), Ruling: lastRulingOf(state),
 		Trouble: state.RulingsTrouble,
 		Match:   state.Match, Director: state.Direction, Play: state.Play,
 		Policy: policyOf(state), Targets: targetsOf(state), Things: thingsOf(state), Cameras: camerasOf(state),

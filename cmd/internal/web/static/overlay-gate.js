@@ -62,6 +62,13 @@ function keep(show, state, kept, ttl) {
   show.why.push("camera: frozen, and what is drawn there may have moved");
 }
 
+// rulingAge says how long ago a state's ruling was made, in ms at the program's clock now. The state says how old it was then, because
+// somebody may have set that clock since; an earlier version says only when it was made.
+export function rulingAge(state, now) {
+  const { ruling } = state;
+  return typeof ruling.age_ms === "number" ? now - state.at_unix_ms + ruling.age_ms : now - ruling.at_unix_ms;
+}
+
 // current decides as if nothing were frozen or hidden.
 function current(input) {
   const { state, now, lost, ttl } = input;
@@ -83,7 +90,7 @@ function current(input) {
   show.last = !!play && play.last !== "" && play.over === "";
   if (!show.last) show.why.push(play ? "last: nothing was flown yet, or the game is over" : "last: no game is played");
 
-  const since = ruling ? now - ruling.at_unix_ms : null;
+  const since = ruling ? rulingAge(state, now) : null;
   show.ruling = ruling !== null && ruling !== undefined && since > -ahead && since < 1000 * ttl;
   if (!show.ruling) show.why.push(ruling ? `ruling: it is ${(since / 1000).toFixed(0)} s old and shown for ${ttl} s` : "ruling: there is none");
 

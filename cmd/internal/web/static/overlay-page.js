@@ -3,7 +3,7 @@
 // from something that runs: OBS stops animations while a source is not seen.
 
 import { fitName } from "/overlay-name.js";
-import { beyond, decide, directed, froze } from "/overlay-gate.js";
+import { beyond, decide, directed, froze, rulingAge } from "/overlay-gate.js";
 import { Clock } from "/overlay-clock.js";
 import { Live } from "/overlay-live.js";
 import { Reload } from "/reload.js";
@@ -96,7 +96,7 @@ function showRuling(now) {
   setShip("ruling-to", r.to);
   setText("ruling-title", r.title);
   setText("ruling-text", r.decision !== "as_measured" && r.reason ? r.reason : r.text && r.text !== r.title ? r.text : "");
-  const left = 1 - (now - r.at_unix_ms) / (1000 * options.ttl);
+  const left = 1 - rulingAge(state, now) / (1000 * options.ttl);
   byId("ruling-left").style.width = `${(100 * Math.max(0, Math.min(1, left))).toFixed(1)}%`;
 }
 
@@ -250,7 +250,7 @@ async function startDemo() {
       for (const s of script.scenes) if (s.from_ms <= at) scene = s;
       const begun = Date.now() - at + scene.from_ms;
       const s = Object.assign({}, scene.state, { at_unix_ms: Date.now(), seq: scene.from_ms });
-      if (s.ruling) s.ruling = Object.assign({}, s.ruling, { at_unix_ms: begun });
+      if (s.ruling) s.ruling = Object.assign({}, s.ruling, { at_unix_ms: begun, age_ms: at - scene.from_ms });
       return s;
     },
   };
@@ -259,7 +259,8 @@ async function startDemo() {
     const begun = Date.now();
     demo.state = () => {
       const s = Object.assign({}, scene.state, { at_unix_ms: Date.now(), seq: scene.from_ms });
-      if (s.ruling) s.ruling = Object.assign({}, s.ruling, { at_unix_ms: Math.max(begun, Date.now() - 4000) });
+      const ruled = Math.max(begun, Date.now() - 4000);
+      if (s.ruling) s.ruling = Object.assign({}, s.ruling, { at_unix_ms: ruled, age_ms: Date.now() - ruled });
       return s;
     };
   }

@@ -4,13 +4,11 @@ import { byId, setText } from "./dom.js";
 
 const shownSeconds = 60;
 let closed = 0; // when the ruling was made that was read on this device: a new record counts from 1
-let since = { ruling: 0, seen: 0 }; // the ruling that is shown, and when it was made by this device's clock
 
 // showRuling shows the newest ruling for a while, and says for how long.
 export function showRuling(state) {
   const r = state.ruling;
-  if (r && since.ruling !== r.at_unix_ms) since = { ruling: r.at_unix_ms, seen: Date.now() - Math.max(0, state.at_unix_ms - r.at_unix_ms) };
-  const left = r ? shownSeconds - (Date.now() - since.seen) / 1000 : 0;
+  const left = r ? shownSeconds - r.age_ms / 1000 : 0; // no clock counts that someone may set
   if (r && left <= 0) closed = r.at_unix_ms;
   byId("ruling").hidden = r === null || r.at_unix_ms === closed;
   if (r === null) return;
