@@ -182,6 +182,87 @@ func TestAnOldPictureSaysHowOldItIs(t *testing.T) {
 		chromedp.Poll(`document.getElementById("nopicture").hidden`, nil))
 }
 
+// TestAClockThatIsSetBackStopsNoPicture: the device's clock counts for nothing that a page shows, and the judge's page says how old its
+// live picture is too.
+func TestAClockThatIsSetBackStopsNoPicture(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.New(t, time.Minute)
+	c := newCourtroom(t)
+	table := serveCourtroom(t, c)
+	everySecond(t, func() { c.change(func(s *live.State) { s.Frame.Seq++ }) })
+	var hang atomic.Bool
+	var pictures atomic.Int32
+	server := before(t, table, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/picture.jpg" {
+			return false
+		}
+		if pictures.Add(1); !hang.Load() {
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	})
+	set := chromedp.Evaluate(`(() => { const now = Date.now.bind(Date); Date.now = () => now() - 3600000; })()`, nil)
+	goesOn := func(what string) {
+		was := pictures.Load()
+		require.Eventually(t, func() bool { return pictures.Load() > was+2 }, time.Minute, 20*time.Millisecond, what)
+	}
+	within(t, browser, "the page", screen(deskWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#status[data-code="ok"]`),
+		browsertest.Poll(`document.getElementById("nopicture").hidden`, nil), set)
+	goesOn("the page's picture stands still")
+	hang.Store(true)
+	within(t, browser, "an old one", chromedp.WaitVisible("#canvas[data-old]"))
+	hang.Store(false)
+
+	within(t, browser, "the judge's page", chromedp.Navigate(server.URL+"/judge"), chromedp.WaitVisible("#secret-form"),
+		chromedp.SendKeys("#secret-field", "correct horse battery"), chromedp.Click("#secret-form button"), chromedp.WaitVisible("#hold"),
+		browsertest.Poll(`document.getElementById("nothing").hidden`, nil), set)
+	goesOn("the judge's picture stands still")
+	hang.Store(true)
+	within(t, browser, "its age", browsertest.Poll(`/^The picture is \d+ s old$/.test(document.getElementById("stage-text").textContent)`, nil))
+	hang.Store(false)
+	within(t, browser, "a new one", browsertest.Poll(`document.getElementById("stage-text").textContent.startsWith("Live view")`, nil))
+}
+
+// TestTheJudgesOutlinesLieOverTheirOwnPicture: while the held picture comes slowly, or not at all, no other one lies under its outlines.
+func TestTheJudgesOutlinesLieOverTheirOwnPicture(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.New(t, time.Minute)
+	c := newCourtroom(t)
+	free := make(chan struct{})
+	var slow atomic.Value // the number of the picture that comes late
+	slow.Store("")
+	server := before(t, steadyCourt(t, c), func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/held.png" {
+			return false
+		}
+		if slow.CompareAndSwap("", r.URL.Query().Get("held")); slow.Load() == r.URL.Query().Get("held") {
+			select {
+			case <-free:
+			case <-r.Context().Done():
+			}
+		}
+		return false
+	})
+	const loading = `!document.getElementById("nothing").hidden`
+	within(t, browser, "the live picture", chromedp.Navigate(server.URL+"/judge"), chromedp.WaitVisible("#secret-form"),
+		chromedp.SendKeys("#secret-field", "correct horse battery"), chromedp.Click("#secret-form button"), chromedp.WaitVisible("#hold"),
+		browsertest.Poll(`document.getElementById("nothing").hidden`, nil))
+	within(t, browser, "held", chromedp.Click("#hold"), chromedp.WaitVisible(`.hold[data-held="true"]`), browsertest.Poll(loading, nil))
+	require.Eventually(t, func() bool { return slow.Load() != "" }, time.Minute, 10*time.Millisecond)
+
+	// Another picture is held meanwhile. What comes late of the first is not shown as it.
+	c.judges.hold(false, "")
+	within(t, browser, "live", chromedp.WaitVisible(`.hold[data-held="false"]`))
+	c.judges.hold(true, "")
+	within(t, browser, "the other", chromedp.WaitVisible(`.hold[data-held="true"]`),
+		browsertest.Poll(`document.getElementById("nothing").hidden`, nil))
+	close(free)
+	var there bool
+	within(t, browser, "the late one", chromedp.Sleep(time.Second), chromedp.Evaluate(`document.getElementById("nothing").hidden`, &there))
+	assert.True(t, there, "it took the other's place")
+}
+
 // TestShotsOfAnEarlierChoiceAreNotShown: an answer that comes after another ship was chosen is not shown
 // as that ship's.
 func TestShotsOfAnEarlierChoiceAreNotShown(t *testing.T) {

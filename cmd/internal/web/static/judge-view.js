@@ -4,11 +4,14 @@
 
 import { byId, set, setText, svg } from "./dom.js";
 import { around, placed } from "./labels.js";
+import { Quiet } from "./live.js";
 
 const stage = byId("stage");
 const canvas = byId("pixels");
 const drawing = byId("shapes");
 const most = 2 ** 21; // pixels in one part of the picture that the server gives out
+const patience = 15000; // ms for one picture
+const late = 3000; // ms; an older live picture is not shown as one
 
 let above = false;
 let judgement = null;
@@ -17,7 +20,7 @@ let chosen = null; // the verdict whose lines are thick
 let onPick = () => {};
 let view = { x: 0, y: 0, scale: 1 }; // middle of the stage in the world, and screen pixels per unit
 let shownPart = "all"; // what goTo brought into view; "": it was moved by hand, and stays where it is
-let base = null; // the whole picture, small: { key, bitmap, rect }
+let base = null; // the whole picture, small: { held, key, bitmap, rect }; held is its number, 0 of a live one
 let part = null; // the part looked at, in full resolution
 let timer = 0;
 let asked = "";
@@ -104,16 +107,19 @@ function pan(dx, dy) {
 
 // Drawing.
 
+// fits reports whether a picture is that of the outlines over it, and not of what was shown before.
+const fits = (image) => image !== null && image.held === (judgement?.held ?? 0);
+
 function drawPixels() {
   const ratio = window.devicePixelRatio || 1;
   const [sw, sh] = size();
   set(canvas, { width: Math.round(sw * ratio), height: Math.round(sh * ratio) });
   const c = canvas.getContext("2d");
   c.clearRect(0, 0, canvas.width, canvas.height);
-  byId("nothing").hidden = above || base !== null;
+  byId("nothing").hidden = above || fits(base);
   if (above) return;
   for (const image of [base, part]) {
-    if (!image) continue;
+    if (!fits(image)) continue;
     const [x, y, w, h] = image.rect;
     // Enlarged, each pixel of the camera is a square with sharp edges: nothing is invented between them.
     c.imageSmoothingEnabled = view.scale * ratio < 1.5;
@@ -134,7 +140,7 @@ function draw() {
 }
 
 async function bitmapOf(address) {
-  const answer = await fetch(address);
+  const answer = await fetch(address, { signal: AbortSignal.timeout(patience) });
   if (!answer.ok) throw new Error(await answer.text());
   return createImageBitmap(await answer.blob());
 }
@@ -154,16 +160,18 @@ async function fetchBase() {
   const [x, y, w, h] = whole();
   const step = stepFor(w, h, (2 * w) / 1000); // at most 1000 pixels wide: soon there, and the part looked at follows
   const rect = parted([x, y, w, h], step);
-  const key = `${judgement.held}${gray()}`;
+  const { held } = judgement;
+  const key = `${held}${gray()}`;
   if (base?.key === key || asked === key) return;
   asked = key;
   try {
-    const bitmap = await bitmapOf(`/api/held.png?held=${judgement.held}&x=${rect[0]}&y=${rect[1]}&w=${rect[2]}&h=${rect[3]}&step=${step}${gray()}`);
-    base = { key, bitmap, rect, step };
+    const bitmap = await bitmapOf(`/api/held.png?held=${held}&x=${rect[0]}&y=${rect[1]}&w=${rect[2]}&h=${rect[3]}&step=${step}${gray()}`);
+    if (asked !== key) return; // something else is looked at since
+    base = { held, key, bitmap, rect, step };
     part = null;
     draw();
   } catch {
-    asked = ""; // the next state asks again, or says that something else is held
+    if (asked === key) asked = ""; // the next state asks again, or says that something else is held
   }
 }
 
@@ -184,11 +192,11 @@ async function fetchPart() {
   const inside = part?.key === base.key && part.step <= step && part.rect[0] <= left && part.rect[1] <= top && part.rect[0] + part.rect[2] >= right && part.rect[1] + part.rect[3] >= bottom;
   if (inside) return;
   const rect = parted([left, top, right - left, bottom - top], step);
-  const key = base.key;
+  const { key } = base, { held } = judgement;
   try {
-    const bitmap = await bitmapOf(`/api/held.png?held=${judgement.held}&x=${rect[0]}&y=${rect[1]}&w=${rect[2]}&h=${rect[3]}&step=${step}${gray()}`);
+    const bitmap = await bitmapOf(`/api/held.png?held=${held}&x=${rect[0]}&y=${rect[1]}&w=${rect[2]}&h=${rect[3]}&step=${step}${gray()}`);
     if (base?.key !== key) return;
-    part = { key, bitmap, rect, step };
+    part = { held, key, bitmap, rect, step };
     drawPixels();
   } catch {
     // The coarser picture stays.
@@ -274,25 +282,37 @@ function liveShapes() {
   });
 }
 
-let livePicture = 0;
+let livePicture = 0; // the number of the live picture that is shown; 0: none
+let newest = new Quiet(); // since it was the newest
+let fetching = false;
+let fetched = -Infinity; // when one was fetched, by performance.now()
 
 async function fetchLive() {
-  const seq = live?.picture?.seq;
-  if (!seq || seq === livePicture || Date.now() - fetchLive.at < 900) return;
-  fetchLive.at = Date.now();
-  livePicture = seq;
-  const rect = whole();
+  const seq = live.picture?.seq;
+  if (!seq || seq === livePicture || fetching || performance.now() - fetched < 900) return;
+  fetching = true;
+  fetched = performance.now();
+  const begun = new Quiet(), rect = whole();
   try {
     const bitmap = await bitmapOf(`/api/picture.jpg?seq=${seq}`);
     if (!live) return;
-    base = { key: "live", bitmap, rect, step: 1 };
+    base = { held: 0, key: "live", bitmap, rect, step: 1 };
+    [livePicture, newest] = [seq, begun];
     part = null;
     draw();
   } catch {
     // The next state asks again.
+  } finally {
+    fetching = false;
   }
 }
-fetchLive.at = 0;
+
+// liveText says that what is seen is live, or how old the picture is where a slow network keeps it behind the table.
+function liveText() {
+  if (livePicture === live.picture?.seq) newest.heard();
+  const age = newest.for();
+  return livePicture !== 0 && age > late ? `The picture is ${Math.round(age / 1000)} s old` : "Live view: hold the picture to judge it.";
+}
 
 // showHeld shows a judgement, with the lines of a verdict thick.
 export function showHeld(now, verdict) {
@@ -312,6 +332,7 @@ export function showLive(state) {
   if (judgement) {
     base = part = null;
     asked = "";
+    livePicture = 0;
   }
   judgement = null;
   chosen = null;
@@ -320,7 +341,7 @@ export function showLive(state) {
   if (first) goTo("all");
   drawShapes();
   fetchLive();
-  setText(byId("stage-text"), "Live view: hold the picture to judge it.");
+  setText(byId("stage-text"), liveText());
 }
 
 // Pointers: one moves the view, two pinch it, a press that does not move chooses a ship.

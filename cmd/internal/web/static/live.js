@@ -11,7 +11,7 @@ const patience = 5000; // ms for the answer to a question
 
 // A quiet says for how long nothing was heard, by the clock that people set, which runs
 // while this machine sleeps, and by the one that no one sets.
-class Quiet {
+export class Quiet {
   constructor() {
     this.heard();
   }

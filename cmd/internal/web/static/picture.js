@@ -2,6 +2,7 @@
 // a time and not too often.
 
 import { byId, set, setText } from "./dom.js";
+import { Quiet } from "./live.js";
 
 const every = 200; // ms: at most five pictures a second
 const late = 3000; // ms; an older picture is not shown as live
@@ -9,13 +10,13 @@ const patience = 15000; // ms for one picture
 const canvas = byId("canvas");
 let shown = 0;
 let fetching = false;
-let last = 0;
-let newest = 0; // when the one that is shown was the newest
+let last = -Infinity; // when one was fetched, by performance.now()
+let newest = new Quiet(); // since the one that is shown was the newest
 
 async function fetchPicture(address, seq) {
   fetching = true;
-  last = Date.now();
-  const asked = last;
+  last = performance.now();
+  const asked = new Quiet();
   try {
     const answer = await fetch(`${address}?seq=${seq}`, { signal: AbortSignal.timeout(patience) });
     if (!answer.ok) return;
@@ -35,8 +36,8 @@ async function fetchPicture(address, seq) {
 
 // showAge says how old the picture is where a slow network keeps it behind the table.
 function showAge(seq) {
-  if (seq === shown) newest = Math.max(newest, Date.now());
-  const age = Date.now() - newest;
+  if (seq === shown) newest.heard();
+  const age = newest.for();
   const old = shown !== 0 && age > late;
   set(canvas, { "data-old": old ? "true" : null });
   setText(byId("nopicture"), old ? `The picture is ${Math.round(age / 1000)} s old` : "No picture yet");
@@ -46,7 +47,7 @@ function showAge(seq) {
 // drawPicture draws the picture of a number unless it is there already.
 export function drawPicture(address, seq) {
   showAge(seq);
-  if (!fetching && seq !== shown && Date.now() - last >= every) fetchPicture(address, seq);
+  if (!fetching && seq !== shown && performance.now() - last >= every) fetchPicture(address, seq);
 }
 
 // clearPicture takes the picture away.

@@ -154,7 +154,7 @@ async function request(focus) {
   if (option) body.option = option;
   given = placeOf(ship);
   rested = restsOn();
-  asked = Date.now();
+  asked = performance.now();
   const [answer, refused] = await ask("/api/try", body);
   if (tried !== mine || option !== mine.option) return; // something else was asked, or it was let go of
   leave(byId("try-refused"), refused);
@@ -260,7 +260,7 @@ function askAgain() {
   again = setTimeout(() => {
     again = 0;
     if (tried) request(false);
-  }, Math.max(0, asked + askEvery - Date.now()));
+  }, Math.max(0, asked + askEvery - performance.now()));
 }
 
 // showTry brings the list of ships up to date, and lets go of a ghost whose ship has moved.
