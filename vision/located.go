@@ -74,7 +74,7 @@ type RaisedToken struct {
 // String says it for people.
 func (t RaisedToken) String() string {
 	return fmt.Sprintf("%s at (%.0f, %.0f) mm does not count: its print looks %.1f %% larger than on a base that stands on the mat. "+
-		"It is held about %.0f mm above that, or was printed too large", t.ID, t.At.X, t.At.Y, 100*t.Larger, t.Up.Millimeters())
+		"It is held about %.0f mm too high, or was printed too large", t.ID, t.At.X, t.At.Y, 100*t.Larger, t.Up.Millimeters())
 }
 
 // SpareToken is a ship's token that lies on the mat without a base. It names no ship.

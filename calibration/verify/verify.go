@@ -227,7 +227,7 @@ func (c *check) decide(v *Result) {
 			3*float64(v.Reference), trimmed(float64(c.setup.Limit))))
 	}
 	if 3*v.Stated > c.setup.Limit {
-		v.Notes = append(v.Notes, fmt.Sprintf("the calibration itself states ±%.2f mm for the card's distances: near questions will be too "+
+		v.Notes = append(v.Notes, fmt.Sprintf("the calibration itself states ±%.2f mm for the card's distances: more answers will be too "+
 			"close to call", 3*float64(v.Stated)))
 	}
 	if v.Covered < usefulCover {

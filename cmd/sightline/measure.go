@@ -320,11 +320,11 @@ func (c *measureCmd) printPairs(w io.Writer, pairs []engine.PairVerdict) {
 // legend explains the table.
 func (c *measureCmd) legend() string {
 	return fmt.Sprintf(`
-RANGE is every band that it may be; "too close" where the measurement leaves more than one.
-BY: how deep the target reaches into the arc; with a minus, how far it is out of it.
-DISTANCE: from base to base. Ships and things touch, and are in contact, by their guides too.
+RANGE: every band that it may be; "too close" if the measurement leaves more than one.
+BY: how deep the target reaches into the arc; negative: how far it lies outside.
+DISTANCE: from base to base. For contact the guides count too.
 MARGIN: how far the distance is from another band, or the guides from touching.
-±: one standard deviation; what is nearer than %g of them is too close to call.
+±: one standard deviation; a margin of less than %g of them is too close to call.
 `, c.Sigmas)
 }
 

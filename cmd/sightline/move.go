@@ -131,7 +131,7 @@ func printMove(out io.Writer, r *move.Result) error {
 		fmt.Fprintf(w, "flees\t%s\n", because(words(r.Flees), why))
 	}
 	if m := r.Margin.Millimeters(); m < 1e9 {
-		fmt.Fprintf(w, "margin mm\t%s to another answer about: %s\n", plusMinus(r.Margin, r.Sigma), r.Nearest)
+		fmt.Fprintf(w, "margin mm\t%s to another answer: %s\n", plusMinus(r.Margin, r.Sigma), r.Nearest)
 	}
 	printHits(w, "OBSTACLE", r.Obstacles)
 	printHits(w, "DEVICE", r.Devices)

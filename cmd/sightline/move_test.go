@@ -72,7 +72,7 @@ func TestMoveSaysWhatItsAnswersAreAbout(t *testing.T) {
 
 	assert.Regexp(t, `flees +no view: the scene has no mat`, said(without, moveCmd{Maneuver: "stationary"}))
 	stay := said(withMat, moveCmd{Maneuver: "stationary"})
-	assert.Regexp(t, `margin mm +10\.00 ± 0\.\d+ to another answer about: fleeing`, stay)
+	assert.Regexp(t, `margin mm +10\.00 ± 0\.\d+ to another answer: fleeing`, stay)
 
 	boost := said(withMat, moveCmd{Action: "boost straight"})
 	assert.NotRegexp(t, `(?m)^final`, boost, "what is not legal ends nowhere")

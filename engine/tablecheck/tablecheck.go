@@ -82,7 +82,7 @@ func Setup(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, error)
 	for i := range s.Ships {
 		switch ship := &s.Ships[i]; {
 		case ship.Player == 0:
-			r.note("%s: nothing is said of its place: the scene does not say whose it is", ship.ID)
+			r.note("%s: its place is not judged: the scene does not say whose it is", ship.ID)
 		case ship.Base >= engine.Huge195 && !slices.ContainsFunc(r.Lines, func(l Line) bool {
 			return l.Of[0] == ship.ID && (l.Rule == "G206" || l.Rule == "G207")
 		}):
@@ -129,7 +129,7 @@ func (r *Report) features(s *engine.Scene, c engine.Scenario, o engine.Options) 
 		some = some || len(counts) > 0
 	}
 	if some {
-		r.note("satellites or caches: their number is no scenario's")
+		r.note("satellites or caches: no scenario has this many")
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestSetup(t *testing.T) {
 	assert.InDelta(t, -54.4, deployed.Margin.Millimeters(), 1e-9)
 	assert.Equal(t, engine.Yes, line(t, r, "G200", "B1").Outcome)
 	assert.Equal(t, engine.Yes, line(t, r, "G215", "h2", "h1").Outcome)
-	assert.Equal(t, []string{"C1: nothing is said of its place: the scene does not say whose it is"}, r.Notes)
+	assert.Equal(t, []string{"C1: its place is not judged: the scene does not say whose it is"}, r.Notes)
 
 	s.Obstacles[2].Pose.Y, s.Obstacles[2].Sigma = 220.2, 0.3
 	r, err = tablecheck.Setup(&s, 0, engine.Options{})
@@ -129,7 +129,7 @@ func TestSetupFindsTheScenario(t *testing.T) {
 	s.Markers = s.Markers[:2]
 	r, err = tablecheck.Setup(&s, 0, engine.Options{})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"satellites or caches: their number is no scenario's"}, r.Notes)
+	assert.Equal(t, []string{"satellites or caches: no scenario has this many"}, r.Notes)
 	r, err = tablecheck.Setup(&s, engine.ScrambleTheTransmissions, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"markers: expected 3 of the kind satellite for this scenario, got 2"}, r.Notes)

@@ -329,7 +329,7 @@ func (f *Feed) awaitAbandoned(ctx context.Context, all []*feedSession) []*feedSe
 		if len(left) < maxAbandoned {
 			return left
 		}
-		f.update(func(s *FeedStatus) { s.State, s.Err = FeedStalled, "the camera's driver does not come back" })
+		f.update(func(s *FeedStatus) { s.State, s.Err = FeedStalled, "the camera's driver does not respond" })
 		select {
 		case <-left[0].done:
 		case <-left[1].done:

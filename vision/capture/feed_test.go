@@ -250,7 +250,7 @@ func TestADriverThatNeverComesBackCostsTwoGoroutinesAndNotMore(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, sources, 2)
 		assert.Equal(t, capture.FeedStalled, f.Status().State)
-		assert.Contains(t, f.Status().Err, "does not come back")
+		assert.Contains(t, f.Status().Err, "does not respond")
 		for _, d := range sources {
 			assert.EqualValues(t, 1, d.closed.Load())
 		}

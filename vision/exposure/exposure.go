@@ -228,8 +228,8 @@ func (e *Controller) stop(level, factor float64) {
 	}
 	switch {
 	case !alive:
-		e.fail("The camera's exposure was changed %d times and the picture did not follow: its automatic works against it, or the driver "+
-			"ignores it. Switch the automatic off, or set the exposure at the camera.", deadChanges)
+		e.fail("The camera's exposure was changed %d times and the picture did not follow: its automatic control works "+
+			"against it, or the driver ignores it. Switch that off, or set the exposure at the camera.", deadChanges)
 	case near && level < leaveHigh && level > leaveLow:
 		e.to(Held, "The markers' paper is at grey level %.0f, as near to %.0f as the camera's steps allow, and the exposure is held.",
 			level, Goal)

@@ -87,7 +87,7 @@ func (s *Session) Add(t calibration.Table, f vision.Frame, seen []calibration.Ma
 var (
 	ErrUnderCamera = errors.New("the sheet lies right under the camera, where a miniature that was left on looks the same in all four " +
 		"turns: lay it nearer to the mat's edge")
-	ErrOther = errors.New("this is another picture than at first: is a miniature on the base, is it another ship's, or is something in " +
+	ErrOther = errors.New("this picture differs from the first: is a miniature on the base, is it another ship's card, or is something in " +
 		"front of it?")
 	ErrTurn = errors.New("this turn was taken: turn the base by a quarter, to the right, and push it into the corner")
 )

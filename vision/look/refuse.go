@@ -103,8 +103,7 @@ func (l *Look) align(views []View) (out []geom.Pose, why string) {
 		}
 		f := newFitting(s, l, &l.grids().finest, v.Pose)
 		if !f.light() || f.shows() < viewShare {
-			return nil, fmt.Sprintf("view %d shows another picture than the others: is a miniature on the base, or does it stand otherwise than "+
-				"said?", i+1)
+			return nil, fmt.Sprintf("view %d differs from the others: is a miniature on the base, or does it not stand as you said?", i+1)
 		}
 		if !f.run() {
 			return nil, fmt.Sprintf("view %d cannot be laid over the others", i+1)
@@ -182,8 +181,8 @@ func (l *Look) covered(views []View) string {
 		}
 	}
 	if area := float64(n) * cellMM * cellMM; area > coveredMost {
-		return fmt.Sprintf("the views differ all over %.0f mm² of the card: expected %.0f or less; is a miniature on the base, does it stand "+
-			"otherwise than said, or does a lamp shine on the card?", area, coveredMost)
+		return fmt.Sprintf("the views differ over %.0f mm² of the card: expected %.0f or less; is a miniature on the base, does it not stand "+
+			"as you said, or does a lamp shine on the card?", area, coveredMost)
 	}
 	return ""
 }
@@ -256,8 +255,8 @@ func (l *Look) untelling() string {
 		}
 	}
 	if share := cells / float64(n); share < cellsShare {
-		return fmt.Sprintf("the views agree in %.0f %% of the card: expected %.0f %% or more; is a miniature on the base, or does it stand "+
-			"otherwise than said?", 100*share, 100*cellsShare)
+		return fmt.Sprintf("the views agree in %.0f %% of the card: expected %.0f %% or more; is a miniature on the base, or does it not stand "+
+			"as you said?", 100*share, 100*cellsShare)
 	}
 	if right, turned := l.headings(); right < ownEvidence || turned > ownTurnsMost*right {
 		return fmt.Sprintf("the card shows too little to tell its four headings apart (%.0f for the right one, %.0f for another; expected %.0f "+

@@ -192,7 +192,7 @@ func (g *Guard) Costly(next http.HandlerFunc) http.HandlerFunc {
 		if !g.here(r) {
 			if _, wait, ok := g.requests.take(g.clientOf(r), costlyTakes, g.now()); !ok {
 				g.counts.limited.Add(1)
-				tooMany(w, wait, "The program needs a while for this; wait a moment.")
+				tooMany(w, wait, "This takes a while; wait a moment.")
 				return
 			}
 		}

@@ -288,9 +288,9 @@ func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) b
 	}
 	if !same(secret, g.o.JudgeSecret) {
 		g.counts.wrongCodes.Add(1)
-		hint := "On the table's computer, \"sightline judge-secret\" says it."
+		hint := "On the table's computer, \"sightline judge-secret\" prints it."
 		if g.o.Hall {
-			hint = "On the hall's machine, \"sightline hall judge-secret\" says it."
+			hint = "On the hall's machine, \"sightline hall judge-secret\" prints it."
 		}
 		http.Error(w, "This is not the judge's secret. "+hint, http.StatusForbidden)
 		return false

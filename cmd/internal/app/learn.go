@@ -238,7 +238,7 @@ func tableOf(v *live.State) (calibration.Table, error) {
 }
 
 // errMoved stops a task when something moves.
-var errMoved = errors.New("something moved in the picture while it was looked at: take your hands away and begin again")
+var errMoved = errors.New("something moved in the picture meanwhile: take your hands away and begin again")
 
 // gather passes on learnFrames pictures of a table on which nothing changes.
 func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) error, each func(vision.Frame) error) (live.State, error) {
@@ -267,7 +267,7 @@ func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) erro
 		now := l.hub.Newest()
 		switch {
 		case !sameSize(f, table), now.Register.Hash != v.Register.Hash:
-			return v, errors.New("the camera or the table moved while it was looked at: begin again")
+			return v, errors.New("the camera or the table moved meanwhile: begin again")
 		case now.Health.Code != live.OK:
 			return v, errors.New(now.Health.Line())
 		case first != nil && exposure.Moved(first, f.Gray):

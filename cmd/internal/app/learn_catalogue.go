@@ -153,7 +153,7 @@ func (l *Learner) want(in live.LearnIntent) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.task.do != "" {
-		return fmt.Errorf("%w: pictures are being looked at already", live.ErrLearnConflict)
+		return fmt.Errorf("%w: pictures are already being taken", live.ErrLearnConflict)
 	}
 	l.task = learnTask{do: in.Do, wanted: true, top: in.Top}
 	select {

@@ -129,7 +129,7 @@ func (j *judges) noteOtherKey(l *rulings.Log) {
 	if err == nil && len(last) > 0 && last[0].Key != "" && last[0].Key != rulings.PublicOf(l.Key()) {
 		j.tell(fmt.Sprintf("The record in %s continues with another key from ruling %d on: the key that signed the last one, %s, is not on "+
 			"this machine. "+
-			"Verifying reports that until both keys are given.", j.dir, last[0].Number+1, last[0].Key))
+			"Verification reports that until you give both keys.", j.dir, last[0].Number+1, last[0].Key))
 	}
 }
 

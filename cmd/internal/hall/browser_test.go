@@ -335,7 +335,7 @@ func TestAPageThatCannotShowTheHallShowsNothingOld(t *testing.T) {
 					.replaceAll('"tables":', '"halls":')) : answer;
 			}; 0`, nil))
 		within(t, ctx, "nothing old", until(`window.old && document.querySelector("main").hidden &&
-			document.getElementById("said").textContent.includes("It loads again by itself")`))
+			document.getElementById("said").textContent.includes("It reloads automatically")`))
 		within(t, ctx, "it loads again", until(`!window.old`), shown)
 	}
 }

@@ -257,7 +257,7 @@ func (c *pictureCheck) health(s pictureState) live.Health {
 	if s == pictureTorn {
 		return live.Health{Code: live.Torn, Title: "Broken picture", Detail: "A part of the camera's picture is missing.", Advice: tornAdvice}
 	}
-	detail := fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more, which no camera that works does.",
+	detail := fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more. A working camera never does.",
 		c.frozenAfter.Seconds())
 	if c.frozenMost > c.frozenAfter {
 		detail = fmt.Sprintf("The stream has shown exactly the same picture for %.1f s or more.", c.mayStand(c.seen).Seconds())

@@ -117,7 +117,7 @@ func squadNotes(player string, report *squads.Report) (out []string) {
 	if len(report.Unknown) > 0 {
 		out = append(out, fmt.Sprintf("The squad of %s: the ship "+
 			"data do not know %s. A ship without a dial may fly every maneuver, and one without "+
-			"initiative comes as 0.", player, strings.Join(report.Unknown, ", ")))
+			"initiative counts as 0.", player, strings.Join(report.Unknown, ", ")))
 	}
 	for _, note := range report.Notes {
 		out = append(out, fmt.Sprintf("The squad of %s: %s.", player, note))

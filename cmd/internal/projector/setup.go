@@ -137,7 +137,7 @@ func (j *job) work(ctx context.Context) (*kept, error) {
 	}
 	first := matPattern(&coarse, &j.table.Layout, j.bases, false)
 	if len(first) < fewestFitted {
-		return nil, refusal(fmt.Sprintf("Only %d tags find room on the mat between the ships; at least %d are needed. Let the projector cover "+
+		return nil, refusal(fmt.Sprintf("Only %d tags fit on the mat between the ships; at least %d are needed. Let the projector cover "+
 			"the mat, and clear it.", len(first), fewestFitted))
 	}
 	read, err := j.read(ctx, first, fewestFitted, "Reading the first pattern")

@@ -294,7 +294,7 @@ func (g *Game) applyShip(e *Event) error {
 // tie exchanges the pilots of two ships; the ids stay with the bases.
 func (g *Game) tie(p, q *Piece) error {
 	if q == nil || p == q || p.Player != q.Player {
-		return wrong("two ships of one player change their pilots")
+		return wrong("two ships of one player exchange their pilots")
 	}
 	p.Ship, q.Ship = q.Ship, p.Ship
 	p.ID, q.ID = q.ID, p.ID

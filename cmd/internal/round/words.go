@@ -57,7 +57,7 @@ func words(g *Game, e *Event) string {
 	case Halved:
 		return name + " is at half its health"
 	case Tied:
-		return fmt.Sprintf("%s and %s change their pilots", e.Ship, e.With)
+		return fmt.Sprintf("%s and %s exchange their pilots", e.Ship, e.With)
 	case Renamed:
 		return fmt.Sprintf("What was taken for %s is %s", name, g.Name(e.With))
 	case Scored:

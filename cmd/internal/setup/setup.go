@@ -285,7 +285,7 @@ func (m *Machine) Do(in Intent) (Work, error) {
 		return nil, notNow("No calibration is running: start one first.")
 	}
 	if (in.Do == Save || in.Do == Again || in.Do == More) && in.Step != "" && in.Step != m.state.Step {
-		return nil, notNow("Meanwhile another device went to another step: nothing was done. Look again.")
+		return nil, notNow("Another device went to another step meanwhile: nothing was done. Look again.")
 	}
 	switch in.Do {
 	case Cancel, Finish:

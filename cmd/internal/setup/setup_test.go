@@ -503,7 +503,7 @@ func TestATapForAnotherStepDoesNothing(t *testing.T) {
 	b := newBench(t)
 	b.solvedLens()
 	for _, do := range []setup.Action{setup.Again, setup.Save, setup.More} {
-		b.refuses(setup.Intent{Do: do, Step: setup.Table}, "another device went to another step")
+		b.refuses(setup.Intent{Do: do, Step: setup.Table}, "Another device went to another step")
 	}
 	require.Equal(t, setup.Ready, b.m.State().Lens.Phase)
 	b.do(setup.Intent{Do: setup.Save, Step: setup.Lens})

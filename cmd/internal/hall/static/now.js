@@ -65,7 +65,7 @@ function heed(show, now) {
     main.hidden = false;
   } catch (error) {
     main.hidden = true;
-    setText(byId("said"), "This page cannot show what the hall says. It loads again by itself.");
+    setText(byId("said"), "This page cannot show what the hall says. It reloads automatically.");
     reload.failed(error);
   }
 }

@@ -18,7 +18,7 @@ function seenOf(state) {
   const { markers_in_place: seen, markers } = state.calibration.watch;
   const n = state.things.unknown_mm.length, bases = state.things.unknown_mm.filter(baseSized).length;
   const sized = bases === 0 ? "" : bases === 1 ? " One of them may be a base without our code." : ` ${bases} of them may be bases without our code.`;
-  const things = n === 0 ? "" : n === 1 ? ` Something lies on it that nothing known fits${bases ? ": perhaps a base without our code" : ""}.` : ` ${n} things lie on it that nothing known fits.${sized}`;
+  const things = n === 0 ? "" : n === 1 ? ` Something lies on it that matches nothing known${bases ? ": perhaps a base without our code" : ""}.` : ` ${n} things lie on it that match nothing known.${sized}`;
   const mat = markers ? `The camera sees the mat and ${seen} of its ${markers} markers.` : "The camera sees the mat.";
   return mat + things;
 }

@@ -42,7 +42,7 @@ function heed(onState, state) {
         notice = document.createElement("section");
         notice.className = "banner";
         notice.setAttribute("role", "alert");
-        for (const [tag, text] of [["strong", "This page cannot show what the program says"], ["span", "Perhaps the program was replaced by another version. The page loads again by itself."]]) {
+        for (const [tag, text] of [["strong", "This page cannot show what the program says"], ["span", "The program may have been replaced by another version. The page reloads automatically."]]) {
           const part = document.createElement(tag);
           part.textContent = text;
           notice.append(part, " ");

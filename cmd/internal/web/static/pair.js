@@ -19,7 +19,7 @@ const roles = {
   nobody: ["Not paired", "This table is shown to paired devices only."],
   reader: ["Not paired", "You may look at everything. To choose ships, hold the picture or call a judge, pair this device."],
   player: ["You may play", "This device may choose ships, hold the picture, call a judge and calibrate."],
-  judge: ["You are the judge", "This device may rule, and everything a player may."],
+  judge: ["You are the judge", "This device may rule, and do everything that a player may."],
 };
 
 // whoText says who this device is, in two sentences.

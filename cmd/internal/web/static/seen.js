@@ -39,7 +39,7 @@ function noteOf(state) {
   const found = n === 0 ? none : n === 1 ? "1 obstacle found." : `${n} obstacles found.`;
   const blind = blindNote(state.things.blind_mm);
   if (unknown.length === 0) return found + blind;
-  return `${found}${blind} ${unknown.length === 1 ? "Something lies" : `${unknown.length} things lie`} there that nothing in the catalogue fits: a line across it is not called clear. ${unknown.length === 1 ? "Take it" : "Take them"} away, trace a token on /obstacles, show a ship on /looks.`;
+  return `${found}${blind} ${unknown.length === 1 ? "Something lies there that matches" : `${unknown.length} things lie there that match`} nothing in the catalogue: a line across it is not called clear. ${unknown.length === 1 ? "Take it" : "Take them"} away, trace a token on /obstacles, show a ship on /looks.`;
 }
 
 // showSeen fills the table when it is open.
