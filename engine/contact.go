@@ -119,7 +119,7 @@ func (m *pairMeasure) ofGuides(gap func(slender bool) geom.Interval) geom.Interv
 
 // touchingOutline measures the signed gap between a ship's outline with guides and another outline,
 // given the gap between that and the base, like touching.
-func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.Interval) geom.Interval {
+func (t *table) touchingOutline(o *measuredShip, r *uncertain.Outline, base geom.Interval) geom.Interval {
 	reach := t.profile.reach(o.ship.Base)
 	if s, ok := t.withoutGuides(base, reach); ok {
 		return s
@@ -134,7 +134,7 @@ func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.I
 			}
 			for i := range p.n {
 				if p.centre[i].Sub(r.Centre).Norm()-p.radius-r.Radius <= out.Val+loose {
-					out = out.Min(g.GapToOutline(p.guide(i), &r.Outline).Interval)
+					out = out.Min(g.GapToOutline(p.guide(i), r).Interval)
 				}
 			}
 			return out

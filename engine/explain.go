@@ -79,9 +79,17 @@ func (o *ObjectVerdict) Explain(r Rules) string {
 // words says a range: "range 3: 213.40 ± 0.21 mm from (457.2, 140.0) to …".
 func (v *RangeVerdict) words(contact Outcome) string {
 	var b strings.Builder
-	if v.Outcome == Yes {
+	switch {
+	case v.Outcome == Yes:
 		fmt.Fprintf(&b, "range %d", v.Band)
-	} else {
+	case v.Outside:
+		b.WriteString("too close to call whether any of it lies in the play area; ")
+		if len(v.Possible) == 1 {
+			fmt.Fprintf(&b, "if so, range %d", v.Band)
+		} else {
+			fmt.Fprintf(&b, "if so, ranges %d to %d", v.Possible[0], v.Possible[len(v.Possible)-1])
+		}
+	default:
 		fmt.Fprintf(&b, "too close to call between ranges %d and %d", v.Possible[0], v.Possible[len(v.Possible)-1])
 	}
 	if contact == Yes {

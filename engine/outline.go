@@ -13,12 +13,30 @@ type obstacleOutline struct {
 	obstacle bool // it obstructs attacks
 	device   bool // it does not obstruct, but is named when it is on the line
 	uncertain.Outline
+
+	open  bool               // how much of it lies in the play area is uncertain: between least and most
+	least *uncertain.Outline // nil: perhaps nothing
+	most  *uncertain.Outline
 }
 
 // set places an outline on the table, in the memory that the outline had before.
 func (r *obstacleOutline) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
 	r.id, r.kind, r.obstacle, r.device = id, kind, false, false
+	r.open, r.least, r.most = false, nil, nil
 	r.Place(pose, outline, float64(sigma))
+}
+
+// limit says that perhaps only the outline least lies in the play area (nil: nothing), or all of most.
+func (r *obstacleOutline) limit(pose geom.Pose, least, most []geom.Point) {
+	place := func(g []geom.Point) *uncertain.Outline {
+		if g == nil {
+			return nil
+		}
+		o := &uncertain.Outline{}
+		o.Place(pose, g, r.Sigma)
+		return o
+	}
+	r.open, r.least, r.most = true, place(least), place(most)
 }
 
 // track is a measuring line with a frame of its own.

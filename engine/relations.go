@@ -97,7 +97,7 @@ func (r *RangeVerdict) At(lo, hi int) Outcome {
 	switch {
 	case !some:
 		return No
-	case all:
+	case all && !r.Outside:
 		return Yes
 	}
 	return Indeterminate

@@ -135,6 +135,9 @@ func (t *table) setOutlines() {
 				r := add(k.ID+p.Name, k.Kind, k.Pose, outline, k.Sigma)
 				r.obstacle = pieces.IsObstacle(k.Kind)
 				r.device = i == 0 && !r.obstacle
+				if i == 0 {
+					t.limit(r, k, p.Outline)
+				}
 				t.outlinesExact = t.outlinesExact && (!r.obstacle || k.Sigma == 0)
 			}
 		}
@@ -145,6 +148,15 @@ func (t *table) setOutlines() {
 // onMat returns the part of a device's outline that lies in the play area; nil: none does (G184).
 func (t *table) onMat(k *Token, outline []geom.Point) []geom.Point {
 	return pieces.OnMat(float64(t.scene.MatWidth), float64(t.scene.MatHeight), k.Pose, outline, t.k*float64(k.Sigma))
+}
+
+// limit notes what the uncertain place of a device leaves open next to the mat's edge.
+func (t *table) limit(r *obstacleOutline, k *Token, outline []geom.Point) {
+	d := t.k * float64(k.Sigma)
+	w, h := float64(t.scene.MatWidth), float64(t.scene.MatHeight)
+	if least, most, open := pieces.MatLimits(w, h, k.Pose, outline, [4]float64{d, d, d, d}); open {
+		r.limit(k.Pose, least, most)
+	}
 }
 
 // hugeObstructor is the base of a huge ship as something that obstructs attacks.

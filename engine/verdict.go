@@ -80,6 +80,7 @@ type RangeVerdict struct {
 	Margin   geom.Length // to what would change the band: contact, which counts the guides, or the band's edge
 	Outcome  Outcome     // Yes when one band is decided, else Indeterminate
 	Lines    []geom.Line // the measuring line; the two extreme ones for parallel edges
+	Outside  bool        // to a device: perhaps all of it lies outside the play area, and there is no range
 }
 
 // Arc is a firing arc of a ship.

@@ -3,7 +3,6 @@ package move
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -38,16 +37,14 @@ func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, er
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
 	m.result.InFull = engine.Yes // nothing stops a device
 	m.outside(at, parts)
+	var laid []geom.Polygon
+	w, h := float64(s.MatWidth), float64(s.MatHeight)
 	for _, p := range parts {
-		if p = pieces.InsideMat(float64(s.MatWidth), float64(s.MatHeight), at, p); p == nil {
-			continue
+		if p = pieces.InsideMat(w, h, at, p); p != nil {
+			laid = append(laid, onTable(at, p))
 		}
-		g := make(geom.Polygon, len(p))
-		for i, q := range p {
-			g[i] = at.Transform(q)
-		}
-		m.under(g)
 	}
+	m.under(laid, limitsOf(w, h, at, parts, m.slackAtEdges(at, parts)))
 	return m.done(), nil
 }
 
@@ -64,10 +61,7 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 	var all geom.Polygon
 	in, out := margin{}, farAway // the most certain of the parts that reach into the play area, the least certain of the others
 	for _, p := range parts {
-		g := make(geom.Polygon, len(p))
-		for i, q := range p {
-			g[i] = at.Transform(q)
-		}
+		g := onTable(at, p)
 		all = append(all, g...)
 		gap := convexGap(g, mat)
 		switch v := d.convex(g, mat, gap); {
@@ -125,20 +119,29 @@ func devicePose(c *path, outline []geom.Point) geom.Pose {
 	return p
 }
 
-// under lists what a dropped card overlaps.
-func (m *mover) under(g geom.Polygon) {
+// slackAtEdges returns how much nearer to or further from each of the mat's edges a dropped device may lie.
+func (m *mover) slackAtEdges(at geom.Pose, parts [][]geom.Point) (slack [4]float64) {
+	d := margins{uncertain.RelativeError{K: m.k, Bodies: [2]uncertain.Body{m.own()}}}
+	for _, p := range parts {
+		for _, q := range onTable(at, p) {
+			for e, n := range [4]geom.Point{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}} {
+				slack[e] = max(slack[e], d.Along(n, q))
+			}
+		}
+	}
+	return slack
+}
+
+// under lists what a dropped device overlaps, given what of it lies in the play area.
+func (m *mover) under(laid []geom.Polygon, limits *limits) {
 	for i := range m.others {
 		o := &m.others[i]
-		under := ofGuides(func(slender bool) margin {
-			shape := o.shape.guided(slender)
-			return judged(shape.outlineGap(g), m.slack(o.err, o.At, g...), func() margin {
-				d := m.errorAgainst(m.own(), o.Body, 0)
-				return d.footprint(&shape, g)
-			})
-		})
+		under := limits.decide(func(gs []geom.Polygon) margin {
+			return anyOf(len(gs), func(j int) margin { return m.underShip(gs[j], o) })
+		}, laid)
 		hit := under.outcome()
 		m.note("the device under "+o.id, hit, under.gap, under.slack)
-		if hit == engine.Yes && !slices.Contains(m.result.FirstOverlapped, o.id) {
+		if hit == engine.Yes {
 			m.result.FirstOverlapped = append(m.result.FirstOverlapped, o.id)
 		}
 	}
@@ -147,18 +150,33 @@ func (m *mover) under(g geom.Polygon) {
 		if !t.obstacle {
 			continue
 		}
-		on := m.ofParts(t, func(outline geom.Polygon) margin {
-			gap := convexGap(g, outline)
-			return judged(gap, m.slack(t.err, t.at, g...), func() margin {
-				d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.err.Variance)
-				return d.convex(g, outline, gap)
-			})
-		})
+		on := limits.decide(func(gs []geom.Polygon) margin {
+			return anyOf(len(gs), func(j int) margin { return m.ofParts(t, func(g geom.Polygon) margin { return m.onCard(gs[j], t, g) }) })
+		}, laid)
 		hit := on.outcome()
 		m.note("the device on "+t.id, hit, on.gap, on.slack)
-		same := func(h Hit) bool { return h.ID == t.id }
-		if hit != engine.No && !slices.ContainsFunc(m.result.Obstacles, same) {
+		if hit != engine.No {
 			m.result.Obstacles = append(m.result.Obstacles, Hit{t.id, engine.No, hit})
 		}
 	}
+}
+
+// underShip returns the margin of a card of a dropped device and a ship.
+func (m *mover) underShip(card geom.Polygon, o *neighbour) margin {
+	return ofGuides(func(slender bool) margin {
+		shape := o.shape.guided(slender)
+		return judged(shape.outlineGap(card), m.slack(o.err, o.At, card...), func() margin {
+			d := m.errorAgainst(m.own(), o.Body, 0)
+			return d.footprint(&shape, card)
+		})
+	})
+}
+
+// onCard returns the margin of a card of a dropped device and an outline of something on the table.
+func (m *mover) onCard(card geom.Polygon, t *thing, outline geom.Polygon) margin {
+	gap := convexGap(card, outline)
+	return judged(gap, m.slack(t.err, t.at, card...), func() margin {
+		d := m.errorAgainst(m.own(), uncertain.Body{At: t.at}, t.err.Variance)
+		return d.convex(card, outline, gap)
+	})
 }

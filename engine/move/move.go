@@ -309,7 +309,9 @@ func (m *mover) hit(t *thing, areas []sweptArea, stops []stop, end settled) Hit 
 
 // ofParts returns the margin of a thing made of several cards.
 func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
-	return anyOf(len(t.outlines), func(i int) margin { return ask(t.outlines[i]) })
+	return t.limits.decide(func(gs []geom.Polygon) margin {
+		return anyOf(len(gs), func(i int) margin { return ask(gs[i]) })
+	}, t.outlines)
 }
 
 // ask is each, also for a thing whose size is unknown: then only its reach counts.

@@ -29,6 +29,7 @@ type thing struct {
 	unknown  bool // a device whose size no source gives: outlines holds what it can reach
 	at       geom.Point
 	outlines []geom.Polygon
+	limits   *limits // nil: the mat's edge leaves open nothing of it
 	start    float64 // distance from the moving ship at the start
 	err      uncertain.PointError
 }
@@ -77,18 +78,7 @@ func newMover(s *engine.Scene, id string, o engine.Options) (*mover, error) {
 		m.add(o.ID, true, o.Pose, o.Sigma, []pieces.Part{{Outline: o.Outline}})
 	}
 	for i := range s.Devices {
-		t := &s.Devices[i]
-		all := pieces.Parts(t.Kind, t.Outline)
-		var parts []pieces.Part
-		for _, p := range all {
-			p.Outline = pieces.OnMat(float64(s.MatWidth), float64(s.MatHeight), t.Pose, p.Outline, m.k*float64(t.Sigma))
-			if p.Outline != nil {
-				parts = append(parts, p)
-			}
-		}
-		if len(parts) > 0 || len(all) == 0 { // else it lies outside the play area and is ignored (G184)
-			m.add(t.ID, pieces.ObstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
-		}
+		m.addDevice(&s.Devices[i])
 	}
 	slices.SortStableFunc(m.things, func(a, b thing) int { return cmp.Compare(a.start, b.start) })
 	m.result = Result{Ship: id, Outcome: engine.Yes, Flees: engine.No, Margin: geom.Length(math.Inf(1))}
@@ -125,6 +115,77 @@ func (m *mover) neighbour(o *engine.Ship) neighbour {
 	return n
 }
 
+// addDevice appends a device, or what of it lies in the play area (G184).
+func (m *mover) addDevice(t *engine.Token) {
+	w, h, slack := float64(m.scene.MatWidth), float64(m.scene.MatHeight), m.k*float64(t.Sigma)
+	all := pieces.Parts(t.Kind, t.Outline)
+	var parts []pieces.Part
+	var whole [][]geom.Point
+	for _, p := range all {
+		whole = append(whole, p.Outline)
+		if p.Outline = pieces.OnMat(w, h, t.Pose, p.Outline, slack); p.Outline != nil {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) > 0 || len(all) == 0 { // else all of it lies outside
+		m.add(t.ID, pieces.ObstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
+		m.things[len(m.things)-1].limits = limitsOf(w, h, t.Pose, whole, [4]float64{slack, slack, slack, slack})
+	}
+}
+
+// limits are the least and the most of a device that may lie in the play area, where its place
+// next to the edge is uncertain.
+type limits struct{ least, most []geom.Polygon }
+
+// limitsOf returns the limits of a device made of the given outlines; nil if the edges leave
+// nothing open. slack is as for [pieces.MatLimits].
+func limitsOf(w, h float64, at geom.Pose, outlines [][]geom.Point, slack [4]float64) *limits {
+	var l limits
+	crossed := false
+	for _, g := range outlines {
+		least, most, open := pieces.MatLimits(w, h, at, g, slack)
+		crossed = crossed || open
+		for _, p := range [2]struct {
+			to *[]geom.Polygon
+			g  []geom.Point
+		}{{&l.least, least}, {&l.most, most}} {
+			if p.g != nil {
+				*p.to = append(*p.to, onTable(at, p.g))
+			}
+		}
+	}
+	if !crossed {
+		return nil
+	}
+	return &l
+}
+
+// onTable places an outline on the table.
+func onTable(at geom.Pose, outline []geom.Point) geom.Polygon {
+	g := make(geom.Polygon, len(outline))
+	for i, q := range outline {
+		g[i] = at.Transform(q)
+	}
+	return g
+}
+
+// decide returns the margin of a question about a device of which more or less may count, given the
+// margins of the likeliest part, the least and the most: with an overlap of the least it surely overlaps,
+// without one of the most it surely does not.
+func (l *limits) decide(ask func([]geom.Polygon) margin, likely []geom.Polygon) margin {
+	if l == nil {
+		return ask(likely)
+	}
+	least, most := ask(l.least), ask(l.most)
+	switch {
+	case least.outcome() != engine.No:
+		return least
+	case most.outcome() != engine.Yes:
+		return most
+	}
+	return margin{0, -most.gap} // it depends on what lies in the play area
+}
+
 // add appends something that lies on the table. Dropped cargo is an obstacle (G43).
 func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, parts []pieces.Part) {
 	const widest = 61 * geom.Millimeter // no known device reaches further from its centre
@@ -135,10 +196,9 @@ func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, p
 	}
 	corners := 0
 	for _, p := range parts {
-		g := make(geom.Polygon, len(p.Outline))
-		for i, q := range p.Outline {
-			g[i] = at.Transform(q)
-			t.at = t.at.Add(g[i])
+		g := onTable(at, p.Outline)
+		for _, q := range g {
+			t.at = t.at.Add(q)
 		}
 		t.outlines, corners = append(t.outlines, g), corners+len(g)
 		t.start = min(t.start, m.start.outlineGap(g))

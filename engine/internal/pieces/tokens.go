@@ -94,24 +94,32 @@ func Parts(kind string, outline []geom.Point) []Part {
 // wholly inside stay as they are, and so do those that are not convex, whose parts
 // could fall apart; the kinds known here are all convex.
 func InsideMat(w, h float64, at geom.Pose, outline []geom.Point) []geom.Point {
-	if w <= 0 || h <= 0 {
+	if w <= 0 || h <= 0 || insideAll(w, h, at, outline, [4]float64{}) || !convexOutline(outline) {
 		return outline
 	}
-	inside := true
+	return cutToMat(w, h, at, outline, [4]float64{})
+}
+
+// insideAll reports whether an outline lies in the play area, whose edges (left, right, near, far) are each
+// moved inward by inset mm.
+func insideAll(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64) bool {
 	for _, p := range outline {
-		q := at.Transform(p)
-		inside = inside && q.X >= 0 && q.X <= w && q.Y >= 0 && q.Y <= h
+		if q := at.Transform(p); q.X < inset[0] || q.X > w-inset[1] || q.Y < inset[2] || q.Y > h-inset[3] {
+			return false
+		}
 	}
-	if inside || !convexOutline(outline) {
-		return outline
-	}
+	return true
+}
+
+// cutToMat returns the part of a convex outline in the play area, whose edges are each moved inward by
+// inset mm; nil if there is none.
+func cutToMat(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64) []geom.Point {
 	cut := make([]geom.Point, len(outline))
 	for i, p := range outline {
 		cut[i] = at.Transform(p)
 	}
 	for e, n := range [4]geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
-		c := [4]float64{0, -w, 0, -h}[e]
-		cut = Clip(cut, n, c)
+		cut = Clip(cut, n, [4]float64{0, -w, 0, -h}[e]+inset[e])
 	}
 	if len(cut) < 3 || geom.Polygon(cut).Area() < geom.Tie {
 		return nil
@@ -120,6 +128,24 @@ func InsideMat(w, h float64, at geom.Pose, outline []geom.Point) []geom.Point {
 		cut[i] = at.Inverse(p)
 	}
 	return cut
+}
+
+// MatLimits returns the least and the most of a device's outline that may lie inside the play area
+// if its points may be up to slack mm nearer to or further from each edge: left, right, near, far.
+// Either may be nil. It reports false if the edges leave nothing open. The least of an outline that is
+// not convex is not known and nil.
+func MatLimits(w, h float64, at geom.Pose, outline []geom.Point, slack [4]float64) (least, most []geom.Point, open bool) {
+	if w <= 0 || h <= 0 || slack == ([4]float64{}) || insideAll(w, h, at, outline, slack) {
+		return outline, outline, false
+	}
+	if !convexOutline(outline) {
+		return nil, outline, true
+	}
+	wider := slack
+	for e := range wider {
+		wider[e] = -wider[e]
+	}
+	return cutToMat(w, h, at, outline, slack), cutToMat(w, h, at, outline, wider), true
 }
 
 // OnMat returns what of a device's outline counts in a play area of w by h mm: its part

@@ -86,12 +86,12 @@ func (g *Propagator) mayMeet(a *Shape, r *Outline) bool {
 		return false
 	}
 	for _, p := range a.V {
-		if r.Polygon.BoundaryDistance(p) <= g.pointBound(p) {
+		if r.Polygon.BoundaryDistance(p) <= g.PointBound(p) {
 			return true
 		}
 	}
 	for _, q := range r.Polygon {
-		if a.Far(q) <= g.pointBound(q) {
+		if a.Far(q) <= g.PointBound(q) {
 			return true
 		}
 	}
@@ -106,7 +106,7 @@ func (g *Propagator) overlapWithOutline(a *Shape, r *Outline) ClosestPair {
 	m := ClosestPair{Interval: geom.Interval{Lo: math.Inf(1), Val: math.Inf(1), Hi: math.Inf(1)}}
 	look := func(p geom.Point, depth float64) {
 		depth = max(0, depth)
-		off := g.pointBound(p)
+		off := g.PointBound(p)
 		if -depth < m.Val {
 			m.Lines = [2]geom.Line{{p, p}, {p, p}}
 		}
@@ -125,9 +125,9 @@ func (g *Propagator) overlapWithOutline(a *Shape, r *Outline) ClosestPair {
 	return m
 }
 
-// pointBound returns the error of a point relative to the other body, at K standard deviations
+// PointBound returns the error of a point relative to the other body, at K standard deviations
 // in the worst direction.
-func (g *Propagator) pointBound(p geom.Point) float64 {
+func (g *Propagator) PointBound(p geom.Point) float64 {
 	if g.Exact {
 		return 0
 	}

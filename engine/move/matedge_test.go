@@ -1,0 +1,163 @@
+package move_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/engine/internal/enginetest"
+	"sightline/engine/move"
+)
+
+// G184: what of a device lies outside the play area does not count. Where the device's place is not
+// exact, nor is how much of it counts.
+func TestTheMatsEdgeCutsADeviceAsSurelyAsItsPlaceIsKnown(t *testing.T) {
+	for _, c := range []struct {
+		y     float64     // of the device, 32.6 mm long
+		sigma geom.Length // of its place
+		base  engine.Outcome
+	}{
+		{-16, 0, engine.Yes}, {-16, 0.05, engine.Yes}, {-16, 0.15, engine.Indeterminate}, {-16.4, 0.05, engine.Indeterminate},
+		{-16.4, 0, engine.No}, {-16.5, 0.05, engine.No},
+	} {
+		s := enginetest.Scene(t, "2.5; A small 100 20 0")
+		s.MatWidth, s.MatHeight = 914.4, 914.4
+		s.Devices = []engine.Token{{ID: "mine", Kind: "bomb", Sigma: c.sigma, Pose: geom.Pose{Point: geom.Point{X: 100, Y: c.y}}}}
+		r := moved(t, s, "A", "stationary")
+		got := engine.No
+		for _, h := range r.Devices {
+			got = h.Base
+		}
+		assert.Equal(t, c.base, got, "%+v", c)
+		m, err := engine.Measure(&s, engine.Options{})
+		require.NoError(t, err)
+		contact := engine.No // the guides' length does not matter: the bomb lies under the base, or counts for nothing
+		for _, o := range m.Objects {
+			contact = o.Contact
+			assert.Equal(t, c.base, o.Range.Outcome, "%+v: %+v", c, o.Range)
+			assert.Equal(t, c.base, o.Range.At(0, 3), "%+v: %+v", c, o.Range)
+		}
+		assert.Equal(t, c.base, contact, "%+v", c)
+	}
+}
+
+// G184: decided answers about devices at the mat's edge hold for places that the uncertainty allows.
+func TestDecidedAnswersAtTheMatsEdgeAreRight(t *testing.T) {
+	const truths = 100
+	decided, open := 0, 0
+	for seed := range uint64(enginetest.Shorter(300, 60)) {
+		r := rand.New(rand.NewPCG(seed, 184))
+		s, ask := edgeScene(r)
+		verdicts := ask(&s)
+		wrong := map[string]int{}
+		for range truths {
+			truth := drawTable(r, &s)
+			truth.Devices = nil
+			for _, d := range s.Devices {
+				d.Pose.X += float64(d.Sigma) * r.NormFloat64()
+				d.Pose.Y += float64(d.Sigma) * r.NormFloat64()
+				d.Sigma = 0
+				truth.Devices = append(truth.Devices, d)
+			}
+			answers := ask(&truth)
+			for q, v := range verdicts {
+				if v != engine.Indeterminate && answers[q] != v {
+					wrong[q]++
+				}
+			}
+		}
+		for q, v := range verdicts {
+			if v == engine.Indeterminate {
+				open++
+				continue
+			}
+			decided++
+			assert.LessOrEqual(t, wrong[q], truths/20, "scene %d: %s is %v", seed, q, v)
+		}
+	}
+	t.Logf("%d answers decided, %d too close to call", decided, open)
+	assert.Greater(t, decided, open)
+}
+
+// edgeScene makes a table on which a device reaches over the near edge, lying there or dropped, and
+// what is asked of it.
+func edgeScene(r *rand.Rand) (engine.Scene, func(*engine.Scene) map[string]engine.Outcome) {
+	kinds := []string{"bomb", "mine", "conner_net", "buzz_droids", "cluster_mines"}
+	kind := kinds[r.IntN(len(kinds))]
+	a := engine.Ship{ID: "A", Base: engine.Base(1 + r.IntN(3)), Pose: geom.Pose{Point: geom.Point{X: 300}}}
+	b := engine.Ship{ID: "B", Base: engine.Small, Pose: geom.Pose{Heading: geom.Angle(6 * r.Float64())}}
+	s := engine.Scene{Rules: engine.Rules(1 + r.IntN(3)), MatWidth: 914.4, MatHeight: 914.4}
+	lies := r.IntN(2) == 0
+	_, l := a.Base.Size()
+	a.Pose.Y = 45 + float64(l)*r.Float64()/4
+	if lies {
+		heading := geom.Angle(6 * r.Float64())
+		out := math.Hypot(40, 40) * (r.Float64() - 0.2)
+		s.Devices = []engine.Token{{ID: "d", Kind: kind, Sigma: geom.Length(0.5 * r.Float64()),
+			Pose: geom.Pose{Point: geom.Point{X: 300 + 60*(r.Float64()-0.5), Y: -out}, Heading: heading}}}
+	} else {
+		a.Pose.Y = float64(l)/2 + 40 + 60*(r.Float64()-0.2)
+	}
+	b.Pose.Point = geom.Point{X: 300 + 60*(r.Float64()-0.5), Y: 30 * r.Float64()}
+	s.Ships = []engine.Ship{a, b}
+	for i := range s.Ships {
+		enginetest.Uncertain(r, &s.Ships[i], 1)
+	}
+	if lies {
+		return s, askAtEdge
+	}
+	drop := move.Drop{Template: move.Template{Kind: move.TemplateKind(r.IntN(2)), Speed: 1}, Device: kind}
+	return s, func(s *engine.Scene) map[string]engine.Outcome {
+		v, err := move.LayDrop(s, "A", drop, engine.Options{})
+		if err != nil {
+			panic(err)
+		}
+		return map[string]engine.Outcome{"under B": listed(&v, "the device under B", v.FirstOverlapped, "B")}
+	}
+}
+
+// askAtEdge asks what the ships have to do with the device d.
+func askAtEdge(s *engine.Scene) map[string]engine.Outcome {
+	v, err := move.Execute(s, "B", move.Maneuver{Bearing: move.Stationary}, engine.Options{})
+	if err != nil {
+		panic(err)
+	}
+	out := map[string]engine.Outcome{"base": engine.No}
+	for _, h := range v.Devices {
+		out["base"] = h.Base
+	}
+	m, err := engine.Measure(s, engine.Options{})
+	if err != nil {
+		panic(err)
+	}
+	for _, ship := range s.Ships {
+		for _, part := range []string{"d", "d.left", "d.right"} {
+			out[fmt.Sprint(ship.ID, " at 0-1 of ", part)] = engine.No // as of one that is ignored
+		}
+	}
+	for _, o := range m.Objects {
+		out[fmt.Sprint(o.From, " at 0-1 of ", o.To)] = o.Range.At(0, 1)
+	}
+	return out
+}
+
+// listed returns whether a result lists an id, or leaves it open.
+func listed(v *move.Result, doubt string, ids []string, id string) engine.Outcome {
+	for _, u := range v.Undecided {
+		if u == doubt {
+			return engine.Indeterminate
+		}
+	}
+	for _, i := range ids {
+		if i == id {
+			return engine.Yes
+		}
+	}
+	return engine.No
+}
