@@ -279,7 +279,7 @@ func (l *Light) Advice() (out []string) {
 		}
 		switch {
 		case l.Burnt >= burntShare:
-			say("the white of %.0f %% of the markers is burnt out, which moves their edges and the tokens', and ships are lost: shorten the "+
+			say("the white of %.0f %% of the markers is burnt out, which moves their edges and the tokens', and ships may be lost: shorten the "+
 				"exposure, by half to begin with", 100*l.Burnt)
 		case l.Paper >= brightPaper:
 			say("the markers' paper is nearly burnt out (grey level %.0f of 255), and tokens in more light are: shorten the exposure to %.0f %% "+
