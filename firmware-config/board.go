@@ -1,5 +1,5 @@
 // Package firmwareconfig holds the files that tell a board what is wired to it,
-// and reads them strictly, so that a test can prove that they are valid.
+// and reads them strictly, so that a test can check that they are valid.
 //
 // A [Board] is plain values: names of pins and buses as the operating system
 // knows them. Nothing here touches hardware; the program hands the values on.

@@ -1,6 +1,6 @@
 // Package alike identifies ships that look alike after they were out of sight together.
 //
-// No picture distinguishes ships with the same card, but where they can have flown does: from where
+// No picture distinguishes ships with the same card, but where they could have flown does: from where
 // each stood, by the maneuvers and actions of its dial. The package weighs every assignment of the
 // ships to the bases that are seen now. A base gets a name only if every assignment with another
 // name is much worse, never because a ship is the nearest.

@@ -25,7 +25,7 @@
 // A [Pixel] follows OpenCV: x runs right, y down, and integer coordinates are
 // the CENTRES of pixels, so the picture's top left corner is (-0.5, -0.5). The
 // whole program uses this one convention; a library that counts otherwise
-// (AprilTag puts the origin at the pixel's corner) is converted at its own door.
+// (AprilTag puts the origin at the pixel's corner) is converted where it is called.
 //
 // geom imports the standard library only, and its functions are total: where a
 // value is undefined they return (value, ok).

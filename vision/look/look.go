@@ -1,4 +1,4 @@
-// Package look finds ships by their cards. A base out of the publisher's box carries nothing of ours, but its card
+// Package look finds ships by their cards. The base of a stock ship carries nothing of ours, but its card
 // was shown to the camera once, without the miniature. That picture, in the frame of the plastic base, is a [Look].
 // A [Finder] matches looks to a picture of the table and returns the pose of each base and the look that it has. A
 // miniature hides up to two thirds of a card.

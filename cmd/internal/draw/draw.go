@@ -1,7 +1,7 @@
 // Package draw draws a scene from above as SVG, to scale: the mat with its grid, the bases with
 // guides, noses and arcs, obstacles by kind, devices and markers. For a chosen pair it adds the
 // range bands, the measuring lines, what obstructs them, and the uncertainty. The user unit is the
-// millimetre; only canvas.at turns y round.
+// millimetre; only canvas.at flips y.
 //
 // The same scene and options give the same bytes. Every name in the scene is escaped, so a drawing
 // can be embedded in a page.

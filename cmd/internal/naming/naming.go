@@ -1,6 +1,5 @@
-// Package naming keeps the names of ships that carry nothing of ours while their table is watched. A look that only one ship carries names
-// it. Of several ships with the same card, a person names each once; from then on, where they can have flown distinguishes them
-// (engine/alike).
+// Package naming keeps the names of stock ships while their table is watched. A look that only one ship carries names it. Of several
+// ships with the same card, a person names each once; from then on, where they could have flown tells them apart (engine/alike).
 package naming
 
 import (
