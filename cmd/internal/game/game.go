@@ -63,15 +63,16 @@ type Game struct {
 	stored session // as last written; owned by Run
 	failed bool    // writing it failed
 
-	mu       sync.Mutex // guards the fields below: the parts of the next state
-	seen     Seen
-	notebook notebook
-	held     *shown       // nil: live
-	kept     keptHeld     // what the files have of it
-	released []released   // newest first
-	holds    uint64       // the number of the last held picture
-	restart  time.Time    // nothing can be held until then: a restart was announced
-	ruling   *live.Ruling // the last ruling; nil: none yet
+	mu           sync.Mutex // guards the fields below: the parts of the next state
+	seen         Seen
+	notebook     notebook
+	held         *shown     // nil: live
+	kept         keptHeld   // what the files have of it
+	released     []released // newest first
+	keptReleased keptReleased
+	holds        uint64       // the number of the last held picture
+	restart      time.Time    // nothing can be held until then: a restart was announced
+	ruling       *live.Ruling // the last ruling; nil: none yet
 
 	rulingsTrouble string // why rulings cannot be recorded; "": they can
 
@@ -94,12 +95,13 @@ type Game struct {
 func New(o Options) *Game {
 	o.StaleAfter = cmp.Or(o.StaleAfter, StaleAfter)
 	g := &Game{
-		o:        o,
-		seen:     Seen{Mat: o.Mat},
-		notebook: notebook{now: o.Now, log: o.Log},
-		choice:   live.Choice{Arc: engine.ArcFront},
-		underway: map[string]bool{},
-		policy:   live.Policy{Measuring: o.Rules.Measuring, JudgesOnly: o.Judges},
+		o:            o,
+		seen:         Seen{Mat: o.Mat},
+		notebook:     notebook{now: o.Now, log: o.Log},
+		choice:       live.Choice{Arc: engine.ArcFront},
+		underway:     map[string]bool{},
+		keptReleased: keptReleased{numbers: map[uint64]bool{}},
+		policy:       live.Policy{Measuring: o.Rules.Measuring, JudgesOnly: o.Judges},
 	}
 	g.stored = g.session()
 	g.load()
@@ -128,7 +130,9 @@ func (g *Game) load() {
 	if err != nil {
 		g.o.Log.Warn("the pair must be chosen again", "err", err)
 	}
-	if g.resumeHeld(); g.held == nil {
+	g.resumeHeld()
+	g.resumeReleased()
+	if g.held == nil {
 		g.resume(before)
 		return
 	}

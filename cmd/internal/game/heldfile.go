@@ -59,7 +59,9 @@ type heldDocument struct {
 	At            time.Time // when this was written
 	Choice        live.Choice
 	Ruling        *live.Ruling // the one on this picture; nil: none
-	Unskilled     []string     // ships of the game whose initiative is 0, which gob takes for none
+	ReleasedAt    time.Time    // of a released picture; zero: it is held
+	ReleasedBy    string
+	Unskilled     []string // ships of the game whose initiative is 0, which gob takes for none
 }
 
 // heldEnvelope is the content of the file. A program of another version does not read Document: it may mean something else there.
@@ -225,6 +227,7 @@ func (g *Game) keepHeld(ctx context.Context) {
 		case <-ticker.C:
 		}
 		g.storeHeld()
+		g.storeReleased()
 	}
 }
 
@@ -372,9 +375,7 @@ func (g *Game) resumeHeld() {
 		return
 	}
 	h := &d.Held
-	seen := Seen{Frame: h.Frame, Region: h.Region, Register: h.Register, Mat: h.Table.Layout, Located: h.Located, Tracks: h.Tracks,
-		Result: h.Result}
-	g.held = &shown{Seen: seen, hold: h}
+	g.held = heldAsShown(h)
 	g.holds, g.ruling = h.Number, d.Ruling
 	if g.ruling != nil && g.ruling.At.After(g.o.Now()) {
 		g.ruling.Undated = true
@@ -388,4 +389,11 @@ func (g *Game) resumeHeld() {
 	}
 	g.kept = keptHeld{picture: h.Frame.Gray, hash: d.Picture, shown: g.held, choice: g.choice, ruling: g.ruling, at: d.At}
 	g.note(heldAgainText(h))
+}
+
+// heldAsShown returns what is shown while a picture of a file is held.
+func heldAsShown(h *live.Held) *shown {
+	seen := Seen{Frame: h.Frame, Region: h.Region, Register: h.Register, Mat: h.Table.Layout, Located: h.Located, Tracks: h.Tracks,
+		Result: h.Result}
+	return &shown{Seen: seen, hold: h}
 }

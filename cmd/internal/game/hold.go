@@ -67,7 +67,7 @@ func (g *Game) announceRestart() error {
 	}
 	if n, _, last := g.awaited(); n > 0 {
 		return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("A picture that was held for a judge was released by a player: a "+
-			"judge can hold it again until %s, and a restart would lose it.", last.Local().Format("15:04"))}
+			"judge can hold it again until %s, and a restart may lose it.", last.Local().Format("15:04"))}
 	}
 	g.restart = g.o.Now().Add(live.RestartWithin)
 	g.note("The program is about to be restarted: nothing can be held until then.")

@@ -38,7 +38,7 @@ var saidBy = []string{"../../vision/tracked.go", "../../vision/located.go", "../
 // monitors, kinds of errors, the command line, the demo, files for restarts.
 var readByPrograms = []string{"web/body.go", "web/metrics.go", "web/judge_picture.go", "web/overlay_demo.go", "live/refusal.go",
 	"play/list.go", "move/maneuver.go", "flown/dial.go", "squads/object.go", "squads/facts.go", "squads/table.go",
-	"pipeline/lying.go", "game/heldfile.go"}
+	"pipeline/lying.go", "game/heldfile.go", "game/releasedfile.go"}
 
 // noPageSays are texts of the others that no page shows: what only a request by hand brings about,
 // how a file is wrong, what the log wraps, codes and keys.
