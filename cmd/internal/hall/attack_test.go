@@ -439,7 +439,7 @@ func TestNoStrangerGetsPastARole(t *testing.T) {
 			assert.Equal(t, http.StatusMethodNotAllowed, status, "DELETE %s", path)
 		}
 		_, _, text := r.stranger(t, "POST", "/api/pair", `{"judge_secret":"not the secret","name":"x"}`)
-		assert.Contains(t, text, `"sightline hall judge-secret" says it`)
+		assert.Contains(t, text, `"sightline hall judge-secret" prints it`)
 	}
 }
 
