@@ -155,12 +155,14 @@ func TestABankRollIsSearchedOverTheWholeArea(t *testing.T) {
 					return false
 				}
 			}
-			// The template, as small pieces of itself.
+			// The template, as small pieces of itself, whose outer corners lie so far out that none of it is left out.
+			const piece = 0.5
+			outer := 90/math.Cos(piece/80/2) - 80
 			line := newSlowLine(80*math.Pi/4, 80, -1)
 			start := geom.Pose{Point: a.Pose.Transform(geom.Point{X: 20, Y: slide}), Heading: a.Pose.Heading + math.Pi/2}
-			for u := 0.0; u < line.length; u += 2 {
+			for u := 0.0; u < line.length; u += piece {
 				var q []geom.Point
-				for _, c := range [][2]float64{{u, 10}, {u, -10}, {u + 2, -10}, {u + 2, 10}} {
+				for _, c := range [][2]float64{{u, outer}, {u, -10}, {u + piece, -10}, {u + piece, outer}} {
 					at := min(c[0], line.length)
 					h := line.heading(at)
 					q = append(q, start.Transform(line.at(at).Add(geom.Point{X: math.Cos(h), Y: -math.Sin(h)}.Mul(c[1]))))

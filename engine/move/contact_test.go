@@ -256,12 +256,8 @@ func TestTheSlowMethodAgreesOnContactWithObstacles(t *testing.T) {
 		a := &s.Ships[0]
 		u := geom.Point{X: math.Sin(float64(i)), Y: math.Cos(float64(i))}
 		place := func(at geom.Point) geom.Polygon {
-			rock.Pose = geom.Pose{Point: at, Heading: geom.Angle(i)}
-			out := make(geom.Polygon, len(rock.Outline))
-			for k, q := range rock.Outline {
-				out[k] = rock.Pose.Transform(q)
-			}
-			return out
+			rock.Pose = geom.Pose{Point: at, Heading: geom.Angle(i % 1000)} // headings end at a million degrees
+			return rock.Pose.TransformAll(rock.Outline)
 		}
 		at := a.Pose.Point.Add(u.Mul(120))
 		base := slowRockGap(engine.Ship{Base: a.Base, Pose: a.Pose}, place(at))
