@@ -103,6 +103,12 @@ func heldTypes() string {
 	return hashOf([]byte(out.String()))
 }
 
+// describedHeld returns the description of a picture whose file has a hash.
+func describedHeld(h *live.Held, picture string, at time.Time) heldDocument {
+	w, ht := h.Frame.Size()
+	return heldDocument{Held: *h, Picture: picture, Width: w, Height: ht, Color: h.Frame.Color != nil, At: at}
+}
+
 // encodeHeld returns the content of the file.
 func encodeHeld(d heldDocument, program string) ([]byte, error) {
 	d.Held.Frame.Gray, d.Held.Frame.Color, d.Held.Table = nil, nil, calibration.Table{}
@@ -195,8 +201,12 @@ func pixelsOf(f vision.Frame) []byte {
 	return out
 }
 
-// setPixels gives a frame the pictures of a file.
-func (d *heldDocument) setPixels(raw []byte) error {
+// readPixels gives the frame the pictures of a file.
+func (d *heldDocument) readPixels(path string) error {
+	raw, err := regularfile.Read(path, pixelsMost)
+	if err != nil {
+		return fmt.Errorf("its picture: %w", err)
+	}
 	gray, want := d.Width*d.Height, d.Width*d.Height
 	if d.Color {
 		want += 3 * gray
@@ -284,9 +294,9 @@ func (g *Game) describeHeld() {
 		return
 	}
 	h := g.held.hold
-	w, ht := h.Frame.Size()
-	raw, err := encodeHeld(heldDocument{Held: *h, Picture: g.kept.hash, Width: w, Height: ht, Color: h.Frame.Color != nil, At: now,
-		Choice: g.choice, Ruling: ruling}, g.o.Version)
+	d := describedHeld(h, g.kept.hash, now)
+	d.Choice, d.Ruling = g.choice, ruling
+	raw, err := encodeHeld(d, g.o.Version)
 	if err == nil {
 		err = atomicfile.Write(g.file(heldFile), raw, 0o600)
 	}
@@ -329,10 +339,15 @@ func (g *Game) dropHeld() {
 // removePictures removes the files of pictures that are not held, and what killed writes left of them: no other program writes these.
 // The caller holds mu.
 func (g *Game) removePictures() {
-	paths, _ := filepath.Glob(g.file(pictureFile))
-	left, _ := filepath.Glob(g.file(atomicfile.Temporary(pictureFile) + "*"))
+	g.removeFiles(pictureFile, func(name string) bool { return g.kept.hash != "" && name == pictureName(g.kept.hash) })
+}
+
+// removeFiles removes the files of a pattern that are not to be kept, and what killed writes left of such files.
+func (g *Game) removeFiles(pattern string, keep func(name string) bool) {
+	paths, _ := filepath.Glob(g.file(pattern))
+	left, _ := filepath.Glob(g.file(atomicfile.Temporary(pattern) + "*"))
 	for _, path := range append(paths, left...) {
-		if g.kept.hash == "" || filepath.Base(path) != pictureName(g.kept.hash) {
+		if !keep(filepath.Base(path)) {
 			_ = os.Remove(path)
 		}
 	}
@@ -351,11 +366,7 @@ func (g *Game) readHeld() (*heldDocument, error) {
 	if err != nil {
 		return nil, err
 	}
-	pixels, err := regularfile.Read(g.file(pictureName(d.Picture)), pixelsMost)
-	if err != nil {
-		return nil, fmt.Errorf("its picture: %w", err)
-	}
-	return &d, d.setPixels(pixels)
+	return &d, d.readPixels(g.file(pictureName(d.Picture)))
 }
 
 // resumeHeld holds again what was held when the program ended, unless that was long ago. A board without a battery starts with a clock

@@ -100,9 +100,10 @@ func (g *Game) writeReleased(r *released, now time.Time) error {
 	if err := atomicfile.Write(g.file(releasedName(releasedPixels, h.Number)), raw, 0o600); err != nil {
 		return err
 	}
-	w, ht := h.Frame.Size()
-	doc, err := encodeHeld(heldDocument{Held: *h, Picture: hashOf(raw), Width: w, Height: ht, Color: h.Frame.Color != nil, At: now,
-		Choice: live.Choice{From: r.view.From, To: r.view.To}, ReleasedAt: r.view.ReleasedAt.Round(0), ReleasedBy: r.view.By}, g.o.Version)
+	d := describedHeld(h, hashOf(raw), now)
+	d.Choice = live.Choice{From: r.view.From, To: r.view.To}
+	d.ReleasedAt, d.ReleasedBy = r.view.ReleasedAt.Round(0), r.view.By
+	doc, err := encodeHeld(d, g.o.Version)
 	if err != nil {
 		return err
 	}
@@ -163,11 +164,7 @@ func (g *Game) readReleased(path string) (d heldDocument, err error) {
 	if want := releasedName(releasedFile, d.Held.Number); filepath.Base(path) != want {
 		return d, fmt.Errorf("it is the description of %s", want)
 	}
-	pixels, err := regularfile.Read(g.file(releasedName(releasedPixels, d.Held.Number)), pixelsMost)
-	if err != nil {
-		return d, fmt.Errorf("its picture: %w", err)
-	}
-	return d, d.setPixels(pixels)
+	return d, d.readPixels(g.file(releasedName(releasedPixels, d.Held.Number)))
 }
 
 // tidyReleased removes the files that are of no released picture, and what killed writes left of them: no other program writes these.
@@ -177,12 +174,6 @@ func (g *Game) tidyReleased() {
 		keep[releasedName(releasedFile, r.view.Number)], keep[releasedName(releasedPixels, r.view.Number)] = true, true
 	}
 	for _, pattern := range []string{releasedFile, releasedPixels} {
-		paths, _ := filepath.Glob(g.file(pattern))
-		left, _ := filepath.Glob(g.file(atomicfile.Temporary(pattern) + "*"))
-		for _, path := range append(paths, left...) {
-			if !keep[filepath.Base(path)] {
-				_ = os.Remove(path)
-			}
-		}
+		g.removeFiles(pattern, func(name string) bool { return keep[name] })
 	}
 }

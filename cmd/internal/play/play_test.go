@@ -81,6 +81,17 @@ func (b *bench) open() {
 // record opens the record for the table.
 func (b *bench) record() (*rulings.Log, error) { return b.log, b.broken }
 
+// resume runs the table until it has the game of the record.
+func (b *bench) resume() {
+	b.t.Helper()
+	ctx, stop := context.WithCancel(b.t.Context())
+	done := make(chan error)
+	go func() { done <- b.table.Run(ctx) }()
+	require.Eventually(b.t, func() bool { return b.game() != nil }, time.Minute, 10*time.Millisecond)
+	stop()
+	require.NoError(b.t, <-done)
+}
+
 // look lets the camera see the table for two seconds.
 func (b *bench) look() {
 	b.t.Helper()
@@ -308,12 +319,7 @@ func TestAGameContinuesAfterARestart(t *testing.T) {
 
 	b.shown = nil
 	b.open()
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- b.table.Run(ctx) }()
-	require.Eventually(t, func() bool { return b.game() != nil }, time.Minute, 10*time.Millisecond)
-	stop()
-	require.NoError(t, <-done)
+	b.resume()
 	assert.Equal(t, turn, b.shown.Turn)
 	assert.Equal(t, number, b.game()["number"])
 	assert.Equal(t, 204, b.tap().Code)
@@ -341,12 +347,7 @@ func TestRulingsAreInTheLogThoughTheClockIsBehind(t *testing.T) {
 	require.NoError(t, b.log.Close())
 	b.hub.Publish(ruled(4, b.now.Add(-2*time.Hour)))
 	b.open() // the program starts again, with its clock behind
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- b.table.Run(ctx) }()
-	require.Eventually(t, func() bool { return b.game() != nil }, time.Minute, 10*time.Millisecond)
-	stop()
-	require.NoError(t, <-done)
+	b.resume()
 	s = ruled(4, b.now.Add(-2*time.Hour))
 	b.table.See(&s)
 	assert.NotContains(t, logged(), "Ruling 4.", "it was held again with the picture, and may be of before the game")
@@ -381,12 +382,7 @@ func TestAGameContinuesByItsEditionOnceTheRecordIsRead(t *testing.T) {
 		defer mu.Unlock()
 		edition = r
 	}})
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- b.table.Run(ctx) }()
-	require.Eventually(t, func() bool { return b.game() != nil }, time.Minute, 10*time.Millisecond)
-	stop()
-	require.NoError(t, <-done)
+	b.resume()
 	assert.Equal(t, engine.Rules20, edition)
 }
 
