@@ -74,11 +74,7 @@ func base(s *engine.Ship) ring {
 }
 
 func rock(o *engine.Obstacle) ring {
-	ps := make([]geom.Point, len(o.Outline))
-	for i, p := range o.Outline {
-		ps[i] = o.Pose.Transform(p)
-	}
-	return ringOf(ps...)
+	return ringOf(o.Pose.TransformAll(o.Outline)...)
 }
 
 // arcs lists the arcs of a ship without a turret, in the order of the engine's

@@ -41,7 +41,7 @@ func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, er
 	w, h := float64(s.MatWidth), float64(s.MatHeight)
 	for _, p := range parts {
 		if p = pieces.InsideMat(w, h, at, p); p != nil {
-			laid = append(laid, onTable(at, p))
+			laid = append(laid, at.TransformAll(p))
 		}
 	}
 	m.under(laid, limitsOf(w, h, at, parts, m.slackAtEdges(at, parts)))
@@ -61,7 +61,7 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 	var all geom.Polygon
 	in, out := margin{}, farAway // the most certain of the parts that reach into the play area, the least certain of the others
 	for _, p := range parts {
-		g := onTable(at, p)
+		g := at.TransformAll(p)
 		all = append(all, g...)
 		gap := convexGap(g, mat)
 		switch v := d.convex(g, mat, gap); {
@@ -123,7 +123,7 @@ func devicePose(c *path, outline []geom.Point) geom.Pose {
 func (m *mover) slackAtEdges(at geom.Pose, parts [][]geom.Point) (slack [4]float64) {
 	d := margins{uncertain.RelativeError{K: m.k, Bodies: [2]uncertain.Body{m.own()}}}
 	for _, p := range parts {
-		for _, q := range onTable(at, p) {
+		for _, q := range at.TransformAll(p) {
 			for e, n := range [4]geom.Point{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}} {
 				slack[e] = max(slack[e], d.Along(n, q))
 			}

@@ -259,11 +259,7 @@ func (d *margins) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
 	case math.IsInf(gap, 1):
 		return farAway
 	case a.line.radius == 0:
-		rect := make(geom.Polygon, 4)
-		for i, p := range a.rect {
-			rect[i] = a.frame.Transform(p)
-		}
-		return d.convex(rect, g, gap)
+		return d.convex(a.frame.TransformAll(a.rect[:]), g, gap)
 	case gap >= 0:
 		m := d.apart(a.chords(sweptChords), g)
 		m.slack += sweptSagitta

@@ -150,7 +150,7 @@ func limitsOf(w, h float64, at geom.Pose, outlines [][]geom.Point, slack [4]floa
 			g  []geom.Point
 		}{{&l.least, least}, {&l.most, most}} {
 			if p.g != nil {
-				*p.to = append(*p.to, onTable(at, p.g))
+				*p.to = append(*p.to, at.TransformAll(p.g))
 			}
 		}
 	}
@@ -158,15 +158,6 @@ func limitsOf(w, h float64, at geom.Pose, outlines [][]geom.Point, slack [4]floa
 		return nil
 	}
 	return &l
-}
-
-// onTable places an outline on the table.
-func onTable(at geom.Pose, outline []geom.Point) geom.Polygon {
-	g := make(geom.Polygon, len(outline))
-	for i, q := range outline {
-		g[i] = at.Transform(q)
-	}
-	return g
 }
 
 // decide returns the margin of a question about a device of which more or less may count, given the
@@ -196,7 +187,7 @@ func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, p
 	}
 	corners := 0
 	for _, p := range parts {
-		g := onTable(at, p.Outline)
+		g := at.TransformAll(p.Outline)
 		for _, q := range g {
 			t.at = t.at.Add(q)
 		}

@@ -147,7 +147,7 @@ func (d *drawing) bounds() box {
 		b.add(s.Pose.Point, math.Hypot(float64(w), float64(l))/2)
 	}
 	for i := range d.scene.Obstacles {
-		for _, p := range outline(&d.scene.Obstacles[i]) {
+		for _, p := range d.scene.Obstacles[i].Pose.TransformAll(d.scene.Obstacles[i].Outline) {
 			b.add(p, 0)
 		}
 	}
@@ -190,14 +190,6 @@ func cards(t *engine.Token) [][]geom.Point {
 }
 
 func (d *drawing) hasMat() bool { return d.scene.MatWidth > 0 && d.scene.MatHeight > 0 }
-
-func outline(o *engine.Obstacle) []geom.Point {
-	ps := make([]geom.Point, len(o.Outline))
-	for i, p := range o.Outline {
-		ps[i] = o.Pose.Transform(p)
-	}
-	return ps
-}
 
 // table draws the mat and a grid of 100 mm, or a wider one in a huge picture.
 func (d *drawing) table() {
@@ -427,7 +419,7 @@ func (d *drawing) obstacle(o *engine.Obstacle) {
 	if kind == "" {
 		kind = "asteroid"
 	}
-	ps := outline(o)
+	ps := o.Pose.TransformAll(o.Outline)
 	if o.Sigma > 0 {
 		d.printf(`<path class="rim" stroke-width="%s" d="%s"/>`+"\n", number(2*d.o.Sigmas*float64(o.Sigma)), d.polygon(ps...))
 	}
@@ -458,10 +450,7 @@ func (d *drawing) token(class string, t *engine.Token) {
 	var all []geom.Point
 	d.printf(`<g class="%s player%d">`+"\n", class, t.Player)
 	for _, o := range outlines {
-		ps := make([]geom.Point, len(o))
-		for i, p := range o {
-			ps[i] = t.Pose.Transform(p)
-		}
+		ps := t.Pose.TransformAll(o)
 		all = append(all, ps...)
 		d.path("body", d.polygon(ps...))
 	}

@@ -22,14 +22,5 @@ func ProfileOf(s *engine.Scene) engine.Profile {
 func BaseOutline(profile *engine.Profile, b engine.Base, at geom.Pose) []geom.Point {
 	w, l := profile.Size(b)
 	x, y := float64(w)/2, float64(l)/2
-	return InTable(at, []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}})
-}
-
-// InTable returns points given in the frame of a pose in that of the table.
-func InTable(at geom.Pose, own []geom.Point) []geom.Point {
-	out := make([]geom.Point, len(own))
-	for i, q := range own {
-		out[i] = at.Transform(q)
-	}
-	return out
+	return at.TransformAll([]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}})
 }

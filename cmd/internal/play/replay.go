@@ -110,7 +110,7 @@ func at(events []round.Event, from, to, arc string, agreed live.Policy) (atJSON,
 	for i := range scene.Obstacles {
 		o := &scene.Obstacles[i]
 		var outline [][2]float64
-		for _, p := range live.InTable(o.Pose, o.Outline) {
+		for _, p := range o.Pose.TransformAll(o.Outline) {
 			outline = append(outline, [2]float64{p.X, p.Y})
 		}
 		out.Obstacles = append(out.Obstacles, outline)

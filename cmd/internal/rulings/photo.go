@@ -121,7 +121,7 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 		if slices.Contains(by, o.ID) {
 			name += " onit"
 		}
-		s.outline(name, o.ID, place(o.Pose, o.Outline), catalogue.TokenTop, slices.Contains(by, o.ID))
+		s.outline(name, o.ID, o.Pose.TransformAll(o.Outline), catalogue.TokenTop, slices.Contains(by, o.ID))
 	}
 	for i := range scene.Ships {
 		ship := &scene.Ships[i]
@@ -132,9 +132,10 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 		}
 		w, h := ship.Base.Size()
 		x, y := float64(w)/2, float64(h)/2
-		s.outline(name, ship.ID, place(ship.Pose, []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}}), token.BaseTop, pair)
+		base := []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}}
+		s.outline(name, ship.ID, ship.Pose.TransformAll(base), token.BaseTop, pair)
 		nose := []geom.Point{{X: -x / 3, Y: y * 0.55}, {Y: y * 0.9}, {X: x / 3, Y: y * 0.55}}
-		s.path(name+" nose", place(ship.Pose, nose), token.BaseTop, false)
+		s.path(name+" nose", ship.Pose.TransformAll(nose), token.BaseTop, false)
 	}
 	s.lines(lines, class)
 	if s.close != (box{}) {
@@ -158,14 +159,6 @@ func (d *document) measuringLines() (lines [][2][2]float64, class string, by []s
 		}
 	}
 	return p.Range.Lines, "range", nil
-}
-
-func place(at geom.Pose, outline []geom.Point) []geom.Point {
-	out := make([]geom.Point, len(outline))
-	for i, p := range outline {
-		out[i] = at.Transform(p)
-	}
-	return out
 }
 
 // outline draws a closed outline with its name.

@@ -212,7 +212,7 @@ func shapesOf(h *live.Held, state *live.State) []outlineJSON {
 	mw, mh := float64(scene.MatWidth), float64(scene.MatHeight)
 	out := []outlineJSON{p.shape("mat", "", true, []geom.Point{{}, {X: mw}, {X: mw, Y: mh}, {Y: mh}}, 0)}
 	for i, o := range scene.Obstacles {
-		s := p.shape("obstacle", o.ID, true, live.InTable(o.Pose, o.Outline), 0)
+		s := p.shape("obstacle", o.ID, true, o.Pose.TransformAll(o.Outline), 0)
 		if sight := h.Located.Obstacles; sight != nil && i < len(sight.Views) && len(sight.Views[i].OutlinePx) > 2 {
 			s.Px = pixelsOf(sight.Views[i].OutlinePx) // of its upper edge, as seen
 		}

@@ -75,7 +75,7 @@ func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []toke
 	out := []outlineJSON{base}
 	_, l := profile.Size(s.Base)
 	y := float64(l) / 2
-	nose := p.shape("nose", s.ID, true, live.InTable(s.Pose, []geom.Point{{Y: y - 2}, {X: 5, Y: y - 9}, {X: -5, Y: y - 9}}), token.BaseTop)
+	nose := p.shape("nose", s.ID, true, s.Pose.TransformAll([]geom.Point{{Y: y - 2}, {X: 5, Y: y - 9}, {X: -5, Y: y - 9}}), token.BaseTop)
 	nose.Player = s.Player
 	if !s.Quarters {
 		out = append(out, nose)

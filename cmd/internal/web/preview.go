@@ -100,7 +100,7 @@ func deviceAt(t *live.MovePreview) (out [][][2]float64) {
 		kind = "bomb"
 	}
 	for _, part := range engine.TokenOutlines(kind) {
-		out = append(out, pointsOf(live.InTable(t.Result.Final, part)))
+		out = append(out, pointsOf(t.Result.Final.TransformAll(part)))
 	}
 	return out
 }

@@ -332,7 +332,7 @@ func shipsOf(state *live.State) []shipJSON {
 func obstaclesOf(state *live.State) []obstacleJSON {
 	out := []obstacleJSON{}
 	for _, o := range state.Located.Scene.Obstacles {
-		out = append(out, obstacleJSON{o.ID, o.Kind, pointsOf(live.InTable(o.Pose, o.Outline))})
+		out = append(out, obstacleJSON{o.ID, o.Kind, pointsOf(o.Pose.TransformAll(o.Outline))})
 	}
 	return out
 }

@@ -123,7 +123,7 @@ func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
 	}
 	for i := range scene.Obstacles {
 		rock := &scene.Obstacles[i]
-		if outline, ok := p.points(live.InTable(rock.Pose, rock.Outline)); ok {
+		if outline, ok := p.points(rock.Pose.TransformAll(rock.Outline)); ok {
 			o.Obstacles = append(o.Obstacles, outline)
 		}
 	}
@@ -143,14 +143,14 @@ func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
 func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, state *live.State) {
 	w, l := profile.Size(ship.Base)
 	for band := 1; band <= 3 && state.Policy.Reach(state.Located.Scene.Rules, ship.ID); band++ {
-		ring := live.InTable(ship.Pose, around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))
+		ring := ship.Pose.TransformAll(around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))
 		o.Rings = append(o.Rings, ringJSON{band, p.onMat(append(ring, ring[0]))})
 	}
 	if _, told := state.ArcOf(); !told {
 		return
 	}
 	arc := arcOutline(profile, state.Located.Scene.Rules, ship, state.Choice.Arc)
-	onMat := clipped(live.InTable(ship.Pose, arc), p.sides())
+	onMat := clipped(ship.Pose.TransformAll(arc), p.sides())
 	o.Arc = p.closed(onMat)
 	for _, q := range onMat {
 		o.ArcMM = append(o.ArcMM, pointOf(q))

@@ -114,10 +114,7 @@ func insideAll(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float6
 // cutToMat returns the part of a convex outline in the play area, whose edges are each moved inward by
 // inset mm; nil if there is none.
 func cutToMat(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64) []geom.Point {
-	cut := make([]geom.Point, len(outline))
-	for i, p := range outline {
-		cut[i] = at.Transform(p)
-	}
+	cut := []geom.Point(at.TransformAll(outline))
 	for e, n := range [4]geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
 		cut = Clip(cut, n, [4]float64{0, -w, 0, -h}[e]+inset[e])
 	}
