@@ -105,6 +105,7 @@ func (l *Look) learn(views []View) string {
 		return why
 	}
 	l.cells, l.weight, l.fit, l.once = again.cells, again.weight, nil, sync.Once{}
+	l.softened.Clear()
 	l.Known = l.Known.scattered(poses, aligned)
 	l.number = numberIn(views, aligned)
 	return l.blurry()

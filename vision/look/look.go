@@ -36,8 +36,9 @@ type Look struct {
 	weight []float32 // of each cell, 0…1; 0: not used
 	number face      // on its ID tokens, if it was seen
 
-	once sync.Once
-	fit  *fitted // what the search needs; made once by grids
+	once     sync.Once
+	fit      *fitted  // what the search needs; made once by grids
+	softened sync.Map // the grids that gridsOf made, by the steps of softerStep; negative: of 0.5 mm cells
 }
 
 const (
