@@ -239,9 +239,11 @@ func (f *rimFit) solve() bool {
 		switch {
 		case f.stride > 1 && (round >= 4 && small < coarseStep || round >= coarseRounds-1):
 			f.stride = 1 // near enough: use all pixels
-		case f.stride == 1 && round >= 5 && small < 1e-3:
+		case f.stride == 1 && round >= 5 && small*f.scale < lastStep:
 			f.judge()
 			return f.covariance()
+		case round >= coarseRounds && small > lostStep:
+			return false
 		}
 	}
 	f.judge()
@@ -254,6 +256,10 @@ const (
 	coarseDensity = 0.7
 	// coarseStep is the step of the pose, in mm, below which it is near enough to use all pixels.
 	coarseStep = 0.02
+	// lastStep is the step in pixels below which the fit ends.
+	lastStep = 2e-3
+	// lostStep is the step in mm in a late round from which the fit wanders over something else.
+	lostStep = 0.1
 )
 
 // normalise computes the normal equations of one round with Tukey's biweight. Its threshold starts
