@@ -295,9 +295,10 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 	if !m.Exact {
 		grown = m.cutTouch(d, -m.k, false)
 		shrunk = m.ofGuides(func(slender bool) geom.Interval { return m.cutTouch(d, m.k, slender) })
-		out.Lo, out.Hi = min(out.Lo, grown.Lo), max(out.Hi, shrunk.Hi)
+		// A guide may be in the arc where the base next to it is not: what of the base is may be out of reach of all guides.
+		out.Lo, out.Hi = min(out.Lo, grown.Lo), max(out.Hi, shrunk.Hi, d.Hi-reach)
 	}
-	if m.known && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+pieces.ContactTie {
+	if m.known && d.Hi <= reach+pieces.ContactTie && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+pieces.ContactTie {
 		return geom.Interval{}, Yes // they touch, and in the arc
 	}
 	return out, contactOutcome(out)

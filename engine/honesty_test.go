@@ -215,6 +215,29 @@ func TestTheBullseyeMovesAsAWhole(t *testing.T) {
 	require.Equal(t, []int{0, 1}, v.Attack.Possible)
 }
 
+// A, a large base, overlaps B, whose front side lies along A's middle and pokes 0.2 mm into A's front half. A guide of
+// B is surely in the arc and on A, but the part of B's base in the arc may be the far corner alone, out of reach of A.
+func TestAGuideAloneInTheArcDoesNotDecideContactThere(t *testing.T) {
+	s := engine.Scene{Rules: engine.Rules25, ScaleSigma: 0.000236, Ships: []engine.Ship{
+		{ID: "A", Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 331.58495, Y: 291.66621}, Heading: 131.96 * geom.Degree},
+			Covariance: geom.Cov3{0.026238, 0.062905, 6.97e-05, 0.062905, 0.187633, 1.968e-05, 6.97e-05, 1.968e-05, 3.22972e-06}},
+		{ID: "B", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 347.10157, Y: 338.6326}, Heading: 132.12 * geom.Degree},
+			Covariance: geom.Cov3{0.028542, 0.028811, 0.00031970, 0.028811, 0.095586, -0.00014238, 0.00031970, -0.00014238, 8.62525e-06}},
+	}}
+	r, bands := rand.New(rand.NewPCG(1, 5)), map[int]int{}
+	for range 1000 {
+		truth := drawScene(r, &s)
+		if v := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &truth, 3), engine.ArcFullFront).Attack; v != nil {
+			bands[v.Band]++
+		}
+	}
+	require.Greater(t, bands[0], 100, "a case that asks nothing: %v", bands)
+	require.Greater(t, bands[1], 20, "a case that asks nothing: %v", bands)
+	v := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFullFront).Attack
+	assert.Equal(t, engine.Indeterminate, v.Outcome, "bands of 1000 truths: %v", bands)
+	assert.Equal(t, []int{0, 1}, v.Possible)
+}
+
 func TestDecidedObstructionIsRight(t *testing.T) {
 	for _, c := range []struct {
 		k, atMost float64
