@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/metrics":          {},
 	"cmd/internal/doctor": {"cmd/internal/metrics", "calibration", "calibration/lens", "calibration/regularfile", "calibration/verify",
 		"hardware", "vision", "vision/capture",
-		"vision/exposure"},
+		"vision/exposure", "vision/fiducial"},
 	"cmd/internal/setup": {"calibration", "calibration/lens", "calibration/quick", "calibration/verify", "cmd/internal/sheet", "engine/geom",
 		"vision/token"},
 	"cmd/internal/sheet": {"calibration", "calibration/atomicfile", "calibration/regularfile", "calibration/verify", "engine", "engine/geom",
@@ -149,8 +149,8 @@ var mayImport = map[string][]string{
 	"firmware-config":                  {},
 
 	"cmd/internal/outline": {"cmd/internal/access", "cmd/internal/kept", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web",
-		"vision", "vision/catalogue", "vision/token", "calibration", "calibration/linalg", "calibration/quick", "calibration/strictjson",
-		"engine", "engine/geom"},
+		"vision", "vision/catalogue", "vision/fiducial", "vision/token", "calibration", "calibration/linalg", "calibration/quick",
+		"calibration/strictjson", "engine", "engine/geom"},
 
 	"engine/alike":      {"engine", "engine/flown", "engine/geom"},
 	"engine/flown":      {"engine", "engine/geom", "engine/move"},

@@ -41,7 +41,7 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	}
 	seen, err := pipeline.FindMarkers(markers, frame.Gray)
 	switch {
-	case errors.Is(err, pipeline.ErrMirrored):
+	case errors.Is(err, fiducial.ErrMirrored):
 		return table, nil, terminal.Unanswered{Err: fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and "+
 			"right exchanged", frame.Name)}
 	case err != nil:

@@ -1,20 +1,26 @@
 package fiducial
 
 import (
+	"errors"
 	"image"
+
 	"sightline/vision"
 )
 
-// Mirrored reports whether a picture shows markers only with left and right exchanged, like the
-// pictures of some webcams meant for looking at oneself. Printed codes then read as other codes, so
-// such a picture must not be used.
-func Mirrored(d vision.MarkerDetector, g *image.Gray) (bool, error) {
+// ErrMirrored is the error for a picture that shows markers only with left and right exchanged, like the pictures of some webcams meant
+// for looking at oneself. Printed codes then read as other codes, so such a picture must not be used.
+var ErrMirrored = errors.New("the picture is mirrored: left and right are exchanged")
+
+// DetectMarkers returns the markers in a picture. The error is ErrMirrored if they can only be read mirrored.
+func DetectMarkers(d vision.MarkerDetector, g *image.Gray) ([]vision.Detection, error) {
 	found, err := d.DetectMarkers(g)
 	if err != nil || len(found) > 0 {
-		return false, err
+		return found, err
 	}
-	found, err = d.DetectMarkers(mirror(g))
-	return len(found) > 1, err
+	if mirrored, err := d.DetectMarkers(mirror(g)); err == nil && len(mirrored) > 1 {
+		return nil, ErrMirrored
+	}
+	return nil, nil
 }
 
 // mirror exchanges left and right.

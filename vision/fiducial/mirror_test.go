@@ -3,11 +3,12 @@ package fiducial
 import (
 	"errors"
 	"image"
-	"sightline/vision"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"sightline/vision"
 )
 
 // brightLeft sees as many markers as it is told where the left half is the brighter one.
@@ -53,18 +54,19 @@ func TestAMirroredPictureIsDetectedByItsMarkers(t *testing.T) {
 		name    string
 		picture *image.Gray
 		markers int
-		want    bool
+		found   int
+		err     error
 	}{
-		{"the right way round", upright, 8, false},
-		{"mirrored", flipped, 8, true},
-		{"mirrored, and one thing that looks like a marker", flipped, 1, false},
-		{"no markers at all", flipped, 0, false},
+		{"the right way round", upright, 8, 8, nil},
+		{"mirrored", flipped, 8, 0, ErrMirrored},
+		{"mirrored, and one thing that looks like a marker", flipped, 1, 0, nil},
+		{"no markers at all", flipped, 0, 0, nil},
 	} {
-		got, err := Mirrored(brightLeft{markers: c.markers}, c.picture)
-		require.NoError(t, err)
-		assert.Equal(t, c.want, got, c.name)
+		got, err := DetectMarkers(brightLeft{markers: c.markers}, c.picture)
+		assert.Equal(t, c.err, err, c.name)
+		assert.Len(t, got, c.found, c.name)
 	}
 	broken := errors.New("no detector")
-	_, err := Mirrored(brightLeft{err: broken}, flipped)
+	_, err := DetectMarkers(brightLeft{err: broken}, flipped)
 	assert.ErrorIs(t, err, broken)
 }

@@ -22,6 +22,7 @@ import (
 	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/setup"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 	"sightline/vision/opencv"
 )
 
@@ -256,7 +257,7 @@ func (c *Calibrator) look(f vision.Frame) {
 	case setup.Board:
 		s.Board = c.findBoard(f, board)
 	case setup.Markers, setup.Card:
-		s.Markers = c.findMarkers(f)
+		s.Markers, s.Mirrored = c.findMarkers(f)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -280,16 +281,19 @@ func (c *Calibrator) findBoard(f vision.Frame, spec string) calibration.BoardSig
 	return s
 }
 
-func (c *Calibrator) findMarkers(f vision.Frame) []calibration.MarkerSighting {
+func (c *Calibrator) findMarkers(f vision.Frame) (seen []calibration.MarkerSighting, mirrored bool) {
 	if c.o.Markers == nil {
-		return nil
+		return nil, false
 	}
-	found, err := c.o.Markers.DetectMarkers(f.Gray)
+	found, err := fiducial.DetectMarkers(c.o.Markers, f.Gray)
+	if errors.Is(err, fiducial.ErrMirrored) {
+		return nil, true
+	}
 	if err != nil {
 		c.o.Log.Warn("calibration: look for markers", "err", err)
-		return nil
+		return nil, false
 	}
-	return vision.Sightings(found)
+	return vision.Sightings(found), false
 }
 
 // findBoard finds the board in a picture.

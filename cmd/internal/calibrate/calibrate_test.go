@@ -327,6 +327,20 @@ func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	g := image.NewGray(m.Bounds())
+	mirrored := filepath.Join(dir, "mirrored.png")
+	for y := range 720 {
+		for x := range 1280 {
+			g.SetGray(1279-x, y, color.GrayModel.Convert(m.At(x, y)).(color.Gray))
+		}
+	}
+	commandtest.WritePNG(t, mirrored, g)
+	for _, args := range [][]string{{"table", "--lens", lensFile}, {"quick"}} {
+		code, _, stderr = called(t, append(append([]string{"calibrate"}, args...), mirrored, "-o", out)...)
+		assert.Equal(t, 1, code, args)
+		assert.Contains(t, stderr, "mirrored.png: the picture is mirrored", args)
+		assert.NoFileExists(t, out)
+	}
+
 	for y := range 720 {
 		for x := range 1280 {
 			g.Set(x, y, m.At(max(x-3, 0), y))

@@ -16,6 +16,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/exposure"
+	"sightline/vision/fiducial"
 	"sightline/vision/opencv"
 )
 
@@ -234,7 +235,10 @@ func (c *tableCmd) sightings(ctx context.Context, layout calibration.Layout, pro
 		if err := s.size.Check(f); err != nil {
 			return false, false, err
 		}
-		found, err := d.DetectMarkers(f.Gray)
+		found, err := fiducial.DetectMarkers(d, f.Gray)
+		if errors.Is(err, fiducial.ErrMirrored) {
+			return false, false, terminal.Unanswered{Err: fmt.Errorf("%s: %w", f.Name, err)}
+		}
 		if err != nil {
 			return false, false, fmt.Errorf("%s: %w", f.Name, err)
 		}

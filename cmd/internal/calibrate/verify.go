@@ -18,6 +18,7 @@ import (
 	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 	"sightline/vision/opencv"
 )
 
@@ -129,7 +130,10 @@ func (c *verifyCmd) watch(ctx context.Context, w *cardWatch) error {
 			return false, false, fmt.Errorf("%s is %d×%d, %s is for %d×%d: expected pictures of the camera that was calibrated", f.Name, width,
 				height, c.Calibration, w.table.Width, w.table.Height)
 		}
-		found, err := d.DetectMarkers(f.Gray)
+		found, err := fiducial.DetectMarkers(d, f.Gray)
+		if errors.Is(err, fiducial.ErrMirrored) {
+			return false, false, terminal.Unanswered{Err: fmt.Errorf("%s: %w", f.Name, err)}
+		}
 		if err != nil {
 			return false, false, fmt.Errorf("%s: %w", f.Name, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"sightline/vision"
 	"sightline/vision/capture"
 	"sightline/vision/exposure"
+	"sightline/vision/fiducial"
 )
 
 // The requirements for a camera.
@@ -200,7 +201,12 @@ func (e *examination) look(g *image.Gray) {
 		e.add("markers", Skipped, "This program was built without OpenCV and cannot look for the mat's markers.", "")
 		return
 	}
-	found, err := e.box.Markers.DetectMarkers(g)
+	found, err := fiducial.DetectMarkers(e.box.Markers, g)
+	if errors.Is(err, fiducial.ErrMirrored) {
+		e.add("markers", Wrong, "The picture is mirrored: the mat's markers can only be read with left and right exchanged.",
+			"switch mirroring off in the camera's settings, or where its stream is made")
+		return
+	}
 	if err != nil {
 		e.add("markers", Wrong, fmt.Sprintf("They cannot be searched: %v.", err), "report this: it is a defect of the program")
 		return

@@ -57,6 +57,16 @@ type markers []vision.Detection
 
 func (m markers) DetectMarkers(*image.Gray) ([]vision.Detection, error) { return m, nil }
 
+// mirror finds markers in every second picture: the mirrored ones.
+type mirror struct{ shown int }
+
+func (m *mirror) DetectMarkers(*image.Gray) ([]vision.Detection, error) {
+	if m.shown++; m.shown%2 == 0 {
+		return found(8), nil
+	}
+	return nil, nil
+}
+
 // whole is a box on which everything is well, and its parts to break.
 type whole struct {
 	files  fstest.MapFS
@@ -384,7 +394,9 @@ func TestFaultsOfTheBoxAreExplained(t *testing.T) {
 		}, "camera", "exposure", doctor.Warning, "burnt out", "exposure"},
 		"markers out of view": {func(w *whole) { w.box.Markers = found(0) }, "camera", "markers", doctor.Wrong, "None", "whole mat"},
 		"markers covered":     {func(w *whole) { w.box.Markers = found(2) }, "camera", "markers", doctor.Warning, "2 of the mat's 8", "uncover"},
-		"no OpenCV":           {func(w *whole) { w.box.Markers = nil }, "camera", "markers", doctor.Skipped, "without OpenCV", ""},
+		"mirrored": {func(w *whole) { w.box.Markers = &mirror{} }, "camera", "markers", doctor.Wrong, "left and right exchanged",
+			"mirroring"},
+		"no OpenCV": {func(w *whole) { w.box.Markers = nil }, "camera", "markers", doctor.Skipped, "without OpenCV", ""},
 		"out of focus": {func(w *whole) { w.cam.picture = table([]int{9}, 200, 30) }, "camera", "sharpness", doctor.Wrong, "not sharp",
 			"focus"},
 		"flat picture": {func(w *whole) { w.cam.picture = table(nil, 120, 80) }, "camera", "sharpness", doctor.Warning, "flat", "light"},

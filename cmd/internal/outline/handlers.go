@@ -27,6 +27,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 //go:embed static
@@ -131,31 +132,35 @@ func (d *Desk) ofPhoto(w http.ResponseWriter, r *http.Request) (*picture, error)
 		return nil, err
 	}
 	p := &picture{source: "photograph " + name, frame: f}
-	if t, ok := d.byMarkers(f); ok {
+	t, ok, err := d.byMarkers(f)
+	if ok {
 		err = p.calibrate(t, "markers", d.o.Now())
 	}
 	return p, err
 }
 
-// byMarkers calibrates a photograph by the mat's markers.
-func (d *Desk) byMarkers(f vision.Frame) (calibration.Table, bool) {
+// byMarkers calibrates a photograph by the mat's markers. The error is fiducial.ErrMirrored if they can only be read mirrored.
+func (d *Desk) byMarkers(f vision.Frame) (t calibration.Table, ok bool, err error) {
 	if d.o.Markers == nil {
-		return calibration.Table{}, false
+		return t, false, nil
 	}
 	d.detecting.Lock()
-	found, err := d.o.Markers.DetectMarkers(f.Gray)
+	found, err := fiducial.DetectMarkers(d.o.Markers, f.Gray)
 	d.detecting.Unlock()
+	if errors.Is(err, fiducial.ErrMirrored) {
+		return t, false, err
+	}
 	if err != nil {
-		return calibration.Table{}, false
+		return t, false, nil
 	}
 	width, height := f.Size()
 	s, err := quick.Solve(quick.Input{Layout: d.o.Layout, Views: []quick.View{{Name: f.Name, Seen: vision.Sightings(found)}},
 		Width: width, Height: height})
 	if err != nil {
 		d.o.Log.Info("a photograph is not calibrated by its markers", "markers", len(found), "err", err)
-		return calibration.Table{}, false
+		return t, false, nil
 	}
-	return s.Table, true
+	return s.Table, true, nil
 }
 
 // ofCamera returns the newest or the held picture.
@@ -184,11 +189,13 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 	p.register = p.seen.Register
 	if t, err := calibration.ParseTableFile(p.register.File); err == nil {
 		p.table, p.from = &t, "table"
-	} else if t, ok := d.byMarkers(p.frame); ok {
-		err = p.calibrate(t, "markers", d.o.Now())
-		return p, err
+		return p, nil
 	}
-	return p, nil
+	t, ok, err := d.byMarkers(p.frame)
+	if ok {
+		err = p.calibrate(t, "markers", d.o.Now())
+	}
+	return p, err
 }
 
 // notOfNow reports whether the newest picture of a camera in this state may show an earlier time.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -466,6 +467,27 @@ func TestPhotographsAreNamedForPeople(t *testing.T) {
 	require.NoError(t, jpeg.Encode(&buf, image.NewGray(image.Rect(0, 0, 400, 400)), nil))
 	got := b.do("POST", "/api/outline/pictures?name=..%2F..%2Fetc%2Fpasswd", buf.Bytes())
 	assert.Contains(t, got.Body.String(), `"photograph passwd"`)
+}
+
+// A mirrored photograph is refused: its arcs would be on the wrong sides.
+func TestAMirroredPhotographIsRefused(t *testing.T) {
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		t.Skip("markers are detected by OpenCV: ", err)
+	}
+	defer d.Close()
+	b := newBench(t)
+	b.desk.o.Markers = d
+	f, _, err := tablesim.RandomTable(3, 1280, 720).Render()
+	require.NoError(t, err)
+	for y := range 720 {
+		slices.Reverse(f.Gray.Pix[y*f.Gray.Stride : y*f.Gray.Stride+1280])
+	}
+	var buf bytes.Buffer
+	require.NoError(t, jpeg.Encode(&buf, f.Gray, &jpeg.Options{Quality: 95}))
+	got := b.do("POST", "/api/outline/pictures", buf.Bytes())
+	assert.Equal(t, http.StatusBadRequest, got.Code)
+	assert.Contains(t, got.Body.String(), "The picture is mirrored")
 }
 
 // The mat's printed markers calibrate a photograph, where this program can see them.

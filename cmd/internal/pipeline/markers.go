@@ -19,20 +19,12 @@ const markersToTrust = 4
 // errNoLens is the error of registering without a lens.
 var errNoLens = errors.New("the lens is not known")
 
-// ErrMirrored is the error for a picture whose markers can only be read mirrored.
-var ErrMirrored = errors.New("the picture is mirrored: left and right are exchanged")
-
-// FindMarkers returns the mat's markers in a picture. The error is ErrMirrored if they can only
-// be read mirrored.
+// FindMarkers returns the mat's markers in a picture. The error is fiducial.ErrMirrored if they
+// can only be read mirrored.
 func FindMarkers(d vision.MarkerDetector, g *image.Gray) ([]calibration.MarkerSighting, error) {
-	found, err := d.DetectMarkers(g)
+	found, err := fiducial.DetectMarkers(d, g)
 	if err != nil {
 		return nil, fmt.Errorf("look for markers: %w", err)
-	}
-	if len(found) == 0 {
-		if mirrored, err := fiducial.Mirrored(d, g); err == nil && mirrored {
-			return nil, ErrMirrored
-		}
 	}
 	return vision.Sightings(found), nil
 }

@@ -251,7 +251,7 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 		return
 	}
 	table, seen, err := r.compare(f.Gray)
-	if errors.Is(err, ErrMirrored) {
+	if errors.Is(err, fiducial.ErrMirrored) {
 		r.Invalidate(err)
 		return
 	}

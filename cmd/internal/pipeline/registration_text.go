@@ -8,6 +8,7 @@ import (
 
 	"sightline/calibration/watch"
 	"sightline/cmd/internal/live"
+	"sightline/vision/fiducial"
 )
 
 // Health returns what about the registration stops the answers; its code is live.OK if nothing
@@ -72,7 +73,7 @@ func (r *Registration) noCalibration() live.Health {
 	case r.problem == nil:
 		h.Code, h.Title, h.Detail = live.Starting, "Starting", "Looking for the mat's markers."
 		return h
-	case errors.Is(r.problem, ErrMirrored):
+	case errors.Is(r.problem, fiducial.ErrMirrored):
 		h.Title, h.Detail = "Picture mirrored", "The mat's markers can only be read with left and right exchanged."
 		h.Advice = "Switch mirroring off in the camera's settings, or where its stream is made."
 		return h

@@ -136,6 +136,7 @@ type Sighting struct {
 	Width, Height int // px
 	Board         calibration.BoardSighting
 	Markers       []calibration.MarkerSighting
+	Mirrored      bool // they can only be read with left and right exchanged
 }
 
 // Work is a task for the caller, who reports its end by Solved or Saved: a SolveLens, a SaveLens, a

@@ -589,6 +589,17 @@ func tableStep(t *testing.T) *bench {
 	return b
 }
 
+func TestTheTableSaysThatThePictureIsMirrored(t *testing.T) {
+	b := tableStep(t)
+	seen := b.markers(0, 1, 2, 3, 4, 5, 6, 7)
+	seen.Mirrored = true
+	b.show(seen)
+	s := b.m.State()
+	assert.Contains(t, s.Table.Advice, "Switch mirroring off")
+	assert.NotContains(t, s.Table.Advice, "covered")
+	assert.Nil(t, s.Table.Table)
+}
+
 func TestTheTableNamesWhatIsMissingAndWhatLiesOff(t *testing.T) {
 	b := tableStep(t)
 	b.show(b.markers(0, 1, 2, 3, 4, 5, 6))

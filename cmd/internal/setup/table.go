@@ -135,13 +135,13 @@ func (m *Machine) offerMarkers(s Sighting) {
 	if err != nil {
 		m.seen, t.Frames, t.Table = nil, 0, nil
 		t.Problem = "No place for the camera yet: " + trimmed(err) + "."
-		t.Advice = m.markerAdvice(s.Markers, nil)
+		t.Advice = m.markerAdvice(&s, nil)
 		return
 	}
 	table.Made = s.At
 	t.Problem, t.Frames, t.Table = "", len(m.seen), &table
 	m.placed = placed{table, centers}
-	t.Advice, t.Markers = m.markerAdvice(s.Markers, &table), m.markers(s.Markers, &table)
+	t.Advice, t.Markers = m.markerAdvice(&s, &table), m.markers(s.Markers, &table)
 	if t.Frames >= tableFrames {
 		m.keep(table)
 		m.seen = nil
@@ -252,10 +252,14 @@ func meanSightings(seen []Sighting) []calibration.MarkerSighting {
 }
 
 // markerAdvice returns what would improve the table.
-func (m *Machine) markerAdvice(seen []calibration.MarkerSighting, t *calibration.Table) string {
+func (m *Machine) markerAdvice(s *Sighting, t *calibration.Table) string {
+	if s.Mirrored {
+		return "The mat's markers can only be read with left and right exchanged. Switch mirroring off in the camera's settings, or where " +
+			"its stream is made."
+	}
 	here := map[int]bool{}
-	for _, s := range seen {
-		here[s.ID] = true
+	for _, k := range s.Markers {
+		here[k.ID] = true
 	}
 	var missing, off []string
 	for _, k := range m.o.Layout.Markers {
