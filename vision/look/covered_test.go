@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/engine"
 	"sightline/engine/geom"
 )
 
@@ -58,4 +60,44 @@ func TestATowerThatIsSeenAslantIsNoMiniature(t *testing.T) {
 	assert.Empty(t, l.covered(aside), "a glint")
 	cover(func(_ int, p geom.Point) bool { return math.Abs(p.X-14) < 3 && math.Abs(p.Y) < 6 })
 	assert.Contains(t, l.covered(aside), "is a miniature on the base")
+}
+
+// Beside a window, a tower shades another part of the card in each of the four turns. That is no miniature; a grey one of the same size is.
+func TestAShadowOfTheTowerIsNoMiniature(t *testing.T) {
+	bright := func(u, v float64) [3]float64 { // its middle is as bright as an arc
+		c := drawnArt(1)(u, v)
+		for i := range c {
+			c[i] = 0.15 + 0.5*c[i]
+		}
+		return c
+	}
+	learn := func(shade, mini float64) error {
+		d := drawing{table: tableAt(1.02), bases: quarters(engine.Small, bright), noise: 1}
+		falls := func(p geom.Point) bool {
+			for _, b := range d.bases {
+				if q := p.Sub(b.pose.Point); q.X > 7 && q.X < 14 && math.Abs(q.Y) < 6 {
+					return true
+				}
+			}
+			return false
+		}
+		d.shades = func(p geom.Point) float64 {
+			if shade < 1 && falls(p) {
+				return shade
+			}
+			return 1
+		}
+		if mini > 0 {
+			d.hides = func(p geom.Point) (bool, float64) { return falls(p), mini }
+		}
+		_, err := Learn(Card{Name: "A1", Ships: []string{"A1"}, Base: engine.Small}, d.views(1))
+		return err
+	}
+	require.NoError(t, learn(1, 0))
+	for _, shade := range []float64{0.2, 0.3, 0.5} { // of the light: 0.48, 0.58 and 0.73 of a grey level
+		assert.NoError(t, learn(shade, 0), "%g of the light", shade)
+	}
+	for _, mini := range []float64{0.01, 0.1, 0.8} {
+		assert.ErrorContains(t, learn(1, mini), "is a miniature on the base", "a miniature, %g bright", mini)
+	}
 }

@@ -91,6 +91,7 @@ type drawing struct {
 	bases  []drawnBase
 	light  [3]float64                         // gain of each channel; zero: 1
 	hides  func(p geom.Point) (bool, float64) // a miniature over a point of the table, and how bright it is; nil: none
+	shades func(p geom.Point) float64         // the share of the light that reaches a point; nil: all
 	blur   float64                            // px
 	noise  float64                            // grey levels
 	matted bool                               // the mat has stars
@@ -146,9 +147,14 @@ func (d *drawing) draw(seed uint64) vision.Frame {
 	for y := range h {
 		for x := range w {
 			for _, o := range [4][2]float64{{-0.25, -0.25}, {0.25, -0.25}, {-0.25, 0.25}, {0.25, 0.25}} {
-				v := d.at(geom.Pixel{X: float64(x) + o[0], Y: float64(y) + o[1]})
+				px, share := geom.Pixel{X: float64(x) + o[0], Y: float64(y) + o[1]}, 1.0
+				v := d.at(px)
+				if d.shades != nil {
+					p, _ := d.table.PointAt(px, CardTop)
+					share = d.shades(p)
+				}
 				for c := range channels {
-					p.v[channels*(y*w+x)+c] += float32(min(light[c]*v[c], 1) / 4)
+					p.v[channels*(y*w+x)+c] += float32(min(share*light[c]*v[c], 1) / 4)
 				}
 			}
 		}

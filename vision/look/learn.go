@@ -105,6 +105,7 @@ func (l *Look) learn(views []View) string {
 		return why
 	}
 	l.cells, l.weight, l.fit, l.once = again.cells, again.weight, nil, sync.Once{}
+	l.shaded = nil
 	l.softened.Clear()
 	l.Known = l.Known.scattered(poses, aligned)
 	l.number = numberIn(views, aligned)
@@ -181,6 +182,7 @@ func (l *Look) combine(views []View, poses []geom.Pose) string {
 		l.cells, spread = medianOf(shots)
 		l.weigh(spread)
 	}
+	l.shaded = l.shadedIn(shots)
 	return ""
 }
 

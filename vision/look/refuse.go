@@ -171,12 +171,13 @@ func (l *Look) Quarter(v View) (turn int, ok bool) {
 // covered returns an error text if something tall stands on the card, else "". It hides another part of the card in each view. If only
 // light and fit differ a little, cells differ along printed lines; something on the card covers it solidly. So do the tower and the ID
 // tokens in it, but the part that they hide follows from the camera's place, and is not counted. Without it, the 40 enrolments that set
-// the limit have up to 27 mm² (48 or more with it), and thirteen simulated miniatures 127 or more. 80 others have up to 25.
+// the limit have up to 27 mm² (48 or more with it), and thirteen simulated miniatures 127 or more. 80 others have up to 25. Nor are shadows
+// counted in which the print shows (shade.go).
 func (l *Look) covered(views []View) string {
 	tower := l.towerHides(views)
 	n := 0
 	for k, w := range l.weight {
-		if w == 0 && !tower[k] && l.solid(k) {
+		if w == 0 && !tower[k] && (l.shaded == nil || !l.shaded[k]) && l.solid(k) {
 			n++
 		}
 	}
