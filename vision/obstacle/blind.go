@@ -118,7 +118,8 @@ func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engin
 	m := &f.test
 	half := f.thingHalf()
 	middles, found := f.unnoticed(lights, known)
-	if !found {
+	gaps := f.gaps(m.a, m.limit)
+	if !found && gaps == nil {
 		return nil
 	}
 	// What lies unnoticed reaches as far as the square.
@@ -129,7 +130,7 @@ func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engin
 	cols, rows := (m.w+blindTile-1)/blindTile, (m.h+blindTile-1)/blindTile
 	tiles := make([]bool, cols*rows)
 	m.each(func(k, i, j int) {
-		if mask[k] || all[k] && around[k] {
+		if mask[k] || all[k] && around[k] || gaps != nil && gaps[k] {
 			tiles[j/blindTile*cols+i/blindTile] = true
 		}
 	})
@@ -151,6 +152,46 @@ func (f *Finder) unnoticed(lights []paperLight, known []vision.ObstacleView) (mi
 	}
 	return middles, found
 }
+
+// gaps returns the cells of squares between two bases in which a print would not be noticed, as far as they are seen: what both bases hide
+// of it may be the rest of an obstacle. sums are expectedSums', in which what ships hide counts as noticed. It returns nil where there are
+// none.
+func (f *Finder) gaps(sums []float32, limit float32) (mask []bool) {
+	m, half := &f.test, f.thingHalf()
+	near := make([]uint8, len(sums)) // to so many bases
+	for _, b := range f.bases {
+		f.eachInside(b, shipMargin+float64(half)*vision.DiffStep, func(k int) { near[k]++ })
+	}
+	for k, n := range near {
+		i, j := k%m.w, k/m.w
+		if n < 2 || f.covered[k] || i < half || j < half || i >= m.w-half || j >= m.h-half {
+			continue
+		}
+		all, hidden := (2*half+1)*(2*half+1), 0
+		for y := j - half; y <= j+half; y++ {
+			for _, c := range f.covered[y*m.w+i-half : y*m.w+i+half+1] {
+				if c {
+					hidden++
+				}
+			}
+		}
+		if seen := all - hidden; gapSeen*seen < all || sums[k]-float32(hidden)*m.most >= limit*float32(seen) {
+			continue
+		}
+		if mask == nil {
+			mask = make([]bool, len(sums))
+		}
+		for y := j - half; y <= j+half; y++ {
+			for at := y*m.w + i - half; at <= y*m.w+i+half; at++ {
+				mask[at] = mask[at] || !f.covered[at]
+			}
+		}
+	}
+	return mask
+}
+
+// gapSeen is the part of a square, one in so many, that two bases must leave in view for it to tell anything.
+const gapSeen = 4
 
 // expectedSums returns the energy that a print has in the large square about every cell, in m.a, and the least that is noticed. known
 // are obstacles that were recognised.
