@@ -49,6 +49,7 @@ func newSearchedTable(tb testing.TB, outlines, things int) *searchedTable {
 	}
 	empty := *s.table
 	empty.Scene.Ships, empty.Scene.Obstacles, empty.Clutter, empty.Minis = nil, nil, nil, nil
+	empty.Shot = 1
 	f, _, err := empty.Render()
 	require.NoError(tb, err)
 	l := NewBackgroundLearner(s.calibrated())

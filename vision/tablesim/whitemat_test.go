@@ -18,9 +18,9 @@ func TestObstaclesOnAWhiteMatAreRecognised(t *testing.T) {
 	}
 	table, catalogue := obstacleTable(t)
 	table.Look.Mat = tablesim.MatWhite
-	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learn(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learn(t, noiseless(table))})
 	require.NoError(t, err)
-	got, err := l.Locate(noisy(render(t, table), 3))
+	got, err := l.Locate(noisy(render(t, noiseless(table)), 3))
 	require.NoError(t, err)
 	assert.Empty(t, got.Obstacles.Unseen)
 	assert.Empty(t, got.Scene.Blind)

@@ -117,7 +117,7 @@ func TestClutterIsNeitherShipNorObstacle(t *testing.T) {
 	for _, seed := range seeds {
 		table := clutterTable(7000 + seed)
 		empty := *table
-		empty.Clutter, empty.Hands = nil, nil
+		empty.Clutter, empty.Hands, empty.Shot = nil, nil, 1
 		calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
 		bare, _, err := empty.Render()
 		require.NoError(t, err)

@@ -46,7 +46,7 @@ var simulated = sync.OnceValues(func() (photographed, error) {
 	table.Scene.Obstacles = nil
 	learner := obstacle.NewBackgroundLearner(calibration.Table{Camera: table.Camera, Layout: table.Layout})
 	empty := *table
-	empty.Scene.Ships = nil
+	empty.Scene.Ships, empty.Shot = nil, 1
 	f, _, err := empty.Render()
 	if err == nil {
 		err = learner.Add(f)
