@@ -298,7 +298,8 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 		// A guide may be in the arc where the base next to it is not: what of the base is may be out of reach of all guides.
 		out.Lo, out.Hi = min(out.Lo, grown.Lo), max(out.Hi, shrunk.Hi, d.Hi-reach)
 	}
-	if m.known && d.Hi <= reach+pieces.ContactTie && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+pieces.ContactTie {
+	near := d.Hi <= max(reach, m.direct.Hi)+pieces.ContactTie && shrunk.Val <= m.touch.Val+pieces.ContactTie
+	if m.known && near && contactOutcome(out) != No {
 		return geom.Interval{}, Yes // they touch, and in the arc
 	}
 	return out, contactOutcome(out)

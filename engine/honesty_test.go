@@ -576,3 +576,53 @@ func TestALineToAnArcsEdgeMovesAlongTheTargetsSide(t *testing.T) {
 	}
 	assert.Equal(t, "never", verdict(&s))
 }
+
+// tieTurn gives a ship a covariance whose place in one direction is tied to its heading: sd of turn in
+// degrees, of place in mm, and the direction's and the tie's signs and sizes by chance.
+func tieTurn(r *rand.Rand, s *engine.Ship, turn, place float64) {
+	sin, cos := math.Sincos(2 * math.Pi * r.Float64())
+	turn *= math.Pi / 180
+	tie := math.Copysign(0.95+0.049*r.Float64(), r.Float64()-0.5) * turn * place
+	s.Covariance = geom.Cov3{
+		sq(cos*place) + 0.0025, sin * cos * sq(place), tie * cos,
+		sin * cos * sq(place), sq(sin*place) + 0.0025, tie * sin,
+		tie * cos, tie * sin, sq(turn),
+	}
+}
+
+// As a ship turns, what lies beside it moves along the arc's edge that turns: how far the target is from the edge changes
+// by the product of the two, which no first order holds. Where headings are known badly, it decides.
+func TestArcsOfBadlyKnownHeadingsAreRight(t *testing.T) {
+	const truths = 200
+	for _, c := range []struct{ turn, place float64 }{{3, 10}, {6, 5}, {10, 10}, {13, 20}} {
+		r := rand.New(rand.NewPCG(7, 8))
+		asked, decided, wrong, worst := 0, 0, 0, 0
+		for range enginetest.SceneCount(enginetest.Shorter(150, 30), 2000) {
+			s := randomScene(r)
+			nearArcEdge(t, r, &s, 5*c.place+3*c.turn)
+			tieTurn(r, &s.Ships[0], c.turn, c.place)
+			enginetest.Uncertain(r, &s.Ships[1], 0.3)
+			got := enginetest.MeasurePair(t, &s, 3)
+			var bad [7]int
+			for range truths {
+				truth := drawScene(r, &s)
+				want := enginetest.MeasurePair(t, &truth, 3)
+				for i, g := range got.Arcs {
+					if g.InArc != engine.Indeterminate && g.InArc != want.Arcs[i].InArc {
+						bad[i]++
+					}
+				}
+			}
+			for i, g := range got.Arcs {
+				if asked++; g.InArc != engine.Indeterminate {
+					decided, wrong, worst = decided+1, wrong+bad[i], max(worst, bad[i])
+				}
+			}
+		}
+		t.Logf("turn %v°, place %v mm: asked %d, decided %d, contradicted by %d of the truths, worst %d of %d",
+			c.turn, c.place, asked, decided, wrong, worst, truths)
+		assert.Greater(t, decided, asked*2/5, "%+v", c)
+		assert.LessOrEqual(t, worst, max(2, truths*3/200), "%+v", c)
+		assert.LessOrEqual(t, float64(wrong), 0.0001*float64(decided)*truths, "%+v", c)
+	}
+}
