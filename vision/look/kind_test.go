@@ -107,20 +107,23 @@ func TestALookThatWasNotFoundIsFittedWhereTheBestOneLies(t *testing.T) {
 	assert.Empty(t, f.besides(frame, nil, looks))
 }
 
-// A look is possible too if its evidence is little less than the best; on a large base, whose evidence spreads more, twice as much less.
+// A look is possible too if its evidence is little less than the best; on a large base, whose evidence spreads more, twice as much
+// less, and as much again if a look has few views.
 func TestTheEvidenceOfALookThatPassesForAnother(t *testing.T) {
 	for _, c := range []struct {
 		base        engine.Base
+		views       int
 		best, other float64
 		passes      bool
 	}{
-		{engine.Small, 45, 34, true}, {engine.Small, 45, 28, false}, {engine.Large, 45, 28, true}, {engine.Large, 45, 20, false},
-		{engine.Large, 100, 75, false}, {engine.Large, 20, 9, true}, {engine.Large, 20, 7, false},
+		{engine.Small, 4, 45, 34, true}, {engine.Small, 4, 45, 28, false}, {engine.Large, 4, 45, 28, true}, {engine.Large, 4, 45, 20, false},
+		{engine.Large, 4, 100, 75, false}, {engine.Large, 4, 20, 9, true}, {engine.Large, 4, 20, 7, false}, {engine.Small, 1, 45, 28, true},
+		{engine.Small, 2, 45, 22, false},
 	} {
-		l := &Look{Base: c.base}
+		l := &Look{Base: c.base, Views: c.views}
 		a, b := candidate{look: l, agreement: agreement{evidence: c.best}}, candidate{look: newLook(l), agreement: agreement{evidence: c.other}}
 		s, ok := decide([]candidate{b, a}, evidenceLeast)
 		assert.True(t, ok)
-		assert.Equal(t, c.passes, len(s.Alike) == 1, "%v: %.0f and %.0f", c.base, c.best, c.other)
+		assert.Equal(t, c.passes, len(s.Alike) == 1, "%v, %d views: %.0f and %.0f", c.base, c.views, c.best, c.other)
 	}
 }

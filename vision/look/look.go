@@ -72,6 +72,10 @@ func (l *Look) place(k int) (u, v float64) {
 	return float64(k%l.side)*cellMM - h, h - float64(k/l.side)*cellMM
 }
 
+// fewViews reports whether a look has so few views that their shadows and reflections are part of it. They tell copies of one card apart,
+// at random: of 666 pairs of looks of one card with a view each, one was told 37 times.
+func (l *Look) fewViews() bool { return l.Views < 3 }
+
 // Own reports whether the look was learnt from this ship's own card, not from a copy.
 func (l *Look) Own(id string) bool { return len(l.Ships) > 0 && l.Ships[0] == id }
 

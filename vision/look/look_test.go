@@ -118,6 +118,32 @@ func TestCopiesAreNotTold(t *testing.T) {
 	assert.Empty(t, s.Alike)
 }
 
+// A look of one view has that view's shadows. They must not tell one of two copies of a card.
+func TestShadowsOfOneViewDoNotTellCopies(t *testing.T) {
+	at := pose(130, 130, 40)
+	d := drawing{table: tableAt(1.02), noise: 1, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
+	shaded := d
+	shaded.shades = func(p geom.Point) float64 {
+		if q := at.Inverse(p); q.X > 8 && q.Y > -4 && q.Y < 14 && math.Mod(q.Y+40, 4) < 2 {
+			return 0.4
+		}
+		return 1
+	}
+	learn := func(id string, d *drawing) *Look {
+		l, err := Learn(Card{Name: id, Ships: []string{id}, Base: engine.Small}, d.views(1))
+		require.NoError(t, err)
+		return l
+	}
+	one, two := learn("A1", &d), learn("A2", &shaded)
+	for i, table := range []*drawing{&d, &shaded} {
+		f := NewFinder(d.table, &Library{Looks: []*Look{one, two}}, calibration.Uncertainty{})
+		s, ok, err := f.Near(table.draw(2), Hint{Base: engine.Small, Pose: at, Reach: 3, Turn: 0.1})
+		require.NoError(t, err)
+		require.True(t, ok)
+		assert.Equal(t, []string{"A1", "A2"}, s.Ships(), "%d: evidence %.1f", i, s.Evidence)
+	}
+}
+
 func TestHintsAreChecked(t *testing.T) {
 	d := drawing{table: tableAt(1.02)}
 	frame := d.draw(1)

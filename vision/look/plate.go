@@ -48,6 +48,7 @@ const (
 	nameSeen    = 3.0  // of a name against what hides it, so that against chooses it
 	nameTold    = 5.0  // of a name against another that was shown, below finestScale: two looks of one card differ by up to 4.7
 	nameLegible = 3.0  // the same from finestScale on, where they differ by up to 2.1
+	nameFew     = 6.0  // what is added to either if a look has few views: such looks of one card differ by up to 9.3 and 6.1
 	nameSmeared = 2.5  // of the best name against any other, so that it rules others out, below finestScale: 38 of 42 third names fail
 	nameThird   = -1.5 // the same from finestScale on: 139 of 166 third names at 4K fail
 	nameAgrees  = 5.0  // of a name against any other, if it also agrees beyond the blur
@@ -299,6 +300,9 @@ func (s *strip) against(o *strip) int {
 	told := nameTold
 	if s.scale >= finestScale {
 		told = nameLegible
+	}
+	if s.look.fewViews() || o.look.fewViews() {
+		told += nameFew
 	}
 	switch {
 	case own-other >= told && own >= nameSeen:
