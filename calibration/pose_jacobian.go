@@ -15,6 +15,33 @@ func (t *Table) PlaceSigma() geom.Length {
 	return t.WorstCorner(t.PoseCovariance)
 }
 
+// CenterSigma returns the standard deviations, in mm, of the camera's centre; 0 for a table without a pose covariance.
+func (t *Table) CenterSigma() (sigma Vec3) {
+	if len(t.PoseCovariance) != 36 {
+		return sigma
+	}
+	var by [6]Vec3 // the derivatives by the parameters of Extrinsics.Perturbed
+	for k := range by {
+		step := [6]float64{1e-5, 1e-5, 1e-5, 1e-2, 1e-2, 1e-2}[k]
+		var d [6]float64
+		d[k] = step
+		p := t.Extrinsics.Perturbed(Vec3(d[:3]), Vec3(d[3:]))
+		there, here := p.Center(), t.Center()
+		for i := range 3 {
+			by[k][i] = (there[i] - here[i]) / step
+		}
+	}
+	for i := range sigma {
+		for r := range 6 {
+			for c := range 6 {
+				sigma[i] += by[r][i] * t.PoseCovariance[6*r+c] * by[c][i]
+			}
+		}
+		sigma[i] = math.Sqrt(max(0, sigma[i]))
+	}
+	return sigma
+}
+
 // WorstCorner returns the standard deviation that a covariance of the camera's pose causes
 // at the worst corner of the mat, in its worst direction.
 func (t *Table) WorstCorner(cov []float64) (sigma geom.Length) {

@@ -28,7 +28,7 @@ import (
 type doctorCmd struct {
 	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Test lamps, display, controls, camera, calibration and the board, and say what to do."`
 	Dark   doctorDarkCmd   `cmd:"" help:"Put out lamps, display and strip after a program was killed."`
-	Held   doctorHeldCmd   `cmd:"" help:"Report whether a picture is held for a judge, which a restart may lose: exit status 0 if none is."`
+	Held   doctorHeldCmd   `cmd:"" help:"Report whether a picture is held, which a restart may lose: exit status 0 if none is."`
 	Wiring doctorWiringCmd `cmd:"" help:"Draw what is wired to which pin, as SVG."`
 }
 

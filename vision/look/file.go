@@ -395,7 +395,7 @@ func Load(dir string) (*Library, error) {
 		return nil, fmt.Errorf("look: %w", err)
 	}
 	var b Library
-	replaced, docs := map[string]bool{}, map[string]string{} // hashes of descriptions; those by name
+	replaced, docs := map[string]string{}, map[string]string{} // which look replaces a description, by its hash; the hashes by name
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok || strings.HasPrefix(name, ".") {
@@ -412,11 +412,18 @@ func Load(dir string) (*Library, error) {
 		}
 		b.Looks = append(b.Looks, r.look)
 		if r.replaces != "" {
-			replaced[r.replaces] = true
+			replaced[r.replaces] = r.look.Name
 		}
 	}
-	b.Looks = slices.DeleteFunc(b.Looks, func(l *Look) bool { return replaced[docs[l.Name]] })
-	b.Damaged = slices.DeleteFunc(b.Damaged, func(d Damage) bool { return replaced[docs[d.Name]] })
+	hidden := func(name string) bool {
+		by := replaced[docs[name]]
+		if by != "" {
+			b.Hidden = append(b.Hidden, Hidden{name, by})
+		}
+		return by != ""
+	}
+	b.Looks = slices.DeleteFunc(b.Looks, func(l *Look) bool { return hidden(l.Name) })
+	b.Damaged = slices.DeleteFunc(b.Damaged, func(d Damage) bool { return hidden(d.Name) })
 	slices.SortFunc(b.Looks, func(a, b *Look) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(b.Damaged, func(a, b Damage) int { return strings.Compare(a.Name, b.Name) })
 	return &b, nil

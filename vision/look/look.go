@@ -139,6 +139,15 @@ const viewsMost = 16
 type Library struct {
 	Looks   []*Look
 	Damaged []Damage // those that cannot be read
+	Hidden  []Hidden // those that another one replaces
+}
+
+// Hidden is a description that counts for nothing: a look that was renamed replaces it.
+type Hidden struct{ Name, By string }
+
+// Error says so, and what to do.
+func (h *Hidden) Error() string {
+	return fmt.Sprintf("the look %s counts for nothing: it was renamed to %s. Remove %[1]s.json or, to have it back, %[2]s.json", h.Name, h.By)
 }
 
 // Damage is a look that cannot be read.

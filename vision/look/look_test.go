@@ -280,6 +280,9 @@ func TestARenamedCardHasOneName(t *testing.T) {
 		b, err := Load(dir)
 		require.NoError(t, err)
 		require.Empty(t, b.Damaged)
+		left, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		require.NoError(t, err)
+		require.Len(t, left, len(b.Looks)+len(b.Hidden), "none is left out without a word")
 		for _, l := range b.Looks {
 			out = append(out, l.Name)
 		}
@@ -309,6 +312,10 @@ func TestARenamedCardHasOneName(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, []string{"B2"}, got, "step %d", n)
+		b, err := Load(dir)
+		require.NoError(t, err)
+		require.Len(t, b.Hidden, 1)
+		assert.Equal(t, "the look A1 counts for nothing: it was renamed to B2. Remove A1.json or, to have it back, B2.json", b.Hidden[0].Error())
 		if n%2 == 0 {
 			require.NoError(t, renamed.Turned(1).Save(dir))
 			assert.Equal(t, []string{"B2"}, names(dir), "it is changed")

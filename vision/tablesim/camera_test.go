@@ -245,7 +245,7 @@ func TestTheSourceTakesACameraModel(t *testing.T) {
 	o.FPS = 0
 	s, err := Open(o)
 	require.NoError(t, err)
-	assert.Equal(t, "sim:160x90,seed=0,camera=webcam", s.String())
+	assert.Equal(t, "sim:160x90,seed=0,camera=webcam,gain=1.5", s.String())
 	f, err := s.Next(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, f.Seq)

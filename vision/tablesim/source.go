@@ -60,7 +60,7 @@ type Options struct {
 	// source opened by name, the one in its file; nil: there is none.
 	Projector *Projector
 
-	device string // Model's name, for a source opened by name
+	rest   string // the options of a source opened by name that String does not write itself, each after a comma
 	thrown string // the file of the projector's picture; "": it comes by Project
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
@@ -117,6 +117,11 @@ func ParseSpec(spec string) (Options, error) {
 		}
 		if err := o.set(field); err != nil {
 			return o, fmt.Errorf("source %q: %w", spec, err)
+		}
+		switch key, _, has := strings.Cut(field, "="); {
+		case key == "seed", key == "mat", key[0] >= '0' && key[0] <= '9' && !has: // of the size
+		default:
+			o.rest += "," + field
 		}
 	}
 	return o, o.validate()
@@ -184,7 +189,7 @@ func (o *Options) setModel(key, value string) error {
 	if key == "camera" {
 		m, err := CameraNamed(value)
 		if err == nil {
-			o.Model, o.device = &m, value
+			o.Model = &m
 		}
 		return err
 	}
@@ -552,10 +557,7 @@ func (s *Source) String() string {
 	if s.o.Mat != MatStars {
 		name += ",mat=" + s.o.Mat.String()
 	}
-	if s.o.device != "" {
-		name += ",camera=" + s.o.device
-	}
-	return name
+	return name + s.o.rest
 }
 
 // Lens returns the simulated camera's lens, with which a program can start without a calibration.

@@ -41,6 +41,10 @@ func TestSpecs(t *testing.T) {
 	} {
 		got, err := ParseSpec(spec)
 		require.NoError(t, err, spec)
+		again, err := ParseSpec((&Source{o: got}).String())
+		require.NoError(t, err, "its name names it")
+		assert.Equal(t, got, again, spec)
+		got.rest = ""
 		assert.Equal(t, want, got, spec)
 	}
 	for spec, want := range map[string]string{
@@ -241,6 +245,9 @@ func TestTheSourceHeedsItsContextAndClose(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrClosed)
 	require.NoError(t, s.Close(), "twice")
 	assert.Equal(t, "sim:160x90,seed=0", s.String())
+	o, err := ParseSpec("sim:seed=2,still=1,160x90,tilt=-35:0,mat=wood,camera=webcam,gain=1.5")
+	require.NoError(t, err)
+	assert.Equal(t, "sim:160x90,seed=2,mat=wood,still=1,tilt=-35:0,camera=webcam,gain=1.5", open(t, o).String(), "no option is left out")
 }
 
 func TestTruthMayBeAskedWhileFramesAreMade(t *testing.T) {

@@ -98,7 +98,7 @@ func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
 		100*time.Millisecond, "a picture is held")
 	code, why = send("/api/first", anew)
 	assert.Equal(t, http.StatusConflict, code)
-	assert.Equal(t, "A picture is held for a judge, and a restart may lose it.\n", why)
+	assert.Equal(t, "A picture is held, and a restart may lose it.\n", why)
 	var state struct{ Held struct{ Number uint64 } }
 	answer, err = http.Get("http://" + r.address + "/api/state")
 	require.NoError(t, err)

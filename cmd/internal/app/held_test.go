@@ -81,7 +81,7 @@ func TestNothingIsHeldBeforeARestart(t *testing.T) {
 	require.NoError(t, c.game.AskJudgeFor("Ada"), "asking alone changes nothing")
 	held, err = Held(t.Context(), at, true)
 	require.NoError(t, err)
-	assert.Equal(t, "A picture is held for a judge, and a restart may lose it.", held)
+	assert.Equal(t, "A picture is held, and a restart may lose it.", held)
 	asked := c.hub.Newest().Hold.Number
 	require.NoError(t, c.game.Hold(live.HoldRequest{Held: asked, By: "a player"}))
 	held, err = Held(t.Context(), at, true)

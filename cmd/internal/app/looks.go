@@ -42,9 +42,10 @@ type knownLooks struct {
 	dir string
 	log *slog.Logger
 
-	mu   sync.Mutex
-	last *look.Library // nil: none
-	told string        // of those that cannot be read, as logged last
+	mu     sync.Mutex
+	last   *look.Library // nil: none
+	told   string        // of those that cannot be read, as logged last
+	hidden string        // of those that another one replaces, as logged last
 }
 
 // newKnownLooks reads the folder of a table's looks. It fails if a configured folder cannot be
@@ -68,6 +69,15 @@ func (k *knownLooks) use(b *look.Library) {
 	var all []string
 	for i := range b.Damaged {
 		all = append(all, b.Damaged[i].Err.Error())
+	}
+	hidden := ""
+	for i := range b.Hidden {
+		hidden += b.Hidden[i].Error() + ". "
+	}
+	if hidden != k.hidden {
+		if k.hidden = hidden; hidden != "" {
+			k.log.Warn("looks: " + strings.TrimSuffix(hidden, ". "))
+		}
 	}
 	if now := strings.Join(all, "; "); now != k.told {
 		if k.told = now; now != "" {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"sightline/vision/look"
 )
 
 // A look that cannot be read is named on the page, and once in the log; the program starts with the others.
@@ -30,4 +32,10 @@ func TestADamagedLookIsNamed(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	k.now()
 	assert.Empty(t, k.damaged())
+
+	// A description that is put back after a rename is not left out without a word.
+	for range 2 {
+		k.use(&look.Library{Hidden: []look.Hidden{{Name: "A1", By: "B2"}}})
+	}
+	assert.Equal(t, 1, strings.Count(said.String(), "the look A1 counts for nothing: it was renamed to B2"), said.String())
 }

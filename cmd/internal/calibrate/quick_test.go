@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,17 @@ func mostOff(t *testing.T, cam *calibration.Camera, table *calibration.Table) (f
 	return far
 }
 
+// heightIsKnown tests that the height of the camera is printed with a sigma that its error does not exceed by much.
+func heightIsKnown(t *testing.T, stdout string, cam *calibration.Camera) {
+	t.Helper()
+	var height, sigma float64
+	_, line, _ := strings.Cut(stdout, "\ncamera")
+	_, err := fmt.Sscanf(line, " %f ± %f mm over the mat", &height, &sigma)
+	require.NoError(t, err, stdout)
+	assert.LessOrEqual(t, math.Abs(height-cam.Center()[2]), 3*sigma)
+	assert.Greater(t, sigma, 30.0, "one picture from above hardly tells height and focal length apart")
+}
+
 // Four corners of the mat and a few points of its edges are a calibration, also where no OpenCV is.
 func TestCornersOfTheMatAreACalibration(t *testing.T) {
 	dir := t.TempDir()
@@ -63,6 +75,7 @@ func TestCornersOfTheMatAreACalibration(t *testing.T) {
 	table, err := calibration.LoadTable(out)
 	require.NoError(t, err)
 	assert.Less(t, mostOff(t, &cam, &table), 1.5)
+	heightIsKnown(t, stdout, &cam)
 	in, _, err := lens.Load(lensFile)
 	require.NoError(t, err)
 	assert.InDelta(t, table.Fx, in.Fx, 1e-3)
@@ -105,4 +118,5 @@ func TestMarkersAloneAreACalibration(t *testing.T) {
 	assert.Len(t, table.Used, 8)
 	cam := tablesim.DefaultCamera(1280, 720)
 	assert.Less(t, mostOff(t, &cam, &table), 1.0)
+	heightIsKnown(t, stdout, &cam)
 }

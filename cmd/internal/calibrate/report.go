@@ -21,7 +21,9 @@ func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleChec
 	printWarnings(out, t, file, scale, corner) // first, so that they are not overlooked
 	center := t.Center()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
+	known := t.CenterSigma()
+	fmt.Fprintf(w, "camera\t%.1f ± %.1f mm over the mat at x %.1f ± %.1f, y %.1f ± %.1f mm (1 sigma)\n", center[2], known[2],
+		center[0], known[0], center[1], known[1])
 	fmt.Fprintf(w, "rms\t%.3f px of the markers' corners\n", t.RMS)
 	ids := make([]string, len(t.Used))
 	for i, id := range slices.Sorted(slices.Values(t.Used)) {

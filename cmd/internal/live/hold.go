@@ -35,7 +35,7 @@ const RestartWithin = 20 * time.Second
 var (
 	ErrRestarting = &Refusal{ErrOvertaken, "The program is about to restart and would lose what it holds. Leave everything as it " +
 		"lies and ask again afterwards."}
-	ErrHeld = &Refusal{ErrOvertaken, "A picture is held for a judge, and a restart may lose it."}
+	ErrHeld = &Refusal{ErrOvertaken, "A picture is held, and a restart may lose it."}
 )
 
 // ErrReleaseFirst refuses to change what a ruling on the held picture stores: cards, catalogue and mat.

@@ -24,8 +24,11 @@ type Ship struct {
 	said  []int // of each pose: the index of its --at
 }
 
-// Warn names the looks that cannot be read.
+// Warn names the looks that cannot be read, and those that another one replaces.
 func Warn(out io.Writer, known *look.Library) {
+	for i := range known.Hidden {
+		fmt.Fprintf(out, "warning: %v\n", &known.Hidden[i])
+	}
 	for _, d := range known.Damaged {
 		fmt.Fprintf(out, "warning: the look of %s is left out, and other cards of its base size name no ship: %v\n", d.Name, d.Err)
 	}

@@ -112,6 +112,9 @@ func TestARegistrationGoesThroughItsStates(t *testing.T) {
 	r.hidden = 8
 	assert.Equal(t, Lost, r.pass(20))
 	assert.Equal(t, live.MarkersLost, r.Health().Code)
+	assert.Contains(t, r.Health().Advice, "Any five of the eight are enough")
+	r.verdict.Seen = 6 // in small pictures
+	assert.Contains(t, r.Health().Advice, "in these, more must be in view", "six are in place, and not enough")
 	r.hidden = 0
 	r.pass(5)
 	r.camera.Fx, r.camera.Fy = r.camera.Fx*1.004, r.camera.Fy*1.004

@@ -163,11 +163,14 @@ func (r *Registration) driftHealth() live.Health {
 		}
 		return h
 	case Lost:
+		enough := "Any five of the eight are enough; three usually are, if they lie far apart."
+		if v.Seen >= 5 { // the pictures are too small, or too noisy
+			enough = "In larger pictures those in place would be enough; in these, more must be in view."
+		}
 		return live.Health{
 			Code: live.MarkersLost, Title: "Markers not seen",
 			Detail: fmt.Sprintf("%d of %d markers are in place: whether the camera still stands where it did cannot be told.", v.Seen, v.Of),
-			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough; three usually are, if they lie far apart. " +
-				"Answers come back automatically.",
+			Advice: "Take hands and things off the mat's markers. " + enough + " Answers come back automatically.",
 		}
 	}
 	if v.Doubt {

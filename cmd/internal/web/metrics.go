@@ -79,7 +79,7 @@ func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 		float64(state.Register.Times))
 	metrics.Write(w, "sightline_markers_in_place", "gauge", "Markers of the mat that are where they were.",
 		float64(state.Register.Watch.Seen))
-	metrics.Write(w, "sightline_held", "gauge", "1 while a picture is held for a judge.", metrics.Bool(state.Hold != nil))
+	metrics.Write(w, "sightline_held", "gauge", "1 while a picture is held.", metrics.Bool(state.Hold != nil))
 	metrics.Write(w, "sightline_judge_asked", "gauge", "1 while a judge was called for what is held, and has not ruled.",
 		metrics.Bool(state.Hold.AwaitsJudge(state.Ruling)))
 	metrics.Head(w, "sightline_health", "gauge", "1 for the state that the table is in, 0 for the others.")

@@ -326,13 +326,19 @@ func reconnect(t *testing.T, tab context.Context) {
 		})
 		return func() { telling.Stop(); cancel(); assert.NoError(t, <-done) }
 	}
+	f.change(func(state *live.State) {
+		state.Ruling = &live.Ruling{Number: 1, At: state.At, From: "A1", To: "B1", Title: "Range 2"}
+		state.Notes = []live.Note{{At: state.At, Text: "B1 moved 67 mm unseen."}}
+	})
 	stop := run(l)
 	within(t, tab, "live", chromedp.Navigate("http://"+address+"/"), chromedp.WaitVisible(`#status[data-code="ok"]`))
 	stop()
 	http.DefaultClient.CloseIdleConnections()
-	var title string
-	within(t, tab, "lost", chromedp.WaitVisible(`#status[data-code="lost"]`), chromedp.Text("#banner-title", &title))
+	var title, left string
+	within(t, tab, "lost", chromedp.WaitVisible(`#status[data-code="lost"]`), chromedp.Text("#banner-title", &title),
+		chromedp.Evaluate(`document.getElementById("ruling-left").textContent + document.getElementById("note-left").textContent`, &left))
 	assert.Equal(t, "Connection lost", title)
+	assert.Empty(t, left, "no time is counted that stands still")
 	l = listenAt(t, address)
 	f.choose(live.Choice{From: "A1", To: "B3", Arc: engine.ArcFront})
 	defer run(l)()

@@ -298,7 +298,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // healthz is for monitors: 200 while there are answers, otherwise 503 with the reason. "rulings"
 // says why rulings cannot be recorded, "" if they can; answers do not depend on it, and a restart
-// would not help. "held" reports a picture held for a judge, which a restart may lose.
+// would not help. "held" reports a held picture, which a restart may lose.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	status := http.StatusOK

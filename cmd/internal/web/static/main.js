@@ -88,7 +88,7 @@ function showNote() {
   byId("note").hidden = !(left > 0);
   if (!(left > 0)) return;
   setText(byId("note-text"), note.text);
-  setText(byId("note-left"), `leaves in ${Math.ceil(left)} s`);
+  setText(byId("note-left"), lost ? "" : `leaves in ${Math.ceil(left)} s`);
 }
 
 // heldSince is what the pill says while nothing is live.
@@ -132,7 +132,7 @@ function show() {
   followDeclaration();
   showHeld(state);
   showAsked();
-  showRuling(state);
+  showRuling(state, lost);
   showWarnings();
   showNote();
 }

@@ -5,14 +5,14 @@ import { byId, setText } from "./dom.js";
 const shownSeconds = 60;
 let closed = 0; // when the ruling was made that was read on this device: a new record counts from 1
 
-// showRuling shows the newest ruling for a while, and says for how long.
-export function showRuling(state) {
+// showRuling shows the newest ruling for a while, and says for how long. On a page that lost its connection nothing counts.
+export function showRuling(state, lost) {
   const r = state.ruling;
   const left = r ? shownSeconds - r.age_ms / 1000 : 0; // no clock counts that someone may set
   if (r && left <= 0) closed = r.at_unix_ms;
   byId("ruling").hidden = r === null || r.at_unix_ms === closed;
   if (r === null) return;
-  setText(byId("ruling-left"), `leaves in ${Math.ceil(Math.max(0, left))} s`);
+  setText(byId("ruling-left"), lost ? "" : `leaves in ${Math.ceil(Math.max(0, left))} s`);
   byId("ruling").dataset.at = r.at_unix_ms;
   setText(byId("ruling-title"), `Ruling ${r.number}, ${r.from} to ${r.to}: ${r.title}`);
   setText(byId("ruling-text"), [r.decision === "as_measured" ? "" : `Measured: ${r.measured}. ${r.overruled ? "Overruled" : "Decided"}: ${r.reason}`, new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
