@@ -66,6 +66,7 @@ var mayImport = map[string][]string{
 	"cmd":                      {},
 	"cmd/internal/accuracy":    {},
 	"cmd/internal/rulings": {"calibration", "calibration/atomicfile", "calibration/regularfile", "calibration/verify", "cmd/internal/draw",
+		"cmd/internal/kept",
 		"cmd/internal/rulebook", "cmd/internal/sentence", "engine", "engine/geom", "engine/scenefile", "vision", "vision/catalogue",
 		"vision/locate", "vision/look", "vision/obstacle", "vision/token"},
 	"cmd/internal/round": {"cmd/internal/sentence", "engine", "engine/alike", "engine/flown", "engine/geom", "engine/move"},

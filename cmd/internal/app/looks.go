@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sightline/cmd/internal/enrol"
+	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/naming"
 	"sightline/cmd/internal/pipeline"
@@ -131,7 +132,7 @@ func (p *program) shown(c Config, hub *live.Hub, o Options) []web.Route {
 // names starts the task that stores the names of ships without our tokens for a restart, and
 // returns it.
 func (p *program) names(c Config, o Options) *naming.Memory {
-	m, err := naming.OpenMemory(filepath.Join(c.dataDir(), naming.File), time.Now(), o.Log)
+	m, err := naming.OpenMemory(filepath.Join(c.dataDir(), naming.File), time.Now(), kept.ThisMachine(), o.Log)
 	if err != nil {
 		o.Log.Warn("ships without our tokens have no names from before the restart", "err", err)
 	}

@@ -14,7 +14,9 @@ import (
 // Header begins a file.
 type Header struct {
 	Version int       `json:"version"`
-	At      time.Time `json:"at"` // when it was written
+	At      time.Time `json:"at"`             // when it was written
+	Boot    string    `json:"boot,omitempty"` // of the machine's start before it was written; "": not known
+	Up      float64   `json:"up_s,omitempty"` // since that start
 }
 
 func (h *Header) header() *Header { return h }
@@ -30,9 +32,14 @@ const bytesMost = 8 << 20 // marks hold what the picture showed there
 // Load reads a file. It reports false if there is none, or if it is older than most, or as far in the future: a board without a battery
 // starts with the time it last saved, up to an hour before a power cut. Errors name the path.
 func Load(path string, version int, to Document, now time.Time, most time.Duration) (fresh bool, err error) {
+	age, err := load(path, version, to, now, most, nil)
+	return age == Fresh, err
+}
+
+func load(path string, version int, to Document, now time.Time, most time.Duration, c *Clock) (Age, error) {
 	found, err := strictjson.Load(path, bytesMost, to)
 	if err != nil || !found {
-		return false, err
+		return Old, err
 	}
 	h := to.header()
 	if h.Version != version {
@@ -41,20 +48,21 @@ func Load(path string, version int, to Document, now time.Time, most time.Durati
 		err = to.Check()
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
+		return Old, fmt.Errorf("%s: %w", path, err)
 	}
-	return now.Sub(h.At).Abs() <= most, nil
+	return h.age(now, most, c), nil
 }
 
 // Options say what a Store stores, and where.
 type Options[T any] struct {
 	Path    string
-	Name    string                       // of what is stored, and of the task: a plural
-	Version int                          // of the file
-	For     time.Duration                // how long the file counts
-	Same    func(a, b T) bool            // reports whether two values need not be told apart
-	Form    func(now time.Time, v T) any // returns the file's content
-	Again   time.Duration                // after which a value is written again that was still seen; 0: never
+	Name    string                  // of what is stored, and of the task: a plural
+	Version int                     // of the file
+	For     time.Duration           // how long the file counts
+	Same    func(a, b T) bool       // reports whether two values need not be told apart
+	Form    func(h Header, v T) any // returns the file's content
+	Clock   *Clock                  // nil: the time of day is trusted
+	Again   time.Duration           // after which a value is written again that was still seen; 0: never
 	Log     *slog.Logger
 }
 
@@ -67,20 +75,37 @@ type Store[T any] struct {
 	dirty bool
 	seen  bool      // since it was written
 	saved time.Time // zero: there is no file
+	late  *T        // what the file held if its age was not known; nil: it was, or Late returned it
+	from  Header    // late's
 }
 
 // Open reads the file into f and returns a store of its value, which value returns from f. If the file is missing or too old, the store
 // is empty. If it is invalid, Open returns an error and an empty store.
 func Open[T any](o Options[T], now time.Time, f Document, value func() T) (*Store[T], error) {
-	fresh, err := Load(o.Path, o.Version, f, now, o.For)
+	age, err := load(o.Path, o.Version, f, now, o.For, o.Clock)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", o.Name, err)
 	}
 	s := &Store[T]{o: o, saved: f.header().At}
-	if fresh {
-		s.value = value()
+	switch v := value; age {
+	case Fresh:
+		s.value = v()
+	case Unknown:
+		late := v()
+		s.late, s.from = &late, *f.header()
 	}
 	return s, err
+}
+
+// Late returns once what the file held, if its age was not known when it was read, but is now: the machine's clock was set.
+func (s *Store[T]) Late(now time.Time) (v T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.late == nil || !s.o.Clock.Set() {
+		return v, false
+	}
+	v, s.late = *s.late, nil
+	return v, s.from.age(now, s.o.For, s.o.Clock) == Fresh
 }
 
 const every = 2 * time.Second
@@ -136,7 +161,9 @@ func (s *Store[T]) Write(now time.Time) error {
 	if !due {
 		return nil
 	}
-	err := strictjson.Save(s.o.Path, s.o.Form(now, v), 0o600)
+	h := Header{Version: s.o.Version, At: now}
+	h.stamp(s.o.Clock)
+	err := strictjson.Save(s.o.Path, s.o.Form(h, v), 0o600)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {

@@ -29,7 +29,7 @@ func openNumbers(path string, now time.Time) (*Store[int], error) {
 	var f numberFile
 	return Open(Options[int]{Path: path, Name: "numbers", Version: 1, For: time.Hour, Log: slog.New(slog.DiscardHandler),
 		Same: func(a, b int) bool { return a == b },
-		Form: func(now time.Time, v int) any { return numberFile{Header{1, now}, v} }},
+		Form: func(h Header, v int) any { return numberFile{h, v} }},
 		now, &f, func() int { return f.Number })
 }
 
@@ -57,4 +57,29 @@ func TestWhatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 	assert.Zero(t, s.Value(), "an invalid file counts for nothing")
 	assert.ErrorContains(t, err, "numbers: ")
 	assert.ErrorContains(t, err, path+": number: expected 0 or more")
+}
+
+// The age of a file is that of the machine's uptime where it did not start since. After a start, the time of day must have gone on.
+func TestAnAgeThatIsNotKnownIsNoAge(t *testing.T) {
+	now := time.Unix(1700000000, 0)
+	boot, up, set := "a", time.Hour, false
+	c := &Clock{func() (string, time.Duration) { return boot, up }, func() bool { return set }}
+	var h Header
+	h.At = now
+	assert.Equal(t, Unknown, h.age(now, time.Hour, c), "an earlier version wrote it")
+	assert.Equal(t, Fresh, h.age(now, time.Hour, nil))
+	h.stamp(c)
+	up += time.Hour
+	assert.Equal(t, Fresh, h.age(now.Add(100*time.Hour), time.Hour, c), "a network set the clock since")
+	up += time.Second
+	assert.Equal(t, Old, h.age(now, time.Hour, c), "whatever the clock says")
+	boot, up = "b", time.Minute
+	assert.Equal(t, Unknown, h.age(now, time.Hour, c), "the board may have been off for a night")
+	assert.Equal(t, Old, h.age(now.Add(2*time.Hour), time.Hour, c), "or even longer")
+	set = true
+	assert.Equal(t, Fresh, h.age(now, time.Hour, c))
+	boot, up = Uptime()
+	assert.NotEmpty(t, boot)
+	assert.Positive(t, up)
+	_ = ThisMachine().Set()
 }

@@ -43,11 +43,12 @@ type keptShip struct {
 }
 
 // OpenMemory reads a file. If the file is missing or too old, the memory is empty. If the file is invalid, OpenMemory returns an error and
-// an empty memory.
-func OpenMemory(path string, now time.Time, log *slog.Logger) (*Memory, error) {
+// an empty memory. If clock tells that the time since it was written is not known, the memory is empty until it is: ships of the day before
+// may have stood there.
+func OpenMemory(path string, now time.Time, clock *kept.Clock, log *slog.Logger) (*Memory, error) {
 	var f keptFile
 	store, err := kept.Open(kept.Options[[]engine.Ship]{
-		Path: path, Name: "ships' names", Version: keptVersion, For: keptFor, Same: sameShips, Form: fileOf, Log: log,
+		Path: path, Name: "ships' names", Version: keptVersion, For: keptFor, Same: sameShips, Form: fileOf, Clock: clock, Log: log,
 	}, now, &f, f.ships)
 	return &Memory{store}, err
 }
@@ -63,8 +64,8 @@ func (f *keptFile) ships() (out []engine.Ship) {
 }
 
 // fileOf returns the file of ships.
-func fileOf(now time.Time, ships []engine.Ship) any {
-	f := keptFile{kept.Header{Version: keptVersion, At: now}, []keptShip{}}
+func fileOf(h kept.Header, ships []engine.Ship) any {
+	f := keptFile{h, []keptShip{}}
 	for _, s := range ships[:min(len(ships), keptShips)] {
 		f.Ships = append(f.Ships, keptShip{s.ID, s.Base.String(), s.Seen, s.Look, kept.PlaceOf(s.Pose), s.Quarters, s.TurnDoubt})
 	}

@@ -20,7 +20,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func TestNamesAreKeptForADay(t *testing.T) {
 	path, now := filepath.Join(t.TempDir(), File), time.Unix(1700000000, 0)
-	m, err := OpenMemory(path, now, quiet)
+	m, err := OpenMemory(path, now, nil, quiet)
 	require.NoError(t, err)
 	assert.Empty(t, m.Known())
 	require.NoError(t, m.Write(now))
@@ -33,7 +33,7 @@ func TestNamesAreKeptForADay(t *testing.T) {
 	m.keep(map[string]engine.Ship{"B10": ships[1], "A2": ships[0]})
 	require.NoError(t, m.Write(now))
 	read := func(at time.Time) []engine.Ship {
-		again, err := OpenMemory(path, at, quiet)
+		again, err := OpenMemory(path, at, nil, quiet)
 		require.NoError(t, err)
 		return again.Known()
 	}
@@ -72,7 +72,7 @@ func TestBadFilesOfNamesAreRefused(t *testing.T) {
 		path := filepath.Join(t.TempDir(), File)
 		require.Contains(t, keptText, c.from)
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(keptText, c.from, c.to, 1)), 0o600))
-		m, err := OpenMemory(path, time.Unix(1700000000, 0), quiet)
+		m, err := OpenMemory(path, time.Unix(1700000000, 0), nil, quiet)
 		assert.ErrorContains(t, err, c.want)
 		assert.ErrorContains(t, err, path)
 		assert.Empty(t, m.Known(), "and the program goes on without")

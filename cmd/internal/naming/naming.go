@@ -62,6 +62,7 @@ func (n *Names) Lose() {
 
 // Lost returns the ships to search for where they stood before the table was not watched, in order.
 func (n *Names) Lost(tracks []vision.Track) (out []engine.Ship) {
+	n.recall(tracks)
 	for id, tries := range n.lost {
 		switch {
 		case slices.ContainsFunc(tracks, func(k vision.Track) bool { return k.Ship.ID == id }):
@@ -75,6 +76,19 @@ func (n *Names) Lost(tracks []vision.Track) (out []engine.Ship) {
 	}
 	slices.SortFunc(out, func(a, b engine.Ship) int { return vision.CompareIDs(a.ID, b.ID) })
 	return out
+}
+
+// recall adds the ships that stood before a restart if only now it is known how long ago that was, but not those that were named since.
+func (n *Names) recall(tracks []vision.Track) {
+	if n.Memory == nil || n.lost == nil {
+		return
+	}
+	late, _ := n.Memory.Late(time.Now())
+	for _, s := range late {
+		if !n.Stood(s.ID) && !stands(tracks, s.ID) {
+			n.stood[s.ID], n.lost[s.ID] = s, lostTries
+		}
+	}
 }
 
 // forget forgets a ship that is not where it stood.

@@ -43,9 +43,7 @@ func OpenLying(path string, now time.Time, log *slog.Logger) (*Lying, error) {
 	var f lyingFile
 	store, err := kept.Open(kept.Options[[]lyingObstacle]{
 		Path: path, Name: "obstacles on the mat", Version: lyingVersion, For: lyingFor, Same: sameLying, Again: lyingAgain, Log: log,
-		Form: func(now time.Time, lie []lyingObstacle) any {
-			return lyingFile{kept.Header{Version: lyingVersion, At: now}, append([]lyingObstacle{}, lie...)}
-		},
+		Form: func(h kept.Header, lie []lyingObstacle) any { return lyingFile{h, append([]lyingObstacle{}, lie...)} },
 	}, now, &f, func() []lyingObstacle { return f.Obstacles })
 	return &Lying{store}, err
 }

@@ -41,14 +41,24 @@ func (s *Stock) gapBefore(at time.Time) bool {
 	return !first && (gap > unwatched || gap < -unwatched) && s.names.Any()
 }
 
-// restore adds the ships that stand exactly where they stood before the table was unwatched.
-func (s *Stock) restore(e *EdgeSearch, tracks []vision.Track) {
+// restore adds the ships that stand exactly where they stood before the table was unwatched. It returns the numbers of those that had none
+// of their names meanwhile.
+func (s *Stock) restore(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	find := e.finder()
 	if find == nil {
-		return
+		return nil
 	}
 	for _, was := range s.names.Lost(tracks) {
 		if slices.ContainsFunc(e.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == was.ID }) {
+			continue
+		}
+		if i := slices.IndexFunc(tracks, func(k vision.Track) bool { return s.numbered(&k, &was) }); i >= 0 {
+			k := &tracks[i].Ship
+			hint := look.Hint{Base: k.Base, Pose: k.Pose, Reach: edgesReach, Turn: edgesTurn, Look: k.Look}
+			if ship, view, ok, err := e.byLook(engine.Ship{ID: was.ID, Base: k.Base}, hint); ok && err == nil && naming.Stays(&was, &ship) {
+				s.add(e, ship, view)
+				named = append(named, k.ID, was.ID)
+			}
 			continue
 		}
 		ship, view, ok := find(vision.Track{Ship: was})
@@ -57,6 +67,13 @@ func (s *Stock) restore(e *EdgeSearch, tracks []vision.Track) {
 			s.add(e, ship, view)
 		}
 	}
+	return named
+}
+
+// numbered reports whether a base without a name stands exactly where a ship stood that it may be.
+func (s *Stock) numbered(k *vision.Track, was *engine.Ship) bool {
+	return k.State == vision.Still && token.Unidentified(k.Ship.ID) && !s.open[k.Ship.ID] &&
+		slices.Contains(k.Ship.NameDoubt, was.ID) && naming.Stays(was, &k.Ship)
 }
 
 // searchInBackground passes an unchanged picture to the background search.
@@ -82,10 +99,10 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		s.renamed = [2]string{}
 	}
 	e.away = s.names.Away(tracks, e.Located.Captured)
-	s.restore(e, tracks)
+	named = s.restore(e, tracks)
 	s.swaps.update(tracks)
 	e.swaps = &s.swaps
-	named = s.resolve(e, tracks)
+	named = append(named, s.resolve(e, tracks)...)
 	l, ok := e.Locator.(stockLocator)
 	if !ok {
 		return named

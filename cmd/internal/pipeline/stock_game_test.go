@@ -147,7 +147,7 @@ func (g *stockGame) sketched(t *testing.T, own bool) {
 
 // watched starts the program.
 func (g *stockGame) watched(t *testing.T, change func(*benchParts)) {
-	memory, err := naming.OpenMemory(filepath.Join(t.TempDir(), naming.File), time.Now(), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	memory, err := naming.OpenMemory(filepath.Join(t.TempDir(), naming.File), time.Now(), nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	require.NoError(t, err)
 	g.bench = newBench(t, func(_ *bench, p *benchParts) {
 		p.Dial = func(string) []move.Maneuver { return g.dial }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/naming"
 	"sightline/engine"
@@ -28,6 +29,7 @@ type stockBench struct {
 	*stockedLocator
 	memory *naming.Memory
 	path   string
+	clock  *kept.Clock
 }
 
 // watch starts the program over the table; what it kept is there again.
@@ -38,7 +40,7 @@ func (s *stockBench) watch(t *testing.T) {
 		now = s.bench.now
 	}
 	var err error
-	s.memory, err = naming.OpenMemory(s.path, time.Now(), slog.New(slog.DiscardHandler))
+	s.memory, err = naming.OpenMemory(s.path, time.Now(), s.clock, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	s.bench = newBench(t, func(_ *bench, o *benchParts) {
 		o.Tracking, o.Names = track.TrackerOptions{}, s.memory
@@ -158,6 +160,46 @@ func TestNamesOutlastWhatWasNotWatched(t *testing.T) {
 			assert.Equal(t, s.bases[0].Pose.Point, s.where(t, "A2"))
 		})
 	}
+}
+
+// A board without a clock of its own that no network reached does not know how long it was off: ships of the day before may have stood
+// there. Ships alike are asked about, until it is known.
+func TestNamesAreAskedForAfterATimeThatIsNotKnown(t *testing.T) {
+	s := threeAlike(t)
+	boot, up, set := "first", time.Hour, true
+	s.clock = &kept.Clock{Uptime: func() (string, time.Duration) { return boot, up }, Set: func() bool { return set }}
+	s.stop(t)
+	s.watch(t)
+	s.names(true)
+	s.tap(t, "A1", 0)
+	s.tap(t, "A2", 1)
+	require.Equal(t, named, s.names(false))
+
+	set = false
+	s.stop(t)
+	s.watch(t)
+	assert.Equal(t, named, s.names(false), "the program was restarted, not the board")
+
+	s.stop(t)
+	boot, up = "second", time.Minute
+	s.watch(t)
+	assert.Empty(t, s.names(false))
+	alike := []string{"A1", "A2", "A3"}
+	assert.Equal(t, map[string][]string{"?1": alike, "?2": alike, "?3": alike, "B1": nil}, s.names(true))
+	set = true
+	assert.Equal(t, named, s.names(false), "a network set the clock")
+	assert.Equal(t, s.bases[1].Pose.Point, s.where(t, "A2"))
+
+	s.stop(t)
+	boot, set = "third", false
+	s.watch(t)
+	s.bases[0].Pose.X, s.bases[2].Pose.X = s.bases[0].Pose.X+0.9, s.bases[2].Pose.X+0.9
+	require.Len(t, s.names(true), 4)
+	set = true
+	got := s.names(false)
+	assert.Contains(t, got, "A2", "it stands where it stood")
+	assert.NotContains(t, got, "A1", "it does not")
+	assert.NotContains(t, got, "A3")
 }
 
 // Two ships alike that were out of sight at the same time may have been exchanged by hand: who stands a little aside is asked about.

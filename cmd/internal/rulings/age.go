@@ -3,14 +3,12 @@ package rulings
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
+
+	"sightline/cmd/internal/kept"
 )
 
 // ErrClock is in the error when pictures were not pruned because the clock went back or jumped.
@@ -33,23 +31,10 @@ type uptime struct {
 	up   time.Duration
 }
 
-// The program's own start, for systems that provide neither.
-var (
-	startName = "program-" + rand.Text()
-	startTime = time.Now()
-)
-
-// systemUptime reads Linux's own: proc_uptime(5) counts since the boot that boot_id
-// names (random(4)).
+// systemUptime reads the machine's.
 func systemUptime() uptime {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	raw, err2 := os.ReadFile("/proc/uptime")
-	seconds, _, _ := strings.Cut(string(raw), " ")
-	up, err3 := strconv.ParseFloat(seconds, 64)
-	if errors.Join(err, err2, err3) != nil || up < 0 {
-		return uptime{startName, time.Since(startTime)}
-	}
-	return uptime{strings.TrimSpace(string(boot)), time.Duration(up * float64(time.Second))}
+	boot, up := kept.Uptime()
+	return uptime{boot, up}
 }
 
 // clockReading is a row of the table looks: the clock's time, the machine's uptime and the
