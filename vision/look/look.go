@@ -145,11 +145,6 @@ type Library struct {
 // Hidden is a description that counts for nothing: a look that was renamed replaces it.
 type Hidden struct{ Name, By string }
 
-// Error says so, and what to do.
-func (h *Hidden) Error() string {
-	return fmt.Sprintf("the look %s counts for nothing: it was renamed to %s. Remove %[1]s.json or, to have it back, %[2]s.json", h.Name, h.By)
-}
-
 // Damage is a look that cannot be read.
 type Damage struct {
 	Name string

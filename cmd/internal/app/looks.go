@@ -13,6 +13,7 @@ import (
 	"sightline/cmd/internal/enrol"
 	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/live"
+	shown "sightline/cmd/internal/looks"
 	"sightline/cmd/internal/naming"
 	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/web"
@@ -72,8 +73,8 @@ func (k *knownLooks) use(b *look.Library) {
 		all = append(all, b.Damaged[i].Err.Error())
 	}
 	hidden := ""
-	for i := range b.Hidden {
-		hidden += b.Hidden[i].Error() + ". "
+	for _, h := range b.Hidden {
+		hidden += shown.HiddenText(h) + ". "
 	}
 	if hidden != k.hidden {
 		if k.hidden = hidden; hidden != "" {

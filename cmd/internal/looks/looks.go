@@ -26,12 +26,17 @@ type Ship struct {
 
 // Warn names the looks that cannot be read, and those that another one replaces.
 func Warn(out io.Writer, known *look.Library) {
-	for i := range known.Hidden {
-		fmt.Fprintf(out, "warning: %v\n", &known.Hidden[i])
+	for _, h := range known.Hidden {
+		fmt.Fprintf(out, "warning: %s\n", HiddenText(h))
 	}
 	for _, d := range known.Damaged {
 		fmt.Fprintf(out, "warning: the look of %s is left out, and other cards of its base size name no ship: %v\n", d.Name, d.Err)
 	}
+}
+
+// HiddenText says that a look counts for nothing, and what to do.
+func HiddenText(h look.Hidden) string {
+	return fmt.Sprintf("the look %s counts for nothing: it was renamed to %s. Remove %[1]s.json or, to have it back, %[2]s.json", h.Name, h.By)
 }
 
 // Load reads the looks of the folder that --looks names; "": none, nil. It warns about those that cannot be read.
