@@ -112,7 +112,7 @@ func TestWhatReachesBeyondAMiniatureIsAThing(t *testing.T) {
 	base := square(200, 200, 20)
 	light := func(geom.Point) float64 { return 2 }
 	beside := func(from, to float64) geom.Polygon {
-		return geom.Polygon{{X: 185, Y: from}, {X: 215, Y: from}, {X: 215, Y: to}, {X: 185, Y: to}}
+		return geom.Polygon{{X: 187, Y: from}, {X: 213, Y: from}, {X: 213, Y: to}, {X: 187, Y: to}}
 	}
 	for _, c := range []struct {
 		name   string
