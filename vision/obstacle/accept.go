@@ -181,7 +181,7 @@ func (f *Finder) unevenness(outline geom.Polygon) (rms, share float64, ok bool) 
 // miniature 75 mm over the mat throws it as far as shadowReach under a lamp 27° above the table.
 const (
 	shadowReach = 150 // mm
-	shadowEven  = 0.5
+	shadowEven  = 0.437
 	shadowDark  = 0.8
 	shadowRim   = 3
 	shadowPlain = 2 // grey levels by which the mat's print may change from cell to cell: a star is no sharper in the shadow

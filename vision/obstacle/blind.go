@@ -19,16 +19,18 @@ import (
 
 // The contrast of a print in linear light, rms, as a share of white paper's, the level of the token and its surroundings apart. In half
 // of a token's squares it is leastPrint or more: on 32 rendered obstacles in full view of tables 1401 to 1416 (2026-11-23) 0.023 to
-// 0.124; the least are dark debris on plain mats (1404, 1413) and an asteroid (1416). The simulator's rocks, 6 grey levels darker than
-// its wood, have less: with 0.02, and twice that expected of one square of each, 14 of 96 were silent, and 3 are with 0.0175 of every
-// square (TestFaintRocksAreSeldomSilent). With 0.0165 a white mat is blind in places. Means over broad squares keep broadPrint of it
-// (0.83 and more of 18; 0.67 of 48 others, in glare): print is coarser than they are, and noise is not. Of what is as dark as shadow only
-// what differs within the small square counts: 0.44 to 0.62 of the contrast of 28 of them, and 0.26 to 0.31 of gas clouds, which have two
-// to five times leastPrint.
+// 0.124; the least are dark debris on plain mats (1404, 1413) and an asteroid (1416). Of the simulator's rocks, 6 grey levels darker than
+// its wood, much of the contrast is that of the mean, which is followed as light or counts for shade: what the mean has taken is not
+// expected any more (matTest.taken; TestFaintRocksAreNeverSilent). Means over broad squares keep broadPrint of it (0.83 and more of 18;
+// 0.67 of 48 others, in glare): print is coarser than they are, and noise is not. Of what is as dark as shadow only what differs within
+// the small square counts: 0.44 to 0.62 of the contrast of 28 of them, and 0.26 to 0.31 of gas clouds, which have two to five times
+// leastPrint. Where the light has followed the mean, followedPrint of leastPrint and more is left of all but gas clouds (28 of 1601,
+// 1602, 1604, 1605, 1632 and 1634, 2026-11-29; 0.7 and more of the simulator's rocks).
 const (
-	leastPrint  = 0.0175
-	broadPrint  = 0.75
-	shadedPrint = 0.45
+	leastPrint    = 0.02
+	broadPrint    = 0.75
+	shadedPrint   = 0.45
+	followedPrint = 0.58
 )
 
 // paperLight is the linear light of white paper at a marker of the mat, over that of black ink: light that a lamp mirrors in
@@ -237,7 +239,12 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 			// By the light of the mat: what lies there and is lighter was noticed.
 			level := uint8(min(max(d.work[k]-m.rest[k], 0), 255))
 			c, variance := prints.light(level, k, i)*levelsPerLight[level], sq(m.sigma(d, k)*local[i])
-			m.a[k] = energy(sq(c) * max(sq[float32](broadPrint)/(variance*broad+slight), 1/(variance+slight)/max(m.one, 1)))
+			least := float32(followedPrint)
+			if m.shade[k] == plainShade {
+				least = shadedPrint
+			}
+			left := max(sq(c)-m.taken[k], sq(least*c))
+			m.a[k] = energy(left * max(sq[float32](broadPrint)/(variance*broad+slight), 1/(variance+slight)/max(m.one, 1)))
 		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed
 			m.a[k] = m.most
 		default:
@@ -289,7 +296,7 @@ func (p *prints) light(level uint8, k, i int) float32 {
 // slightShare is the share of a print's least contrast by which light may change the bare mat that is not followed: what white bases and
 // tokens throw on it, and what soft shadows take. In the mean of ten pictures such light is far beyond the noise, and was an unknown
 // thing; it is far from any print.
-const slightShare = 0.15
+const slightShare = 0.131
 
 // weigh weighs the picture that was compared last; lights are the paper's in it.
 func (f *Finder) weigh(lights []paperLight) {

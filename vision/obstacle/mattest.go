@@ -31,6 +31,7 @@ type matTest struct {
 	noise   [matLevels]float32 // of a cell, by the mat's grey level
 	ringing []float32          // variance that JPEG adds next to ships
 	slight  []float32          // grey levels by which light that is not followed may change the bare mat
+	taken   []float32          // square of the grey levels that the large square about a cell lost in the mean, to light and to shade
 	local   gainMap            // standard deviation of z over bare mat, region by region
 	coarse  gainMap            // the same of the means of z over broad squares
 	energy  []float32          // of the small square about a cell; what is darker counts for its texture alone
@@ -87,7 +88,7 @@ func (m *matTest) begin(d *subtraction, covered []bool) {
 	if n := len(d.diff); m.seen == nil {
 		m.w, m.h = d.view.Width, d.view.Height
 		m.seen, m.lies, m.shade = make([]bool, n), make([]bool, n), make([]shade, n)
-		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a, &m.slight, &m.ringing} {
+		for _, v := range [...]*[]float32{&m.rest, &m.z, &m.energy, &m.wide, &m.a, &m.slight, &m.taken, &m.ringing} {
 			*v = make([]float32, n)
 		}
 	}
@@ -109,6 +110,7 @@ func (m *matTest) find(d *subtraction, covered []bool, half int) {
 		m.measureNoise(d)
 	}
 	m.normalise(d)
+	m.measureTaken(d, half)
 	broad := m.wide // which is not known before they are
 	m.broaden(broad)
 	m.one = m.bareEnergy()
@@ -194,6 +196,24 @@ func (m *matTest) normalise(d *subtraction) {
 	gray.SumBoxes(m.a, m.a, m.w, m.h, matSmall)
 	for k, v := range m.a {
 		m.lies[k] = v > matLies*(2*matSmall+1)*(2*matSmall+1)
+	}
+}
+
+// measureTaken takes the mean that the large square about each cell differs from the mat by, which counts for nothing as far as it was
+// followed as light or is darker. It works in a and wide.
+func (m *matTest) measureTaken(d *subtraction, half int) {
+	seen, diff, rest := m.a, m.wide, m.taken
+	for k, set := range m.seen {
+		seen[k], diff[k], rest[k] = 0, 0, 0
+		if set {
+			seen[k], diff[k], rest[k] = 1, d.diff[k], m.rest[k]
+		}
+	}
+	for _, v := range [...][]float32{seen, diff, rest} {
+		gray.SumBoxes(v, v, m.w, m.h, half)
+	}
+	for k, n := range seen {
+		m.taken[k] = max(sq(diff[k])-sq(max(rest[k], 0)), 0) / sq(max(n, 1))
 	}
 }
 

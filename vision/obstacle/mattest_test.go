@@ -348,3 +348,17 @@ func TestWhatIsApartFromAShipIsNotItsMiniature(t *testing.T) {
 		assert.Len(t, f.things(nil, nil), c.things, c.name)
 	}
 }
+
+// Light that is followed, and shade, take the mean of a print: what a square has lost so is not expected of it.
+func TestWhatTheMeanHasLostIsNotExpected(t *testing.T) {
+	f, table := finderOfGrain(t)
+	expected := func(light float64) float32 {
+		lay(f, table, nil, square(200, 200, 30), func(geom.Point) float64 { return light })
+		sums, least := f.expectedSums(nil, nil)
+		return sums[200*f.test.w+200] / least
+	}
+	assert.Greater(t, expected(1), float32(1), "a print is noticed on the bare mat")
+	for _, light := range []float64{0.97, 1.05} {
+		assert.Less(t, expected(light), float32(1), "%v of the light", light)
+	}
+}
