@@ -21,7 +21,7 @@ const (
 	evidenceLeast = 9.2  // near a hint: ten thousand times as likely
 	marginLeast   = 4.0  // by which the best pose exceeds every other
 	alikeWithin   = 12.0 // of evidence below the best look of a small base, within which another look is possible too
-	alikeFew      = 22.0 // the same if one of the looks has few views
+	alikeFew      = 22.0 // the same if one of the looks has few views, or both have the same drawing
 
 	// A card that was never shown has much in common with one that was: frame, arc, numbers, the same ship drawn for another
 	// pilot. 20 of 439 such cards have this evidence, and 176 of 216 that were shown (TestCardsThatWereNotShown).
@@ -423,11 +423,11 @@ func onePose(a, b *candidate) bool {
 // passesFor reports whether a candidate with less evidence at the same pose may be the right one. Evidence is summed over blocks, so that
 // its spread grows with the base's side: of two looks of one large card, seen by a camera 30° aslant, one had 45 and the other 28 (table
 // 1202, A6). Of two looks of one small card that have a view each, one had up to 18.6 more than the other, because each has its view's
-// shadows; of looks with two views each, none of 160 had 12 more.
+// shadows. Of two pilots of one ship, the wrong one had 12 more in a picture from 44° aslant (1299 B1): plates tell these.
 func (c *candidate) passesFor(o *candidate) bool {
 	w, _ := c.look.Base.Size()
 	within := alikeWithin
-	if c.look.fewViews() || o.look.fewViews() {
+	if c.look.fewViews() || o.look.fewViews() || c.look.sameDrawing(o.look) {
 		within = alikeFew
 	}
 	return o.evidence > max(c.evidence-within*float64(w)/40, alikeLeast*c.evidence)

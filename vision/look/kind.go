@@ -118,6 +118,11 @@ func mirrored(g *grid) []float32 {
 	return out
 }
 
+// sameDrawing reports whether two looks have the same drawing, like two pilots of one ship.
+func (l *Look) sameDrawing(o *Look) bool {
+	return l.Base == o.Base && likeness(&l.grids().kind, &o.grids().kind) >= kindAlike
+}
+
 // likeness returns the median correlation of the parts of two looks.
 func likeness(a, b *grid) float64 {
 	sums := make([]blockSums, a.blocks)

@@ -127,3 +127,17 @@ func TestTheEvidenceOfALookThatPassesForAnother(t *testing.T) {
 		assert.Equal(t, c.passes, len(s.Alike) == 1, "%v, %d views: %.0f and %.0f", c.base, c.views, c.best, c.other)
 	}
 }
+
+// Two pilots' cards of one ship have the same drawing: only their plates tell them, not a difference in evidence that tells other cards.
+func TestEvidenceDoesNotTellPilotsOfOneShip(t *testing.T) {
+	wedge, pilot, other := small(t, 1, "A1"), small(t, 1, "A2"), small(t, 2, "A3")
+	assert.True(t, wedge.sameDrawing(pilot))
+	assert.False(t, wedge.sameDrawing(other))
+	for _, c := range []struct {
+		look   *Look
+		passes bool
+	}{{pilot, true}, {other, false}} {
+		a, b := candidate{look: wedge, agreement: agreement{evidence: 45}}, candidate{look: c.look, agreement: agreement{evidence: 28}}
+		assert.Equal(t, c.passes, a.passesFor(&b), c.look.Name)
+	}
+}

@@ -3,9 +3,8 @@ package look
 import "math"
 
 // Beside a window, the tower and its ID tokens shade another part of the card in each view. A shadow leaves a share of the light in all
-// channels alike, and the print shows in it; it does not show in a dark miniature. Of 44 cards that were shown in window light, 22 differed
-// over at most coveredMost between their views, and 39 do without such shadows. Simulated dark miniatures differ over 69 mm² or more
-// without what seems to be shade, rendered ones over 398.
+// channels alike, and the print shows in it, as it does not in a dark miniature. Of 44 cards shown in window light, 22 differed over
+// coveredMost or less between views, and 39 do without such shadows. Simulated dark miniatures differ over 69 mm², rendered ones over 398.
 const (
 	shadeDark   = 0.12 // least share of the light
 	shadeLight  = 0.9  // largest
@@ -121,10 +120,7 @@ func (l *Look) printShows(region []int, shot []float32) bool {
 		n, look, view = n+1, look+meanLook/cells, view+meanView/cells
 		looks, views, both = looks+a*a, views+b*b, both+a*b
 	}
-	if n == 0 || look == 0 || views == 0 {
-		return false
-	}
-	return both >= shadePrint*math.Sqrt(looks*views) && math.Sqrt(looks/n)*view/look >= shadeDetail
+	return looks > 0 && views > 0 && both >= shadePrint*math.Sqrt(looks*views) && math.Sqrt(looks/n)*view/look >= shadeDetail
 }
 
 // inner returns the cells of a region that have all neighbours in it. At a shadow's edge, the light changes more than the print.
