@@ -161,3 +161,40 @@ func listed(v *move.Result, doubt string, ids []string, id string) engine.Outcom
 	}
 	return engine.No
 }
+
+// G184: of a concave device too only what lies in the play area counts. Where the edge cuts it in pieces, an answer has to
+// hold for the largest piece and for all of it.
+func TestTheMatsEdgeCutsAConcaveDevice(t *testing.T) {
+	ask := func(sigma geom.Length, outline []geom.Point) (engine.ObjectVerdict, engine.Outcome) {
+		s := enginetest.Scene(t, "2.5; A small 100 20 0")
+		s.MatWidth, s.MatHeight = 914.4, 914.4
+		s.Devices = []engine.Token{{ID: "mine", Kind: "mine", Sigma: sigma, Outline: outline}}
+		m, err := engine.Measure(&s, engine.Options{})
+		require.NoError(t, err)
+		under := engine.No
+		for _, h := range moved(t, s, "A", "stationary").Devices {
+			under = h.Base
+		}
+		return m.Objects[0], under
+	}
+	foot := []geom.Point{{X: 119, Y: -20}, {X: 210, Y: -20}, {X: 210, Y: 30}, {X: 200, Y: 30}, {X: 200, Y: -1}, {X: 119, Y: -1}}
+	for _, sigma := range []geom.Length{0, 0.1} {
+		o, under := ask(sigma, foot)
+		assert.InDelta(t, 80, float64(o.Range.Distance), 1e-9, "its foot lies outside")
+		assert.Equal(t, engine.No, o.Contact)
+		assert.Equal(t, engine.No, under)
+	}
+	prongs := func(x float64) []geom.Point {
+		return []geom.Point{{X: x, Y: -20}, {X: 230, Y: -20}, {X: 230, Y: 30}, {X: 200, Y: 30}, {X: 200, Y: -2},
+			{X: x + 10, Y: -2}, {X: x + 10, Y: 10}, {X: x, Y: 10}}
+	}
+	for _, sigma := range []geom.Length{0, 0.1} {
+		o, under := ask(sigma, prongs(115))
+		assert.Equal(t, engine.Indeterminate, o.Contact, "its smaller prong lies under the ship")
+		assert.Equal(t, engine.Indeterminate, under)
+		o, under = ask(sigma, prongs(130))
+		assert.Equal(t, engine.No, o.Contact)
+		assert.Equal(t, []int{1}, o.Range.Possible)
+		assert.Equal(t, engine.No, under)
+	}
+}

@@ -3,7 +3,9 @@
 package pieces
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -90,14 +92,13 @@ func Parts(kind string, outline []geom.Point) []Part {
 }
 
 // InsideMat cuts a device's outline, in its own frame, to the part inside the
-// play area of w by h mm: the rest is ignored (G184); nil when nothing is. Outlines that are
-// wholly inside stay as they are, and so do those that are not convex, whose parts
-// could fall apart; the kinds known here are all convex.
+// play area of w by h mm: the rest is ignored (G184); nil when nothing is. Of an outline
+// that the edges cut in pieces it is the largest one; MatLimits says what that leaves open.
 func InsideMat(w, h float64, at geom.Pose, outline []geom.Point) []geom.Point {
-	if w <= 0 || h <= 0 || insideAll(w, h, at, outline, [4]float64{}) || !convexOutline(outline) {
+	if w <= 0 || h <= 0 || insideAll(w, h, at, outline, [4]float64{}) {
 		return outline
 	}
-	return cutToMat(w, h, at, outline, [4]float64{})
+	return largest(cutToMat(w, h, at, outline, [4]float64{}))
 }
 
 // insideAll reports whether an outline lies in the play area, whose edges (left, right, near, far) are each
@@ -111,38 +112,59 @@ func insideAll(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float6
 	return true
 }
 
-// cutToMat returns the part of a convex outline in the play area, whose edges are each moved inward by
-// inset mm; nil if there is none.
-func cutToMat(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64) []geom.Point {
-	cut := []geom.Point(at.TransformAll(outline))
+// cutToMat returns the pieces of an outline in the play area, whose edges are each moved inward by
+// inset mm; nil if there are none.
+func cutToMat(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64) [][]geom.Point {
+	pieces := [][]geom.Point{at.TransformAll(outline)}
 	for e, n := range [4]geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
-		cut = Clip(cut, n, [4]float64{0, -w, 0, -h}[e]+inset[e])
+		var cut [][]geom.Point
+		for _, g := range pieces {
+			cut = append(cut, Cut(g, n, [4]float64{0, -w, 0, -h}[e]+inset[e])...)
+		}
+		pieces = cut
 	}
-	if len(cut) < 3 || geom.Polygon(cut).Area() < geom.Tie {
-		return nil
+	pieces = slices.DeleteFunc(pieces, func(g []geom.Point) bool { return len(g) < 3 || math.Abs(geom.Polygon(g).Area()) < geom.Tie })
+	for _, g := range pieces {
+		for i, p := range g {
+			g[i] = at.Inverse(p)
+		}
 	}
-	for i, p := range cut {
-		cut[i] = at.Inverse(p)
+	return pieces
+}
+
+// largest returns the piece with the largest area, nil of none.
+func largest(pieces [][]geom.Point) []geom.Point {
+	var best []geom.Point
+	most := 0.0
+	for _, g := range pieces {
+		if area := math.Abs(geom.Polygon(g).Area()); area > most {
+			best, most = g, area
+		}
 	}
-	return cut
+	return best
 }
 
 // MatLimits returns the least and the most of a device's outline that may lie inside the play area
 // if its points may be up to slack mm nearer to or further from each edge: left, right, near, far.
-// Either may be nil. It reports false if the edges leave nothing open. The least of an outline that is
-// not convex is not known and nil.
+// Either may be nil. It reports false if the edges leave nothing open. Of an outline that the edges cut
+// in pieces the least is the largest piece and the most is all of it: an answer has to hold for both.
 func MatLimits(w, h float64, at geom.Pose, outline []geom.Point, slack [4]float64) (least, most []geom.Point, open bool) {
-	if w <= 0 || h <= 0 || slack == ([4]float64{}) || insideAll(w, h, at, outline, slack) {
+	if w <= 0 || h <= 0 || insideAll(w, h, at, outline, slack) {
 		return outline, outline, false
 	}
-	if !convexOutline(outline) {
-		return nil, outline, true
+	in := cutToMat(w, h, at, outline, slack)
+	if slack == ([4]float64{}) && len(in) < 2 {
+		return outline, outline, false
 	}
 	wider := slack
 	for e := range wider {
 		wider[e] = -wider[e]
 	}
-	return cutToMat(w, h, at, outline, slack), cutToMat(w, h, at, outline, wider), true
+	out := cutToMat(w, h, at, outline, wider)
+	if len(out) > 1 {
+		return largest(in), outline, true
+	}
+	return largest(in), largest(out), true
 }
 
 // OnMat returns what of a device's outline counts in a play area of w by h mm: its part
@@ -184,15 +206,77 @@ func Clip(g []geom.Point, n geom.Point, c float64) []geom.Point {
 	return out
 }
 
-// convexOutline reports whether an outline turns one way only.
-func convexOutline(g []geom.Point) bool {
-	left, right := false, false
-	for i, a := range g {
-		b, c := g[(i+1)%len(g)], g[(i+2)%len(g)]
-		turn := b.Sub(a).Cross(c.Sub(b))
-		left, right = left || turn > 0, right || turn < 0
+// Cut cuts a simple polygon to the half plane n·x ≥ c: into pieces where that takes it apart.
+//
+// The sides that cross the edge of the half plane leave chains of corners inside. Along the edge the polygon lies
+// between every other two crossings: there the end of a chain leads to the beginning of one.
+func Cut(g []geom.Point, n geom.Point, c float64) [][]geom.Point {
+	inside := func(i int) bool { return n.Dot(g[i%len(g)]) >= c }
+	first := 0
+	for first < len(g) && (inside(first) || !inside(first+1)) {
+		first++
 	}
-	return !(left && right)
+	if first == len(g) { // no side leads inside
+		if len(g) == 0 || !inside(0) {
+			return nil
+		}
+		return [][]geom.Point{slices.Clone(g)}
+	}
+	var chains [][]geom.Point
+	for i := first; i < first+len(g); i++ {
+		if inside(i) != inside(i+1) {
+			a, b := g[i%len(g)], g[(i+1)%len(g)]
+			da, db := n.Dot(a)-c, n.Dot(b)-c
+			if !inside(i) {
+				chains = append(chains, nil)
+			}
+			if da != 0 && db != 0 { // else it is a corner
+				chains[len(chains)-1] = append(chains[len(chains)-1], a.Lerp(b, da/(da-db)))
+			}
+		}
+		if inside(i + 1) {
+			chains[len(chains)-1] = append(chains[len(chains)-1], g[(i+1)%len(g)])
+		}
+	}
+	return joined(chains, geom.Point{X: -n.Y, Y: n.X})
+}
+
+// joined joins chains that begin and end on a line into polygons.
+func joined(chains [][]geom.Point, along geom.Point) [][]geom.Point {
+	type end struct {
+		at    float64
+		chain int
+		last  bool
+	}
+	var ends []end
+	for i, c := range chains {
+		ends = append(ends, end{along.Dot(c[0]), i, false}, end{along.Dot(c[len(c)-1]), i, true})
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at, b.at) })
+	next := make([]int, len(chains)) // the chain that follows each one
+	for i := 0; i < len(ends); i += 2 {
+		a, b := ends[i], ends[i+1]
+		if a.last == b.last { // by rounding: the polygon touches itself there
+			return [][]geom.Point{slices.Concat(chains...)}
+		}
+		if b.last {
+			a, b = b, a
+		}
+		next[a.chain] = b.chain
+	}
+	var out [][]geom.Point
+	used := make([]bool, len(chains))
+	for i := range chains {
+		var g []geom.Point
+		for j := i; !used[j]; j = next[j] {
+			used[j] = true
+			g = append(g, chains[j]...)
+		}
+		if g != nil {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // IsObstacle reports whether a device is also an obstacle: dropped cargo is a
