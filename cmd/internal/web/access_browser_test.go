@@ -83,6 +83,14 @@ func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 		browsertest.Poll(`document.getElementById("on").getAttribute("href") === "/judge"`, nil),
 		chromedp.WaitVisible("#host-code"),
 	))
+
+	// A program that does not answer may have another code by now; when it does, the page shows that one.
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Evaluate(`window.asks = fetch; window.fetch = (_, o) => new Promise((_, no) => o.signal.addEventListener("abort", no)); 0`, nil),
+		chromedp.WaitNotVisible("#host-code"),
+		chromedp.Evaluate(`window.fetch = window.asks; 0`, nil),
+		chromedp.WaitVisible("#host-code"),
+	))
 }
 
 // TestWhoMayNotLookIsLedToPair: where reading is for paired devices too, no page says that the program does not

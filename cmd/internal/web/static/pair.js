@@ -32,6 +32,8 @@ function whoText(me) {
   return [title + name, `${text} The pairing holds until ${until}.`];
 }
 
+let hosts = false; // whether this page may show the code
+
 function show(me) {
   const [title, text] = whoText(me);
   setText(byId("who-h"), title);
@@ -42,7 +44,7 @@ function show(me) {
   byId("unpair").hidden = !me.paired;
   byId("play").hidden = me.role === "player" || me.role === "judge";
   byId("rule").hidden = me.role === "judge" || !me.judges;
-  const hosts = me.here || me.role === "judge";
+  hosts = me.here || me.role === "judge";
   byId("host").hidden = !hosts;
   if (hosts) showCode();
 }
@@ -62,12 +64,11 @@ function showQR(rows) {
   svg("path", { class: "dark", d }, box);
 }
 
+// showCode shows the code as long as the program answers: after a restart there is another.
 async function showCode() {
-  const answer = await fetch("/api/pair").catch(() => null);
-  if (!answer?.ok) {
-    byId("host").hidden = true;
-    return;
-  }
+  const answer = await fetch("/api/pair", { signal: AbortSignal.timeout(4000) }).catch(() => null);
+  byId("host").hidden = !hosts || !answer?.ok;
+  if (!answer?.ok) return;
   const { code, address, qr, expires_unix_ms: until } = await answer.json();
   showQR(qr);
   setText(byId("host-address"), address ? `On the phone, open ${address.replace(/\/$/, "")}/pair and type this code:` : "The page is served to this machine only: no phone can reach it. Start the program with --listen :8080, or set web.listen, to open it to the network; then this code works.");
@@ -123,5 +124,5 @@ if (next() === "/judge") byId("rule").open = true;
 await ready;
 show(await me());
 setInterval(() => {
-  if (!byId("host").hidden) showCode();
+  if (hosts) showCode();
 }, 5000);
