@@ -86,6 +86,7 @@ func TestAJudgeRulesOnAPhotographOfStockShips(t *testing.T) {
 	v.shot("walk-6-judge")
 	v.do(chromedp.WaitEnabled("#record"), chromedp.Click("#record"),
 		chromedp.Poll(`fetch("/api/rulings").then((r) => r.json()).then((r) => JSON.stringify(r).includes('"number":1'))`, nil))
+	v.do(chromedp.Poll(`document.body.innerText.includes("a person marked the ships in the picture")`, nil)) // the page may be slower
 	v.shot("walk-7-ruled")
 	var said string
 	v.eval(`document.body.innerText`, &said)
