@@ -3,6 +3,7 @@ package calibration
 import (
 	"math"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -20,24 +21,20 @@ func (t *Table) CenterSigma() (sigma Vec3) {
 	if len(t.PoseCovariance) != 36 {
 		return sigma
 	}
-	var by [6]Vec3 // the derivatives by the parameters of Extrinsics.Perturbed
-	for k := range by {
+	here := t.Center()
+	var by [3][6]float64 // the derivatives by the parameters of Extrinsics.Perturbed
+	for k := range 6 {
 		step := [6]float64{1e-5, 1e-5, 1e-5, 1e-2, 1e-2, 1e-2}[k]
 		var d [6]float64
 		d[k] = step
 		p := t.Extrinsics.Perturbed(Vec3(d[:3]), Vec3(d[3:]))
-		there, here := p.Center(), t.Center()
-		for i := range 3 {
-			by[k][i] = (there[i] - here[i]) / step
+		there := p.Center()
+		for i := range by {
+			by[i][k] = (there[i] - here[i]) / step
 		}
 	}
 	for i := range sigma {
-		for r := range 6 {
-			for c := range 6 {
-				sigma[i] += by[r][i] * t.PoseCovariance[6*r+c] * by[c][i]
-			}
-		}
-		sigma[i] = math.Sqrt(max(0, sigma[i]))
+		sigma[i] = math.Sqrt(max(0, linalg.Quadratic(t.PoseCovariance, by[i][:], by[i][:])))
 	}
 	return sigma
 }

@@ -17,14 +17,14 @@ func DetectMarkers(d vision.MarkerDetector, g *image.Gray) ([]vision.Detection, 
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
-	if mirrored, err := d.DetectMarkers(mirror(g)); err == nil && len(mirrored) > 1 {
+	if mirrored, err := d.DetectMarkers(Mirror(g)); err == nil && len(mirrored) > 1 {
 		return nil, ErrMirrored
 	}
 	return nil, nil
 }
 
-// mirror exchanges left and right.
-func mirror(g *image.Gray) *image.Gray {
+// Mirror returns a picture with left and right exchanged.
+func Mirror(g *image.Gray) *image.Gray {
 	b := g.Bounds()
 	out := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
 	for y := range b.Dy() {

@@ -43,7 +43,7 @@ func TestAMirroredPictureIsDetectedByItsMarkers(t *testing.T) {
 			upright.Pix[y*upright.Stride+x] = 200
 		}
 	}
-	flipped := mirror(upright)
+	flipped := Mirror(upright)
 	assert.Equal(t, upright.Bounds().Size(), flipped.Bounds().Size())
 	for y := range 20 {
 		for x := range 31 {

@@ -464,9 +464,9 @@ func (s *search) climb(l *Look, all, first []guess, sure int) (out []start) {
 		all[i].score = 0
 		all[i] = m.climb(s.mat, all[i])
 	}
-	for i, g := range s.toFit(m, parts, all, first, sure) {
-		e, _ := parts.evidence(s.mat, g.pose)
-		out = append(out, start{slip{m, l, g.pose}, e, i < searchFits+searchFirst+searchSure})
+	fits, evidence := s.toFit(m, parts, all, first, sure)
+	for i, g := range fits {
+		out = append(out, start{slip{m, l, g.pose}, evidence[g.pose], i < searchFits+searchFirst+searchSure})
 	}
 	return out
 }
@@ -501,10 +501,10 @@ func (s *search) fit(all []start) (out []candidate) {
 	return out
 }
 
-// toFit returns the guesses that are fitted, in the order of their scores by blocks: first, and of climbed ones the best by blocks, by
-// evidence, and those that were the best before they climbed. The evidence is that by parts of the card, of 1 mm cells: of four small cards
-// with a third in view or less, it is the 1st to 9th of some 480 climbed places, and that by blocks of 2 mm cells the 22nd to 237th.
-func (s *search) toFit(m, parts *matcher, climbed, first []guess, sure int) []guess {
+// toFit returns the guesses that are fitted, in the order of their scores by blocks, and the evidence of each pose: first, and of climbed
+// ones the best by blocks, by evidence, and those that were the best before they climbed. The evidence is that by parts of the card, of
+// 1 mm cells: of four small cards a third in view or less it is the 1st to 9th of some 480, by blocks of 2 mm cells the 22nd to 237th.
+func (s *search) toFit(m, parts *matcher, climbed, first []guess, sure int) ([]guess, map[geom.Pose]float64) {
 	first = slices.Clone(first)
 	for i, g := range first {
 		t := m.turn(g.pose.Heading, s.mat)
@@ -532,7 +532,7 @@ func (s *search) toFit(m, parts *matcher, climbed, first []guess, sure int) []gu
 	return slices.DeleteFunc(all, func(g guess) bool {
 		e := evidence[g.pose]
 		return math.IsInf(e, -1) || e < flatLeast && g.score < flatScore || g.score < searchScore
-	})
+	}), evidence
 }
 
 // ranking keeps the best guesses.

@@ -70,7 +70,7 @@ func TestTheBestPlacesByEvidenceAreFitted(t *testing.T) {
 		all = append(all, guess{pose(60+5*float64(i), 220, 0), 0.9})
 	}
 	all = append(all, guess{at, 0.3})
-	fitted := s.toFit(newMatcher(&l.grids().coarse), newMatcher(&l.grids().kind), all, nil, searchSure)
+	fitted, _ := s.toFit(newMatcher(&l.grids().coarse), newMatcher(&l.grids().kind), all, nil, searchSure)
 	assert.Contains(t, fitted, all[30])
 	assert.Equal(t, 0.3, fitted[len(fitted)-1].score, "the others rank before it by blocks")
 	assert.LessOrEqual(t, len(fitted), searchFits+searchFirst+searchSure)

@@ -5,7 +5,6 @@ package opencv
 import (
 	"errors"
 	"fmt"
-	"image"
 
 	"sightline/calibration"
 	"sightline/engine/geom"
@@ -69,7 +68,7 @@ func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, in
 		s.Pixels, s.Indices, s.Reason = fiducial.CharucoCorners(f.Gray, b.board, found)
 		if len(found) == 0 && len(s.Pixels) == 0 {
 			// Markers cannot be read in a mirror image.
-			turned, err := b.markers.DetectMarkers(mirrored(f.Gray))
+			turned, err := b.markers.DetectMarkers(fiducial.Mirror(f.Gray))
 			if err != nil {
 				return s, err
 			}
@@ -93,18 +92,4 @@ func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, in
 		s.EdgeWidth, s.Contrast = fiducial.BoardEdges(f.Gray, b.board, calibration.BoardView{Pixels: s.Pixels, Indices: s.Indices})
 	}
 	return s, nil
-}
-
-// mirrored returns the picture with left and right exchanged.
-func mirrored(g *image.Gray) *image.Gray {
-	w, h := g.Rect.Dx(), g.Rect.Dy()
-	out := image.NewGray(image.Rect(0, 0, w, h))
-	for y := range h {
-		from := g.Pix[y*g.Stride : y*g.Stride+w]
-		to := out.Pix[y*out.Stride : y*out.Stride+w]
-		for x := range w {
-			to[x] = from[w-1-x]
-		}
-	}
-	return out
 }

@@ -21,6 +21,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 var charucoBoard = calibration.Board{Kind: calibration.ChArUco, Cols: 9, Rows: 6, Square: 25 * geom.Millimeter,
@@ -210,7 +211,7 @@ func TestAnotherBoardIsDistinguished(t *testing.T) {
 		f := newFinder(t, c.read)
 		g := boardShot{board: c.printed, lens: shotLens(), pose: upright}.picture()
 		if c.mirror {
-			g = mirrored(g)
+			g = fiducial.Mirror(g)
 		}
 		got, err := f.Find(vision.Frame{Gray: g, Name: "x"})
 		require.NoError(t, err, c.name)
@@ -222,8 +223,8 @@ func TestAnotherBoardIsDistinguished(t *testing.T) {
 
 func TestAMirroredChessboardIsAChessboard(t *testing.T) {
 	b := calibration.Board{Cols: 9, Rows: 6, Square: 25}
-	got, err := newFinder(t, b).Find(vision.Frame{Gray: mirrored(boardShot{board: b, lens: shotLens(), pose: shotPose(b, 0.2, 0.2, 0.1, 0, 0,
-		380)}.picture())})
+	shot := boardShot{board: b, lens: shotLens(), pose: shotPose(b, 0.2, 0.2, 0.1, 0, 0, 380)}
+	got, err := newFinder(t, b).Find(vision.Frame{Gray: fiducial.Mirror(shot.picture())})
 	require.NoError(t, err)
 	assert.Len(t, got.Pixels, 54, "a mirror image is what another camera would see")
 	assert.Nil(t, got.Indices)

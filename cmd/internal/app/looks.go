@@ -68,17 +68,16 @@ func newKnownLooks(c Config, log *slog.Logger) (*knownLooks, error) {
 // use takes the looks, and logs which ones cannot be read, once. The caller holds mu, or has not handed k on.
 func (k *knownLooks) use(b *look.Library) {
 	k.last = b
-	var all []string
+	var all, hidden []string
 	for i := range b.Damaged {
 		all = append(all, b.Damaged[i].Err.Error())
 	}
-	hidden := ""
 	for _, h := range b.Hidden {
-		hidden += shown.HiddenText(h) + ". "
+		hidden = append(hidden, shown.HiddenText(h))
 	}
-	if hidden != k.hidden {
-		if k.hidden = hidden; hidden != "" {
-			k.log.Warn("looks: " + strings.TrimSuffix(hidden, ". "))
+	if now := strings.Join(hidden, ". "); now != k.hidden {
+		if k.hidden = now; now != "" {
+			k.log.Warn("looks: " + now)
 		}
 	}
 	if now := strings.Join(all, "; "); now != k.told {

@@ -235,12 +235,9 @@ func (c *tableCmd) sightings(ctx context.Context, layout calibration.Layout, pro
 		if err := s.size.Check(f); err != nil {
 			return false, false, err
 		}
-		found, err := fiducial.DetectMarkers(d, f.Gray)
-		if errors.Is(err, fiducial.ErrMirrored) {
-			return false, false, terminal.Unanswered{Err: fmt.Errorf("%s: %w", f.Name, err)}
-		}
+		found, err := markersIn(d, f)
 		if err != nil {
-			return false, false, fmt.Errorf("%s: %w", f.Name, err)
+			return false, false, err
 		}
 		n := 0
 		for _, m := range found {
@@ -259,6 +256,18 @@ func (c *tableCmd) sightings(ctx context.Context, layout calibration.Layout, pro
 		err = terminal.Unanswered{Err: fmt.Errorf("source %s: no marker of the mat was seen", c.Source)}
 	}
 	return s, err
+}
+
+// markersIn returns the markers in a picture. Errors name the picture.
+func markersIn(d vision.MarkerDetector, f vision.Frame) ([]vision.Detection, error) {
+	found, err := fiducial.DetectMarkers(d, f.Gray)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.Name, err)
+	}
+	if errors.Is(err, fiducial.ErrMirrored) {
+		err = terminal.Unanswered{Err: err}
+	}
+	return found, err
 }
 
 func (s *sightings) add(f vision.Frame, found []vision.Detection) {

@@ -18,7 +18,6 @@ import (
 	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
-	"sightline/vision/fiducial"
 	"sightline/vision/opencv"
 )
 
@@ -130,12 +129,9 @@ func (c *verifyCmd) watch(ctx context.Context, w *cardWatch) error {
 			return false, false, fmt.Errorf("%s is %d×%d, %s is for %d×%d: expected pictures of the camera that was calibrated", f.Name, width,
 				height, c.Calibration, w.table.Width, w.table.Height)
 		}
-		found, err := fiducial.DetectMarkers(d, f.Gray)
-		if errors.Is(err, fiducial.ErrMirrored) {
-			return false, false, terminal.Unanswered{Err: fmt.Errorf("%s: %w", f.Name, err)}
-		}
+		found, err := markersIn(d, f)
 		if err != nil {
-			return false, false, fmt.Errorf("%s: %w", f.Name, err)
+			return false, false, err
 		}
 		useful = w.add(f, vision.Sightings(found))
 		return useful, w.live && w.settled() >= c.Places, nil

@@ -87,11 +87,11 @@ func Open[T any](o Options[T], now time.Time, f Document, value func() T) (*Stor
 		err = fmt.Errorf("%s: %w", o.Name, err)
 	}
 	s := &Store[T]{o: o, saved: f.header().At}
-	switch v := value; age {
+	switch age {
 	case Fresh:
-		s.value = v()
+		s.value = value()
 	case Unknown:
-		late := v()
+		late := value()
 		s.late, s.from = &late, *f.header()
 	}
 	return s, err

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
 )
@@ -469,22 +469,25 @@ func TestPhotographsAreNamedForPeople(t *testing.T) {
 	assert.Contains(t, got.Body.String(), `"photograph passwd"`)
 }
 
-// A mirrored photograph is refused: its arcs would be on the wrong sides.
-func TestAMirroredPhotographIsRefused(t *testing.T) {
+// newMarkerBench returns a bench whose desk sees markers.
+func newMarkerBench(t *testing.T) *bench {
 	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {
 		t.Skip("markers are detected by OpenCV: ", err)
 	}
-	defer d.Close()
+	t.Cleanup(func() { d.Close() })
 	b := newBench(t)
 	b.desk.o.Markers = d
+	return b
+}
+
+// A mirrored photograph is refused: its arcs would be on the wrong sides.
+func TestAMirroredPhotographIsRefused(t *testing.T) {
+	b := newMarkerBench(t)
 	f, _, err := tablesim.RandomTable(3, 1280, 720).Render()
 	require.NoError(t, err)
-	for y := range 720 {
-		slices.Reverse(f.Gray.Pix[y*f.Gray.Stride : y*f.Gray.Stride+1280])
-	}
 	var buf bytes.Buffer
-	require.NoError(t, jpeg.Encode(&buf, f.Gray, &jpeg.Options{Quality: 95}))
+	require.NoError(t, jpeg.Encode(&buf, fiducial.Mirror(f.Gray), &jpeg.Options{Quality: 95}))
 	got := b.do("POST", "/api/outline/pictures", buf.Bytes())
 	assert.Equal(t, http.StatusBadRequest, got.Code)
 	assert.Contains(t, got.Body.String(), "The picture is mirrored")
@@ -492,13 +495,7 @@ func TestAMirroredPhotographIsRefused(t *testing.T) {
 
 // The mat's printed markers calibrate a photograph, where this program can see them.
 func TestAPhotographIsCalibratedByItsMarkers(t *testing.T) {
-	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
-	if err != nil {
-		t.Skip("markers are detected by OpenCV: ", err)
-	}
-	defer d.Close()
-	b := newBench(t)
-	b.desk.o.Markers = d
+	b := newMarkerBench(t)
 	table := tablesim.RandomTable(3, 1920, 1080)
 	f, _, err := table.Render()
 	require.NoError(t, err)
