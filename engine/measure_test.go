@@ -309,6 +309,29 @@ func TestAConcaveRockObstructsOnlyWhereItStands(t *testing.T) {
 	assert.InDelta(t, 6.5, float64(o.Margin), 0.02, "the walls, 13 mm thick, are the smaller change")
 }
 
+// G43, G184: each piece into which the mat's edge cuts dropped cargo obstructs, and is named once.
+func TestEachPieceOfCutCargoObstructs(t *testing.T) {
+	for _, sigma := range []geom.Length{0, 0.2} {
+		s := enginetest.Scene(t, "2.5; A small 100 21 0; B small 300 30 45")
+		s.MatWidth, s.MatHeight = 914.4, 914.4
+		prongs := func(first, second float64) engine.Token {
+			return engine.Token{ID: "cargo", Kind: "cargo", Sigma: sigma, Outline: []geom.Point{
+				{X: 180, Y: -20}, {X: 260, Y: -20}, {X: 260, Y: second}, {X: 210, Y: second}, {X: 210, Y: -5}, {X: 190, Y: -5},
+				{X: 190, Y: first}, {X: 180, Y: first}}}
+		}
+		for _, c := range []struct {
+			first, second float64
+			verdict       string
+			by            []string
+		}{{40, 20, "must", []string{"cargo"}}, {20, 40, "must", []string{"cargo"}}, {40, 40, "must", []string{"cargo"}}, {20, 20, "never", nil}} {
+			s.Devices = []engine.Token{prongs(c.first, c.second)}
+			o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcRight).Attack.Obstruction
+			assert.Equal(t, c.verdict, o.Verdict, c)
+			assert.Equal(t, c.by, o.By, c)
+		}
+	}
+}
+
 func TestShipsOnTheLineAreListedAndDoNotObstruct(t *testing.T) {
 	s := enginetest.Scene(t, "2.5; A small 0 0 0; B small 0 200 45; C small 10 100 0; D small 80 100 0")
 	o := enginetest.ArcNamed(t, enginetest.MeasurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction

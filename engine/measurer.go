@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sightline/engine/geom"
+	"sightline/engine/internal/uncertain"
 )
 
 // Measurer measures scene after scene. When only some ships have moved since the last scene,
@@ -45,8 +46,10 @@ func (m *memory) renew() {
 // emptied returns a new empty list with room for as many elements.
 func emptied[T any](s []T) []T { return make([]T, 0, len(s)) }
 
-// list returns the names appended since the memory held n of them; nil for none.
+// list returns the names appended since the memory held n of them, those of the pieces of one thing
+// once; nil for none.
 func (m *memory) list(n int) []string {
+	m.ids = m.ids[:n+len(slices.Compact(m.ids[n:]))]
 	if n == len(m.ids) {
 		return nil
 	}
@@ -202,6 +205,15 @@ func (t *table) rest(w fingerprint) fingerprint {
 		w.yes(r.device)
 		w.yes(r.obstacle)
 		w.outline(r.Polygon)
+		for _, p := range r.others {
+			w.outline(p.Polygon)
+		}
+		for _, p := range [...][]*uncertain.Outline{r.least, r.most} {
+			w.word(uint64(len(p)))
+			for _, o := range p {
+				w.outline(o.Polygon)
+			}
+		}
 	}
 	w.text(t.untouched)
 	w.yes(t.relation != nil)

@@ -12,19 +12,24 @@ import (
 // device's guides are part of its outline (G183).
 func (t *table) object(o *measuredShip, r *obstacleOutline) ObjectVerdict {
 	d, touch := t.toOutline(o, &r.Outline)
+	if len(r.others) > 0 {
+		d, touch = t.toNearest(o, r.pieces())
+	}
 	if r.open {
-		most, touchMost := t.toOutline(o, r.most)
+		most, touchMost := t.toNearest(o, r.most)
 		d.Lo, touch.Lo = min(d.Lo, most.Lo), min(touch.Lo, touchMost.Lo)
 	}
-	outside := r.open && r.least == nil
+	outside := r.open && len(r.least) == 0
 	switch {
 	case outside: // what lies in the play area, if anything, may be anywhere in what may
-		for _, q := range r.most.Polygon {
-			far := o.from.Far(q) + t.pm.PointBound(q)
-			d.Hi, touch.Hi = max(d.Hi, far), max(touch.Hi, far)
+		for _, g := range r.most {
+			for _, q := range g.Polygon {
+				far := o.from.Far(q) + t.pm.PointBound(q)
+				d.Hi, touch.Hi = max(d.Hi, far), max(touch.Hi, far)
+			}
 		}
 	case r.open:
-		least, touchLeast := t.toOutline(o, r.least)
+		least, touchLeast := t.toNearest(o, r.least)
 		d.Hi, touch.Hi = max(d.Hi, least.Hi), max(touch.Hi, touchLeast.Hi)
 	}
 	contact, overlap := contactOutcome(touch), overlapOutcome(touch)
@@ -51,6 +56,20 @@ func (t *table) toOutline(o *measuredShip, r *uncertain.Outline) (d uncertain.Cl
 	g.Set(o.ship.body(), r.Body(), t.scene.ScaleSigma, t.k)
 	d = g.GapToOutline(&o.from, r)
 	return d, t.touchingOutline(o, r, d.Interval)
+}
+
+// toNearest measures a ship against the nearest of several outlines.
+func (t *table) toNearest(o *measuredShip, pieces []*uncertain.Outline) (d uncertain.ClosestPair, touch geom.Interval) {
+	d, touch = t.toOutline(o, pieces[0])
+	for _, p := range pieces[1:] {
+		e, other := t.toOutline(o, p)
+		least := d.Min(e.Interval)
+		if e.Val < d.Val {
+			d = e
+		}
+		d.Interval, touch = least, touch.Min(other)
+	}
+	return d, touch
 }
 
 // reachesIn returns how far an outline reaches over the nearest edge into the play area; negative if it

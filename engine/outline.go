@@ -14,27 +14,48 @@ type obstacleOutline struct {
 	device   bool // it does not obstruct, but is named when it is on the line
 	uncertain.Outline
 
-	open  bool               // how much of it lies in the play area is uncertain: between least and most
-	least *uncertain.Outline // nil: perhaps nothing
-	most  *uncertain.Outline
+	others []*obstacleOutline // the other pieces of a device that the mat's edge cuts
+
+	open  bool                 // how much of it lies in the play area is uncertain: between least and most
+	least []*uncertain.Outline // none: perhaps nothing
+	most  []*uncertain.Outline
 }
 
 // set places an outline on the table, in the memory that the outline had before.
 func (r *obstacleOutline) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
 	r.id, r.kind, r.obstacle, r.device = id, kind, false, false
-	r.open, r.least, r.most = false, nil, nil
+	r.others, r.open, r.least, r.most = nil, false, nil, nil
 	r.Place(pose, outline, float64(sigma))
 }
 
-// limit says that perhaps only the outline least lies in the play area (nil: nothing), or all of most.
-func (r *obstacleOutline) limit(pose geom.Pose, least, most []geom.Point) {
-	place := func(g []geom.Point) *uncertain.Outline {
-		if g == nil {
-			return nil
+// cut adds the other pieces of a device that the mat's edge cuts.
+func (r *obstacleOutline) cut(pose geom.Pose, pieces [][]geom.Point, sigma geom.Length) {
+	for _, g := range pieces {
+		p := &obstacleOutline{}
+		p.set(r.id, r.kind, pose, g, sigma)
+		p.obstacle, p.device = r.obstacle, r.device
+		r.others = append(r.others, p)
+	}
+}
+
+// pieces returns all pieces of an outline.
+func (r *obstacleOutline) pieces() []*uncertain.Outline {
+	all := []*uncertain.Outline{&r.Outline}
+	for _, p := range r.others {
+		all = append(all, &p.Outline)
+	}
+	return all
+}
+
+// limit says that perhaps only the pieces least lie in the play area (none: nothing), or all of most.
+func (r *obstacleOutline) limit(pose geom.Pose, least, most [][]geom.Point) {
+	place := func(pieces [][]geom.Point) (all []*uncertain.Outline) {
+		for _, g := range pieces {
+			o := &uncertain.Outline{}
+			o.Place(pose, g, r.Sigma)
+			all = append(all, o)
 		}
-		o := &uncertain.Outline{}
-		o.Place(pose, g, r.Sigma)
-		return o
+		return all
 	}
 	r.open, r.least, r.most = true, place(least), place(most)
 }

@@ -30,7 +30,7 @@ func (t *table) problems(ps []Problem) []Problem {
 		for i := range list {
 			switch k := &list[i]; {
 			case len(pieces.Parts(k.Kind, k.Outline)) > 0:
-				if j == 0 && !slices.ContainsFunc(pieces.Parts(k.Kind, k.Outline), func(p pieces.Part) bool { return t.onMat(k, p.Outline) != nil }) {
+				if j == 0 && !slices.ContainsFunc(pieces.Parts(k.Kind, k.Outline), func(p pieces.Part) bool { return len(t.onMat(k, p.Outline)) > 0 }) {
 					ps = append(ps, Problem{ID: k.ID, Problem: "device not measured: all of it lies outside the play area"})
 				}
 			case k.Kind == "":

@@ -126,15 +126,16 @@ func (t *table) setOutlines() {
 		for j := range list {
 			k := &list[j]
 			for _, p := range pieces.Parts(k.Kind, k.Outline) {
-				outline := p.Outline
+				all := [][]geom.Point{p.Outline}
 				if i == 0 {
-					if outline = t.onMat(k, outline); outline == nil {
+					if all = t.onMat(k, p.Outline); len(all) == 0 {
 						continue // named as a problem
 					}
 				}
-				r := add(k.ID+p.Name, k.Kind, k.Pose, outline, k.Sigma)
+				r := add(k.ID+p.Name, k.Kind, k.Pose, all[0], k.Sigma)
 				r.obstacle = pieces.IsObstacle(k.Kind)
 				r.device = i == 0 && !r.obstacle
+				r.cut(k.Pose, all[1:], k.Sigma)
 				if i == 0 {
 					t.limit(r, k, p.Outline)
 				}
@@ -145,8 +146,8 @@ func (t *table) setOutlines() {
 	t.outlines = t.outlines[:n]
 }
 
-// onMat returns the part of a device's outline that lies in the play area; nil: none does (G184).
-func (t *table) onMat(k *Token, outline []geom.Point) []geom.Point {
+// onMat returns the pieces of a device's outline that lie in the play area (G184).
+func (t *table) onMat(k *Token, outline []geom.Point) [][]geom.Point {
 	return pieces.OnMat(float64(t.scene.MatWidth), float64(t.scene.MatHeight), k.Pose, outline, t.k*float64(k.Sigma))
 }
 
@@ -213,8 +214,11 @@ func (t *table) setBlockers() {
 		switch r := &t.outlines[i]; {
 		case r.obstacle:
 			add(r, nil)
+			for _, p := range r.others {
+				add(p, nil)
+			}
 		case r.device:
-			t.devices = append(t.devices, r)
+			t.devices = append(append(t.devices, r), r.others...)
 		}
 	}
 	for i := range t.hugeObstructors {

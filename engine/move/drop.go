@@ -40,8 +40,8 @@ func LayDrop(s *engine.Scene, ship string, d Drop, o engine.Options) (Result, er
 	var laid []geom.Polygon
 	w, h := float64(s.MatWidth), float64(s.MatHeight)
 	for _, p := range parts {
-		if p = pieces.InsideMat(w, h, at, p); p != nil {
-			laid = append(laid, at.TransformAll(p))
+		for _, g := range pieces.InsideMat(w, h, at, p) {
+			laid = append(laid, at.TransformAll(g))
 		}
 	}
 	m.under(laid, limitsOf(w, h, at, parts, m.slackAtEdges(at, parts)))

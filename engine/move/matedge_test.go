@@ -162,8 +162,7 @@ func listed(v *move.Result, doubt string, ids []string, id string) engine.Outcom
 	return engine.No
 }
 
-// G184: of a concave device too only what lies in the play area counts. Where the edge cuts it in pieces, an answer has to
-// hold for the largest piece and for all of it.
+// G184: of a concave device too only what lies in the play area counts, and all pieces into which the edge cuts it.
 func TestTheMatsEdgeCutsAConcaveDevice(t *testing.T) {
 	ask := func(sigma geom.Length, outline []geom.Point) (engine.ObjectVerdict, engine.Outcome) {
 		s := enginetest.Scene(t, "2.5; A small 100 20 0")
@@ -190,11 +189,34 @@ func TestTheMatsEdgeCutsAConcaveDevice(t *testing.T) {
 	}
 	for _, sigma := range []geom.Length{0, 0.1} {
 		o, under := ask(sigma, prongs(115))
-		assert.Equal(t, engine.Indeterminate, o.Contact, "its smaller prong lies under the ship")
-		assert.Equal(t, engine.Indeterminate, under)
+		assert.Equal(t, engine.Yes, o.Contact, "its smaller prong lies under the ship")
+		assert.Equal(t, engine.Yes, under)
 		o, under = ask(sigma, prongs(130))
+		assert.InDelta(t, 10, float64(o.Range.Distance), 1e-9, "its smaller prong is the nearest")
 		assert.Equal(t, engine.No, o.Contact)
 		assert.Equal(t, []int{1}, o.Range.Possible)
 		assert.Equal(t, engine.No, under)
+	}
+}
+
+// G184: next to a corner of the mat a device may lie outside without being beyond either edge.
+func TestADeviceOutsideTheMatsCorner(t *testing.T) {
+	for _, c := range []struct {
+		at      float64
+		sigma   geom.Length
+		objects int
+	}{{-8, 0, 1}, {-8, 0.1, 1}, {-12, 0, 0}, {-12, 0.1, 0}, {-12, 3, 1}} {
+		s := enginetest.Scene(t, "2.5; A small 100 100 0")
+		s.MatWidth, s.MatHeight = 914.4, 914.4
+		at := geom.Pose{Point: geom.Point{X: c.at, Y: c.at}, Heading: math.Pi / 4}
+		s.Devices = []engine.Token{{ID: "bomb", Kind: "bomb", Sigma: c.sigma, Pose: at}}
+		m, err := engine.Measure(&s, engine.Options{})
+		require.NoError(t, err)
+		assert.Len(t, m.Objects, c.objects, c)
+		assert.Len(t, m.Problems, 1-c.objects, c)
+		for _, o := range m.Objects {
+			assert.Equal(t, c.sigma == 3, o.Range.Outcome == engine.Indeterminate, c)
+		}
+		assert.Empty(t, moved(t, s, "A", "stationary").Devices)
 	}
 }

@@ -123,8 +123,8 @@ func (m *mover) addDevice(t *engine.Token) {
 	var whole [][]geom.Point
 	for _, p := range all {
 		whole = append(whole, p.Outline)
-		if p.Outline = pieces.OnMat(w, h, t.Pose, p.Outline, slack); p.Outline != nil {
-			parts = append(parts, p)
+		for _, g := range pieces.OnMat(w, h, t.Pose, p.Outline, slack) {
+			parts = append(parts, pieces.Part{Outline: g})
 		}
 	}
 	if len(parts) > 0 || len(all) == 0 { // else all of it lies outside
@@ -147,10 +147,10 @@ func limitsOf(w, h float64, at geom.Pose, outlines [][]geom.Point, slack [4]floa
 		crossed = crossed || open
 		for _, p := range [2]struct {
 			to *[]geom.Polygon
-			g  []geom.Point
+			of [][]geom.Point
 		}{{&l.least, least}, {&l.most, most}} {
-			if p.g != nil {
-				*p.to = append(*p.to, at.TransformAll(p.g))
+			for _, g := range p.of {
+				*p.to = append(*p.to, at.TransformAll(g))
 			}
 		}
 	}

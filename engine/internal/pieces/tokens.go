@@ -91,14 +91,14 @@ func Parts(kind string, outline []geom.Point) []Part {
 	return tokenParts[Normalized(kind)]
 }
 
-// InsideMat cuts a device's outline, in its own frame, to the part inside the
-// play area of w by h mm: the rest is ignored (G184); nil when nothing is. Of an outline
-// that the edges cut in pieces it is the largest one; MatLimits says what that leaves open.
-func InsideMat(w, h float64, at geom.Pose, outline []geom.Point) []geom.Point {
+// InsideMat cuts a device's outline, in its own frame, to what lies inside the
+// play area of w by h mm: the rest is ignored (G184). That may be several pieces, the largest first,
+// or none.
+func InsideMat(w, h float64, at geom.Pose, outline []geom.Point) [][]geom.Point {
 	if w <= 0 || h <= 0 || insideAll(w, h, at, outline, [4]float64{}) {
-		return outline
+		return [][]geom.Point{outline}
 	}
-	return largest(cutToMat(w, h, at, outline, [4]float64{}))
+	return cutToMat(w, h, at, outline, [4]float64{})
 }
 
 // insideAll reports whether an outline lies in the play area, whose edges (left, right, near, far) are each
@@ -113,7 +113,7 @@ func insideAll(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float6
 }
 
 // cutToMat returns the pieces of an outline in the play area, whose edges are each moved inward by
-// inset mm; nil if there are none.
+// inset mm, the largest first.
 func cutToMat(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64) [][]geom.Point {
 	pieces := [][]geom.Point{at.TransformAll(outline)}
 	for e, n := range [4]geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
@@ -124,6 +124,9 @@ func cutToMat(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64
 		pieces = cut
 	}
 	pieces = slices.DeleteFunc(pieces, func(g []geom.Point) bool { return len(g) < 3 || math.Abs(geom.Polygon(g).Area()) < geom.Tie })
+	slices.SortStableFunc(pieces, func(a, b []geom.Point) int {
+		return cmp.Compare(math.Abs(geom.Polygon(b).Area()), math.Abs(geom.Polygon(a).Area()))
+	})
 	for _, g := range pieces {
 		for i, p := range g {
 			g[i] = at.Inverse(p)
@@ -132,47 +135,27 @@ func cutToMat(w, h float64, at geom.Pose, outline []geom.Point, inset [4]float64
 	return pieces
 }
 
-// largest returns the piece with the largest area, nil of none.
-func largest(pieces [][]geom.Point) []geom.Point {
-	var best []geom.Point
-	most := 0.0
-	for _, g := range pieces {
-		if area := math.Abs(geom.Polygon(g).Area()); area > most {
-			best, most = g, area
-		}
-	}
-	return best
-}
-
-// MatLimits returns the least and the most of a device's outline that may lie inside the play area
-// if its points may be up to slack mm nearer to or further from each edge: left, right, near, far.
-// Either may be nil. It reports false if the edges leave nothing open. Of an outline that the edges cut
-// in pieces the least is the largest piece and the most is all of it: an answer has to hold for both.
-func MatLimits(w, h float64, at geom.Pose, outline []geom.Point, slack [4]float64) (least, most []geom.Point, open bool) {
-	if w <= 0 || h <= 0 || insideAll(w, h, at, outline, slack) {
-		return outline, outline, false
-	}
-	in := cutToMat(w, h, at, outline, slack)
-	if slack == ([4]float64{}) && len(in) < 2 {
-		return outline, outline, false
+// MatLimits returns the pieces of the least and of the most of a device's outline that may lie inside the play
+// area if its points may be up to slack mm nearer to or further from each edge: left, right, near, far.
+// Either may be empty. It reports false if the edges leave nothing open.
+func MatLimits(w, h float64, at geom.Pose, outline []geom.Point, slack [4]float64) (least, most [][]geom.Point, open bool) {
+	if w <= 0 || h <= 0 || slack == ([4]float64{}) || insideAll(w, h, at, outline, slack) {
+		all := InsideMat(w, h, at, outline)
+		return all, all, false
 	}
 	wider := slack
 	for e := range wider {
 		wider[e] = -wider[e]
 	}
-	out := cutToMat(w, h, at, outline, wider)
-	if len(out) > 1 {
-		return largest(in), outline, true
-	}
-	return largest(in), largest(out), true
+	return cutToMat(w, h, at, outline, slack), cutToMat(w, h, at, outline, wider), true
 }
 
-// OnMat returns what of a device's outline counts in a play area of w by h mm: its part
-// inside, as InsideMat cuts it; nil when all of it lies outside, by more than slack mm where its place
+// OnMat returns the pieces of a device's outline that count in a play area of w by h mm: those
+// inside, as InsideMat cuts it; none when all of it lies outside, by more than slack mm where its place
 // is not exact.
-func OnMat(w, h float64, at geom.Pose, outline []geom.Point, slack float64) []geom.Point {
+func OnMat(w, h float64, at geom.Pose, outline []geom.Point, slack float64) [][]geom.Point {
 	if w <= 0 || h <= 0 {
-		return outline
+		return [][]geom.Point{outline}
 	}
 	beyond := [4]bool{true, true, true, true}
 	for _, p := range outline {
@@ -184,10 +167,14 @@ func OnMat(w, h float64, at geom.Pose, outline []geom.Point, slack float64) []ge
 	if beyond != ([4]bool{}) {
 		return nil
 	}
-	if in := InsideMat(w, h, at, outline); in != nil || slack == 0 {
+	in := InsideMat(w, h, at, outline)
+	if len(in) > 0 || slack == 0 {
 		return in
 	}
-	return outline
+	if _, most, _ := MatLimits(w, h, at, outline, [4]float64{slack, slack, slack, slack}); len(most) == 0 {
+		return nil // next to a corner, without being beyond either edge
+	}
+	return [][]geom.Point{outline}
 }
 
 // Clip cuts a convex polygon to the half plane n·x ≥ c.
