@@ -227,6 +227,22 @@ func TestTallonRolls(t *testing.T) {
 		assert.InDelta(t, 75+40+20+1.6+1.8-143, legal[0][0], 1e-9)
 		assert.InDelta(t, 30, legal[0][1], 1e-9)
 	})
+	t.Run("G133 1e also at a chosen place: it avoids ships, and the player chooses another", func(t *testing.T) {
+		for _, c := range []struct {
+			ships, roll string
+			chosen      bool
+			inFull      engine.Outcome
+		}{
+			{"1e; A large 0 0 0; B small 75 143 0", "tallon right 1 left", true, engine.Yes}, // free on the right
+			{"1e; A large 0 0 0; B small 75 143 0", "tallon right 1 right", false, engine.Yes},
+			{"2.0; A large 0 0 0; B small 75 143 0", "tallon right 1 left", false, engine.No},
+			{"1e; A small 0 0 0; B large 60 60 0", "tallon right 1 left", false, engine.No}, // no place is free
+		} {
+			r := moved(t, enginetest.Scene(t, c.ships), "A", c.roll)
+			assert.Equal(t, c.chosen, r.Chosen, c)
+			assert.Equal(t, c.inFull, r.InFull, c)
+		}
+	})
 	t.Run("G137 obstacles do not cancel the 90°", func(t *testing.T) {
 		r := moved(t, enginetest.Scene(t, "2.0; A small 0 0 0; rock square 55 55 0 20"), "A", "tallon right 1 middle")
 		assertPose(t, 55, 55, 180, r.Final)

@@ -32,17 +32,19 @@ func (m *mover) tallon(a Maneuver) {
 		return d.full()
 	}
 	m.result.Full = turned(0)
-	half := m.l/2 - float64(templateHalf) // 1e: the template's end stays within the base's side (G131)
-	places := map[Slide]float64{SlideLeft: -float64(slideStep), SlideMiddle: 0, SlideRight: float64(slideStep)}
-	if m.scene.Rules == engine.Rules1e {
-		half = math.Max(0, half)
-		places = map[Slide]float64{SlideLeft: -half, SlideMiddle: 0, SlideRight: half}
+	half := float64(slideStep)
+	if m.scene.Rules == engine.Rules1e { // the template's end stays within the base's side (G131)
+		half = math.Max(0, m.l/2-float64(templateHalf))
 	}
+	places := map[Slide]float64{SlideLeft: -half, SlideMiddle: 0, SlideRight: half}
 	if a.Slide != SlideUnchosen {
 		c.slide = places[a.Slide]
 		m.result.Full = turned(c.slide)
-		m.settleTallon(&c, m.overlapsAt(m.result.Full, true))
-		return
+		if !m.mustAvoid(m.result.Full, &roll{turnedAt: turned, half: half}) {
+			m.settleTallon(&c, m.overlapsAt(m.result.Full, true))
+			return
+		}
+		c.slide, m.result.Full = 0, turned(0)
 	}
 	r := &roll{turnedAt: turned}
 	area := c.swept(c.line.length)
@@ -66,6 +68,20 @@ func (m *mover) tallon(a Maneuver) {
 	// No place is free: the overlap at the middle one is what the ship meets.
 	m.settleTallon(&c, m.overlapsAt(m.result.Full, true))
 	m.result.FullyExecuted, m.result.InFull = false, engine.No
+}
+
+// mustAvoid reports whether another ship is or may be in the way of a Tallon roll's chosen place while another place
+// is or may be free. In the first edition the ship then has to avoid the overlap: the player chooses again (G133).
+func (m *mover) mustAvoid(place geom.Pose, r *roll) bool {
+	if m.scene.Rules != engine.Rules1e {
+		return false
+	}
+	hit := m.overlapsAt(place, false)
+	if hit == engine.No {
+		return false
+	}
+	_, best := m.slide(r)
+	return best == engine.Yes || best == engine.Indeterminate && hit == engine.Yes
 }
 
 // settleTallon ends a Tallon roll at the chosen place or, if the ship overlaps another there,
