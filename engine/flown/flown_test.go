@@ -181,6 +181,22 @@ func TestABorderlineBumpIsFoundEitherWay(t *testing.T) {
 	assert.True(t, v.Best.Partial)
 }
 
+// All places of a Tallon roll seem to be taken, one by a fifth of a millimetre: there the ship may stand.
+func TestATallonRollMayHaveEndedAtAPlaceThatSeemsTaken(t *testing.T) {
+	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
+		s := alone(rules, engine.Small)
+		s.Ships[0].Pose = at(450, 450, 0)
+		s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(505, 473.6, 90)})
+		dial, err := flown.ParseDial("1R,1F,2Y")
+		require.NoError(t, err)
+		v := asked(t, s, with(s, at(505, 515, 180)), flown.Candidates{Maneuvers: dial})
+		assert.Equal(t, engine.Yes, v.Outcome, v.String())
+		assert.Equal(t, "tallon right 1", v.Best.Name)
+		assert.False(t, v.Best.Partial)
+		assert.Less(t, v.Best.Distance.Millimeters(), 0.3)
+	}
+}
+
 func TestWithoutAFitTheNearestIsReported(t *testing.T) {
 	s := alone(engine.Rules25, engine.Small)
 	r, err := move.Execute(&s, "A1", move.Maneuver{Bearing: move.BankTurn, Speed: 2, Left: true}, engine.Options{})

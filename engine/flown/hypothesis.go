@@ -137,7 +137,7 @@ func (g *tester) maneuver(m move.Maneuver) (candidate, error) {
 	c.full = r.Full
 	inFull, partial := ways(m)
 	if r.FullyExecuted {
-		c.ends = fullEnds(&r, inFull)
+		c.ends = fullEnds(&r, r.Chosen, inFull)
 		if m.Bearing == move.Stationary || !g.crowded(r.Full) {
 			return c, nil
 		}
@@ -148,7 +148,8 @@ func (g *tester) maneuver(m move.Maneuver) (candidate, error) {
 			return c, err
 		}
 		if may {
-			c.ends = append(c.ends, fullEnds(&r, inFull)...)
+			// A Tallon roll may have ended at any place: which of them is free is not sure.
+			c.ends = append(c.ends, fullEnds(&r, m.Bearing == move.Tallon, inFull)...)
 		}
 	}
 	if !g.onTheWay(m, r.Full) {
@@ -182,10 +183,10 @@ func (g *tester) chosen(m move.Maneuver) []move.Maneuver {
 	return all
 }
 
-// fullEnds returns the ends of a fully executed move: one, or those that the player may choose
-// from.
-func fullEnds(r *move.Result, way geom.Angle) []hypothesis {
-	if !r.Chosen {
+// fullEnds returns the ends of a fully executed move: one or, if chosen, those that the player may
+// choose from.
+func fullEnds(r *move.Result, chosen bool, way geom.Angle) []hypothesis {
+	if !chosen {
 		return []hypothesis{{a: r.Full, b: r.Full, way: way}}
 	}
 	var all []hypothesis
@@ -215,6 +216,6 @@ func (g *tester) action(a move.Action) (candidate, error) {
 	case a.To == move.ToRight && a.Kind != move.Boost:
 		way = math.Pi / 2
 	}
-	c.full, c.ends = r.Full, fullEnds(&r, way)
+	c.full, c.ends = r.Full, fullEnds(&r, r.Chosen, way)
 	return c, nil
 }
