@@ -112,7 +112,10 @@ var mayImport = map[string][]string{
 		"vision/internal/under", "vision/internal/rest", "calibration", "calibration/linalg", "calibration/regularfile", "engine", "engine/geom"},
 	"vision/obstacle/trace": {"vision", "vision/catalogue", "vision/internal/gray", "calibration", "engine/geom"},
 	"vision/look": {"vision", "vision/token", "vision/dots", "calibration", "calibration/linalg", "calibration/atomicfile",
-		"calibration/regularfile", "calibration/strictjson", "engine", "engine/geom"},
+		"calibration/regularfile", "calibration/strictjson", "engine", "engine/geom",
+		"vision/look/internal/signs"},
+	"vision/look/internal/signs": {"calibration", "engine", "engine/geom"},
+
 	"vision/dots":   {"vision", "calibration", "engine", "engine/geom"},
 	"vision/jig":    {"vision", "vision/look", "calibration", "engine", "engine/geom"},
 	"vision/locate": {"vision", "vision/catalogue", "vision/look", "vision/ship", "vision/obstacle", "calibration", "engine", "engine/geom"},

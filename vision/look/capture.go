@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"sightline/engine/geom"
+	"sightline/vision/look/internal/signs"
 )
 
 // The search near a place correlates the look with the blurred picture, block by block, in many places and headings,
@@ -15,6 +16,7 @@ import (
 const (
 	captureBlur  = 1.2               // mm, of picture and look
 	captureStep  = 2.0               // mm between places
+	captureSigns = 8                 // poses that are fitted as well: the best by signs
 	captureApart = 2.5               // mm by which guesses differ at least, unless they differ in heading
 	captureTurn  = 6 * math.Pi / 180 // between headings of a small base; larger ones are turned by less
 
@@ -320,4 +322,32 @@ func (m *matcher) sampleAt(f *flat, p geom.Point) (int, bool) {
 	x, y := int(math.Round((p.X-f.origin.X)/f.step)), int(math.Round((p.Y-f.origin.Y)/f.step))
 	r := int(math.Ceil(m.reach / f.step))
 	return channels * (y*f.n + x), x >= r && y >= r && x < f.n-r && y < f.n-r
+}
+
+// near returns the poses around the centre whose signs agree best with a look.
+func near(mat *signs.Mat, l *Look, reach float64, headings []geom.Angle) []guess {
+	look, turned := &l.grids().signs, signs.NewLattice(mat)
+	w := signs.NewWindow(look)
+	middle, n := turned.Side/2, int(math.Ceil(reach/signs.Step))
+	var all []guess
+	for _, h := range headings {
+		turned.Turn(h)
+		for j := middle - n; j <= middle+n; j++ {
+			for i := middle - n; i <= middle+n; i++ {
+				w.Move(turned, i, j)
+				if score := look.Score(w); score > 0 {
+					all = append(all, guess{geom.Pose{Point: turned.Point(i, j), Heading: h}, score})
+				}
+			}
+		}
+	}
+	return apart(all, captureSigns, captureApart, 1.5*captureTurn)
+}
+
+// signs returns the signs of a rectified part of the mat.
+func (f *flat) signs() *signs.Mat { return signs.NewMat(f.origin, f.step, f.n, f.v) }
+
+// signs returns the look's signs.
+func (l *Look) signs() signs.Look {
+	return signs.NewLook(l.blurred(captureBlur/cellMM), l.weight, l.side, cellMM)
 }

@@ -34,7 +34,7 @@ func TestSignsTellAPoseNearAHint(t *testing.T) {
 	hint := Hint{Base: engine.Small, Pose: pose(at.X+6, at.Y-5, 20), Reach: 12, Turn: math.Pi}
 	s, ok := newScan(&d.table, d.draw(5), hint.Pose.Point, l.Z, 60)
 	require.True(t, ok)
-	guesses := newSigns(s.flatten(captureBlur, 50)).near(l, 12, headings(hint, l.turnStep()))
-	assert.LessOrEqual(t, len(guesses), signFits)
+	guesses := near(s.flatten(captureBlur, 50).signs(), l, 12, headings(hint, l.turnStep()))
+	assert.LessOrEqual(t, len(guesses), captureSigns)
 	assert.True(t, slices.ContainsFunc(guesses, func(g guess) bool { return g.near(guess{pose: at}, 3, 0.1) }), "%v", guesses)
 }

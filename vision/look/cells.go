@@ -3,6 +3,8 @@ package look
 import (
 	"math"
 	"slices"
+
+	"sightline/vision/look/internal/signs"
 )
 
 // grid is a look at one resolution of the search: every few cells, blurred.
@@ -25,7 +27,7 @@ type fitted struct {
 	half, finest         grid       // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
 	last, lastFinest     halvedGrid // 1 mm cells blurred by 0.4 mm, 0.5 mm cells, both in smaller blocks
 	kind                 grid       // 1 mm cells blurred by 1 mm, in smaller blocks
-	signs                signLook
+	signs                signs.Look
 }
 
 // blockMM is the size, in mm, of the blocks in which a picture is compared with a look. A miniature hides some blocks

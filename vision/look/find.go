@@ -237,7 +237,7 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 	if i := slices.IndexFunc(guesses, func(g guess) bool { return g.score < captureWorst*guesses[0].score }); i >= 0 {
 		guesses = guesses[:i]
 	}
-	for _, g := range newSigns(flat).near(l, reach, headings(h, l.turnStep())) {
+	for _, g := range near(flat.signs(), l, reach, headings(h, l.turnStep())) {
 		if !slices.ContainsFunc(guesses, func(o guess) bool { return g.near(o, captureSame, captureSame*math.Pi/180) }) {
 			guesses = append(guesses, g)
 		}

@@ -61,7 +61,7 @@ func TestLooksThatFoundNoBaseAreComparedOnceMore(t *testing.T) {
 	d := drawing{table: tableAt(1.02), noise: 1.5, bases: []drawnBase{{base: engine.Small, art: drawnArt(2), pose: at}}}
 	f := NewFinder(d.table, &Library{Looks: []*Look{a, b}}, calibration.Uncertainty{})
 	s := &search{f: f, frame: d.draw(1), mat: f.flattenMat(d.draw(1)), alike: map[fitKey][]candidate{}}
-	s.signs = newSigns(s.mat)
+	s.signs = s.mat.signs()
 	for _, l := range f.looks.Looks { // displaced everything
 		s.looks = append(s.looks, &searched{Look: l, signs: l.grids().signs, guesses: ranking{least: 100}, below: 100})
 	}

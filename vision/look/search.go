@@ -8,6 +8,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/look/internal/signs"
 	"sightline/vision/token"
 )
 
@@ -50,14 +51,10 @@ const (
 
 	doubtEvidence = 5.0 // of a look at a second place, from which the look names no ship
 	doubtApart    = 20  // mm between the two places
-	standsLeast   = 0.7 // share of a base that must differ from the empty mat
 
-	// Cards are printed all over. Places where less than this share of a base varies by so many grey levels are skipped. On t1 to t3 and 901
-	// to 904 that share of all 49 small cards varies by 14 or more, and of a large one under a freighter by 9; on nine tenths of the mats
-	// by at most 7.
-	variesLeast = 0.4
-	variesBy    = 4.5
-	variesMore  = 10.0 // where looks that found no base are compared once more; of their bases, larger ones may vary by less
+	// Grey levels by which a card varies (signs.NewStanding).
+	variesBy   = 4.5
+	variesMore = 10.0 // where looks that found no base are compared once more; of their bases, larger ones may vary by less
 )
 
 // Search finds all bases whose looks are known. lies reports whether something may lie at a point of the mat; nil means
@@ -68,7 +65,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 		return nil
 	}
 	s := &search{f: f, frame: frame, mat: f.flattenMat(frame), alike: map[fitKey][]candidate{}}
-	s.signs = newSigns(s.mat)
+	s.signs = s.mat.signs()
 	s.stand(lies, taken, variesBy)
 	known := taken
 	all, found := s.settle(s.bySigns())
@@ -129,8 +126,8 @@ type search struct {
 	f     *Finder
 	frame vision.Frame
 	mat   *flat
-	signs *signs
-	may   map[engine.Base]*standing
+	signs *signs.Mat
+	may   map[engine.Base]*signs.Standing
 	looks []*searched
 	alike map[fitKey][]candidate // the other looks at a candidate's pose
 	slips []slip
@@ -155,17 +152,18 @@ type searched struct {
 	*Look
 	missing bool    // a base of it may not have been found
 	before  []guess // of the first comparison
-	signs   signLook
+	signs   signs.Look
 	guesses ranking
 	below   float64 // score from which a place is not kept again
 }
 
 // stand computes where bases may stand.
 func (s *search) stand(lies func(geom.Point) bool, taken []engine.Ship, variesBy float32) {
-	s.may = map[engine.Base]*standing{}
+	s.may = map[engine.Base]*signs.Standing{}
 	for _, l := range s.f.looks.Looks {
 		if s.may[l.Base] == nil {
-			s.may[l.Base] = newStanding(&s.f.table.Layout, l.Base, func(p geom.Point) bool { return s.signs.variesAt(p, variesBy) }, lies, taken)
+			varies := func(p geom.Point) bool { return s.signs.VariesAt(p, variesBy) }
+			s.may[l.Base] = signs.NewStanding(&s.f.table.Layout, l.Base, varies, lies, taken)
 		}
 	}
 }
@@ -347,12 +345,12 @@ func (s *search) bySigns() []candidate {
 
 // compareSigns ranks the poses where bases may stand by how well the signs of the looks agree, or of those only that found no base.
 func (s *search) compareSigns(missing bool) {
-	turned := newLattice(s.signs)
-	for a := range signTurns {
+	turned := signs.NewLattice(s.signs)
+	for a := range signs.Turns {
 		s.f.rest()
-		turned.turn(geom.Angle(2 * math.Pi * float64(a) / signTurns))
+		turned.Turn(geom.Angle(2 * math.Pi * float64(a) / signs.Turns))
 		for _, base := range bases {
-			if s.may[base] != nil && (base != engine.Small || a%signSmall == 0) {
+			if s.may[base] != nil && (base != engine.Small || a%signs.Small == 0) {
 				s.turned(base, turned, missing)
 			}
 		}
@@ -360,7 +358,7 @@ func (s *search) compareSigns(missing bool) {
 }
 
 // turned compares the looks of a base with the mat at a heading.
-func (s *search) turned(base engine.Base, mat *lattice, missing bool) {
+func (s *search) turned(base engine.Base, mat *signs.Lattice, missing bool) {
 	may := s.may[base]
 	var looks []*searched
 	for _, l := range s.looks {
@@ -371,13 +369,13 @@ func (s *search) turned(base engine.Base, mat *lattice, missing bool) {
 	if len(looks) == 0 {
 		return
 	}
-	w := newWindow(&looks[0].signs)
-	for j := range mat.side {
-		may.along(mat, j, func(i int) {
-			w.move(mat, i, j)
+	w := signs.NewWindow(&looks[0].signs)
+	for j := range mat.Side {
+		may.Along(mat, j, func(i int) {
+			w.Move(mat, i, j)
 			for _, l := range looks {
-				if score := l.signs.score(w); score >= l.guesses.least && score < l.below {
-					l.guesses.add(geom.Pose{Point: mat.point(i, j), Heading: mat.heading}, score)
+				if score := l.signs.Score(w); score >= l.guesses.least && score < l.below {
+					l.guesses.add(geom.Pose{Point: mat.Point(i, j), Heading: mat.Heading}, score)
 				}
 			}
 		})
@@ -403,7 +401,7 @@ func (s *search) byBlocks(found []Sight, lies func(geom.Point) bool, taken []eng
 	}
 	var starts []start
 	for _, l := range s.looks {
-		left := slices.DeleteFunc(append(l.guesses.all, l.before...), func(g guess) bool { return !all[l.Base].at(g.pose.Point) })
+		left := slices.DeleteFunc(append(l.guesses.all, l.before...), func(g guess) bool { return !all[l.Base].At(g.pose.Point) })
 		blocks, evidence := s.score(l.Look, left)
 		best := apart(blocks, searchKeep, searchApart, searchApart/l.half())
 		if !l.missing {

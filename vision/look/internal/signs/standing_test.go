@@ -1,4 +1,4 @@
-package look
+package signs
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ func TestWhereABaseMayStand(t *testing.T) {
 		return func(p geom.Point) bool { return float64(p.Distance(geom.Point{X: x, Y: y})) < r }
 	}
 	everywhere := func(geom.Point) bool { return true }
-	count := func(s *standing) (n int) {
+	count := func(s *Standing) (n int) {
 		for _, may := range s.may {
 			if may {
 				n++
@@ -26,26 +26,26 @@ func TestWhereABaseMayStand(t *testing.T) {
 		}
 		return n
 	}
-	assert.Equal(t, 151*101, count(newStanding(&mat, engine.Small, everywhere, nil, nil)))
-	assert.Zero(t, count(newStanding(&mat, engine.Small, within(100, 100, 8), nil, nil)), "a token varies")
-	card := newStanding(&mat, engine.Small, within(100, 100, 16), nil, nil)
-	assert.True(t, card.at(geom.Point{X: 100, Y: 100}))
-	assert.False(t, card.at(geom.Point{X: 130, Y: 100}))
-	assert.Zero(t, count(newStanding(&mat, engine.Small, everywhere, within(100, 100, 12), nil)), "less than a base lies there")
+	assert.Equal(t, 151*101, count(NewStanding(&mat, engine.Small, everywhere, nil, nil)))
+	assert.Zero(t, count(NewStanding(&mat, engine.Small, within(100, 100, 8), nil, nil)), "a token varies")
+	card := NewStanding(&mat, engine.Small, within(100, 100, 16), nil, nil)
+	assert.True(t, card.At(geom.Point{X: 100, Y: 100}))
+	assert.False(t, card.At(geom.Point{X: 130, Y: 100}))
+	assert.Zero(t, count(NewStanding(&mat, engine.Small, everywhere, within(100, 100, 12), nil)), "less than a base lies there")
 	taken := []engine.Ship{{Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 110, Y: 100}}}}
-	assert.Zero(t, count(newStanding(&mat, engine.Small, within(100, 100, 14), nil, taken)), "another base stands there")
+	assert.Zero(t, count(NewStanding(&mat, engine.Small, within(100, 100, 14), nil, taken)), "another base stands there")
 
-	l := newLattice(&signs{origin: geom.Point{X: -40, Y: -40}, step: 1, n: 381})
+	l := NewLattice(&Mat{origin: geom.Point{X: -40, Y: -40}, step: 1, n: 381})
 	for degrees := range 360 {
-		l.turn(geom.Angle(degrees) * geom.Degree)
-		for j := range l.side {
+		l.Turn(geom.Angle(degrees) * geom.Degree)
+		for j := range l.Side {
 			var want, got []int
-			for i := range l.side {
-				if card.at(l.point(i, j)) {
+			for i := range l.Side {
+				if card.At(l.Point(i, j)) {
 					want = append(want, i)
 				}
 			}
-			card.along(l, j, func(i int) { got = append(got, i) })
+			card.Along(l, j, func(i int) { got = append(got, i) })
 			if len(want) != len(got) {
 				assert.InDelta(t, len(want), len(got), 1, "%d°, row %d", degrees, j) // by rounding, between two squares
 			}
