@@ -93,6 +93,7 @@ func (s *scan) gridsOf(l *Look) *fitted {
 	if n < 0 {
 		f.addFinest(l, -softerStep*float64(n))
 		f.middle = l.softer(2, 1, -softerStep*float64(n), blockMM)
+		f.last = l.softer(2, 0.4, -softerStep*float64(n), lastBlockMM).halved()
 	} else {
 		f.addLarger(l, softerStep*float64(n))
 	}

@@ -325,7 +325,7 @@ func (s *scan) fitFrom(l *Look, pose geom.Pose, least float64) (c candidate, ok 
 // at 1080p from 0.31° to 0.25° rms (TestLooksOfStockBases).
 func (s *scan) refine(c *candidate) {
 	g := &s.gridsOf(c.look).last
-	if s.scale > finestScale {
+	if s.scale > finestScale && c.look.Base == engine.Small { // larger cards have cells enough, and their fit takes four times as long
 		g = &s.gridsOf(c.look).lastFinest
 	}
 	if r, ok := s.fitted(c, &g.grid); ok {

@@ -67,8 +67,9 @@ const (
 	damping            = 0.003
 	fitRounds          = 12
 	turnStepMost       = 2.5 * math.Pi / 180
-	placeStepMost      = 1.2 // mm
-	placeDone          = 0.003
+	placeStepMost      = 1.2  // mm
+	placeDone          = 0.01 // mm
+	blurredDone        = 0.05 // of a fit with blur, which sharper ones follow
 	ownWeight          = 0.15 // of a cell's weight that its neighbours do not take away
 	photometricPreRuns = 3
 	sumLeast           = 0.02 // of the cells must fit
@@ -415,7 +416,7 @@ func (f *fitting) run() bool {
 		if !ok {
 			return false
 		}
-		if f.apply(&step) < placeDone {
+		if moved := f.apply(&step); moved < placeDone || moved < blurredDone && f.g.blur >= 1 {
 			break
 		}
 	}
