@@ -53,6 +53,7 @@ func (n noiseModel) sigmas() [placements]float64 {
 // markerEquations are the eight equations (four corners, x and y) of one marker,
 // linearised at a pose.
 type markerEquations struct {
+	seen     [4]geom.Pixel          // the corners
 	residual [8]float64             // seen - projected, px
 	pose     [8][6]float64          // derivative by the parameters of Extrinsics.Perturbed
 	place    [8][placements]float64 // by x, y (mm), turn (rad, clockwise), height (mm), relative width and length
@@ -68,6 +69,7 @@ func equations(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMode
 // linearised is equations, optionally without the derivatives by the lens, which the
 // search for a pose does not need.
 func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseModel, withLens bool) (e markerEquations, ok bool) {
+	e.seen = c.corners
 	for k, p := range c.marker.Corners() {
 		q := pose.Camera(Vec3{p.X, p.Y, float64(c.marker.Z)})
 		if q[2] < 1 {
@@ -196,6 +198,8 @@ func dot8(a, b *[8]float64) (s float64) {
 	return s
 }
 
+const inRow = "they stand in a row or too close together"
+
 // solution is a solved pose.
 type solution struct {
 	pose    Extrinsics
@@ -215,7 +219,6 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 	} else if pose, err = startPose(lens, used); err != nil {
 		return solution{}, err
 	}
-	const inRow = "they stand in a row or too close together"
 	lambda := 1e-6
 	m := sumEquations(&lens, &pose, used, n, false)
 	for range 50 {

@@ -270,7 +270,8 @@ func (b *Budget) flatness(p, q geom.Point) float64 {
 
 // modelVariance is the variance of the lens model's error, in mm² per axis.
 func (b *Budget) modelVariance(s *sensitivity) float64 {
-	return square(b.limits.Model) * math.Abs(s.pixel[0][0]*s.pixel[1][1]-s.pixel[0][1]*s.pixel[1][0])
+	area := math.Abs(s.pixel[0][0]*s.pixel[1][1] - s.pixel[0][1]*s.pixel[1][0])
+	return square(b.limits.Model)*area + square(float64(b.table.BentSigma))
 }
 
 // pixelCov is the covariance that pixel noise causes in a point.
@@ -376,7 +377,11 @@ func (b *Budget) blank() Terms {
 	u, t := b.limits, &b.table
 	lens := "no covariance in the lens file: taken as exact"
 	if b.lens != nil {
-		lens = fmt.Sprintf("covariance of the lens file (%d views)", t.Intrinsics.Views)
+		lens = fmt.Sprintf("covariance of the lens file (%d views), and what the markers suspect", t.Intrinsics.Views)
+	}
+	model := fmt.Sprintf("%.2g px", u.Model)
+	if t.BentSigma > 0 {
+		model += fmt.Sprintf(", %.2g mm", t.BentSigma.Millimeters())
 	}
 	pose := fmt.Sprintf("%d markers, laid to %.2f mm", len(t.Used), float64(t.noise().placement.XY))
 	if t.CornerSigma == 0 {
@@ -397,7 +402,7 @@ func (b *Budget) blank() Terms {
 			"its own"},
 		{Name: TermLens, Nature: Shared, Input: fmt.Sprintf("%d parameters", LensTerms), Source: lens},
 		{Name: TermPose, Nature: Shared, Input: fmt.Sprintf("%.2g px a corner", t.noise().corner), Source: pose},
-		{Name: TermModel, Nature: Shared, Input: fmt.Sprintf("%.2g px", u.Model), Source: "what the lens model leaves"},
+		{Name: TermModel, Nature: Shared, Input: model, Source: "what the lens model leaves"},
 		{Name: TermHeight, Nature: Own, Input: mm(u.Height), Source: "callipers, of each object's top"},
 		{Name: TermFlatness, Nature: Shared, Input: mm(sigma), Source: flatness},
 		{Name: TermScale, Nature: Shared, Input: fmt.Sprintf("%.2g %%", 100*t.ScaleSigma), Source: scale},

@@ -150,6 +150,7 @@ func TestTheErrorModelIsTheBudget(t *testing.T) {
 // A heading's sigma is what two points ahead and behind say by themselves.
 func TestAHeadingsSigmaIsThatOfTwoPoints(t *testing.T) {
 	table := sampleRig(t)
+	table.BentSigma = 0
 	u := Uncertainty{Height: 1e-9}
 	m := NewErrorModel(table, u)
 	pose := geom.Pose{Point: geom.Point{X: 760, Y: 210}, Heading: 0.4}

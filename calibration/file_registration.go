@@ -15,6 +15,7 @@ type registrationFile struct {
 	CornerSigma     float64        `json:"corner_sigma_px"`
 	PlacementFactor float64        `json:"placement_variance_factor"`
 	FocalDoubt      float64        `json:"focal_doubt_relative,omitempty"` // the lens's covariance includes it
+	BentSigma       float64        `json:"bent_sigma_mm,omitempty"`
 	Placement       placementFile  `json:"placement"`
 	Residuals       []residualFile `json:"markers"`
 	Distances       []distanceFile `json:"measured_distances,omitempty"`
@@ -65,6 +66,7 @@ func newRegistrationFile(t *Table) *registrationFile {
 	p := t.Layout.placement()
 	f := &registrationFile{
 		Covariance: t.RegistrationCovariance, CornerSigma: t.CornerSigma, PlacementFactor: t.PlacementFactor, FocalDoubt: t.FocalDoubt,
+		BentSigma: float64(t.BentSigma),
 		Placement: placementFile{float64(p.XY), p.Turn.Degrees(), float64(p.Z), p.Size}, Residuals: []residualFile{},
 	}
 	for _, m := range t.Residuals {
@@ -102,6 +104,10 @@ func (f *registrationFile) apply(t *Table) error {
 	if !(f.FocalDoubt >= 0) || f.FocalDoubt > 10 {
 		return fmt.Errorf("focal_doubt_relative: expected 0 to 10, got %v", f.FocalDoubt)
 	}
+	if !(f.BentSigma >= 0) || f.BentSigma > 1000 {
+		return fmt.Errorf("bent_sigma_mm: expected 0 to 1000 mm, got %v", f.BentSigma)
+	}
+	t.BentSigma = geom.Length(f.BentSigma)
 	t.RegistrationCovariance, t.CornerSigma, t.PlacementFactor, t.FocalDoubt = f.Covariance, f.CornerSigma, f.PlacementFactor, f.FocalDoubt
 	p := f.Placement
 	t.Layout.Placement = Placement{geom.Length(p.XY), geom.Angle(p.Turn) * geom.Degree, geom.Length(p.Z), p.Size}

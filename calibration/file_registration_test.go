@@ -50,7 +50,7 @@ func TestARegistrationGoesThroughItsFile(t *testing.T) {
 	}
 	assert.InDelta(t, float64(table.Layout.Placement.Turn), float64(back.Layout.Placement.Turn), 1e-12)
 	back.Layout.Placement = table.Layout.Placement
-	table.FocalSigmas = 0 // is for whoever registers, and not kept
+	table.FocalSigmas, table.OtherLens = 0, 0 // are for whoever registers, and not kept
 	assert.Equal(t, table, back)
 
 	// What it says of its errors is the same before and after.
@@ -88,6 +88,7 @@ func TestABadRegistrationIsNamedWithItsKey(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct{ from, to, want string }{
 		{`"corner_sigma_px": 0.0`, `"corner_sigma_px": -0.0`, "registration: corner_sigma_px"},
+		{`"bent_sigma_mm": 0.0`, `"bent_sigma_mm": -0.0`, "registration: bent_sigma_mm"},
 		{`"xy_mm": 0.3`, `"xy_mm": -0.3`, "registration: markers: placement: xy (mm)"},
 		{`"from": 0,`, `"from": 77,`, "registration: measured_distances: marker 77"},
 		{`"length_mm": 970.6`, `"length_mm": -1`, "registration: measured_distances: from marker 0 to 7"},

@@ -194,3 +194,13 @@ func withFocalDoubt(lens Intrinsics, sigma float64) Intrinsics {
 	}
 	return lens
 }
+
+// withDoubt returns the lens with a covariance added to its own.
+func withDoubt(lens Intrinsics, more []float64) Intrinsics {
+	sum := slices.Clone(more)
+	for i, v := range lens.Covariance {
+		sum[i] += v
+	}
+	lens.Covariance = sum
+	return lens
+}

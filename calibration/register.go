@@ -45,7 +45,8 @@ const (
 // with ErrMarkers when fewer than three markers agree, when those that agree stand in a
 // row, and when as many contradict as agree. It fails with ErrWrongLens when they
 // contradict the lens. When they only suspect its focal length, the lens's covariance
-// grows by that (FocalDoubt).
+// grows by that (FocalDoubt). What else the markers suspect, rough placement, another lens or a
+// picture that is bent, is in the sigmas too (explanation).
 func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, error) {
 	if err := lens.Validate(); err != nil {
 		return Table{}, fmt.Errorf("calibration: register: lens: %w", err)
@@ -108,7 +109,7 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		}
 		analysis, ok := s.leaveOneOut(t.Intrinsics, t.Layout, used)
 		if !ok {
-			return nil, nil, nil, errors.New("they stand in a row or too close together")
+			return nil, nil, nil, errors.New(inRow)
 		}
 		i, reason := analysis.worst()
 		if err := analysis.lens.contradicted(); err != nil {
@@ -137,7 +138,11 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		if math.Sqrt(analysis.factor)*float64(noise.placement.XY) > limit {
 			return nil, nil, nil, contradiction(len(used), len(used))
 		}
-		return used, out, analysis.markers, t.solveAgain(used, s, analysis)
+		why, ok := s.explain(&t.Intrinsics, used, out, analysis.corner)
+		if !ok {
+			return nil, nil, nil, errors.New(inRow)
+		}
+		return used, out, analysis.markers, t.solveAgain(used, s, analysis, why)
 	}
 }
 
@@ -151,10 +156,10 @@ func contradiction(off, all int) error {
 }
 
 // solveAgain solves with the noise that the residuals show, and sets the table.
-func (t *Table) solveAgain(used []correspondence, s solution, analysis residualAnalysis) error {
-	t.CornerSigma, t.PlacementFactor = analysis.corner, analysis.factor
+func (t *Table) solveAgain(used []correspondence, s solution, analysis residualAnalysis, why explanation) error {
+	t.CornerSigma, t.PlacementFactor, t.BentSigma, t.OtherLens = analysis.corner, why.factor, why.bent, why.other
 	t.FocalDoubt, t.FocalSigmas = analysis.lens.focalDoubt(), math.Sqrt(analysis.lens.focalSquare)
-	t.Intrinsics = withFocalDoubt(t.Intrinsics, t.FocalDoubt)
+	t.Intrinsics = withDoubt(withFocalDoubt(t.Intrinsics, t.FocalDoubt), why.lens)
 	s, err := solvePose(t.Intrinsics, used, t.noise(), &s.pose)
 	if err != nil {
 		return err
@@ -172,7 +177,14 @@ func (t *Table) noise() noiseModel {
 		return noiseModel{corner: math.Max(cornerSigma, t.RMS)}
 	}
 	p, k := t.Layout.placement(), math.Sqrt(t.PlacementFactor)
-	return noiseModel{t.CornerSigma, Placement{geom.Length(k) * p.XY, geom.Angle(k) * p.Turn, geom.Length(k) * p.Z, k * p.Size}}
+	// A bend moves a marker, and by what it changes over bendReach turns and stretches it.
+	bent := float64(t.BentSigma)
+	return noiseModel{t.CornerSigma, Placement{
+		XY:   geom.Length(math.Hypot(k*float64(p.XY), bent)),
+		Turn: geom.Angle(math.Hypot(k*float64(p.Turn), bent/bendReach)),
+		Z:    geom.Length(k) * p.Z,
+		Size: math.Hypot(k*p.Size, bent/bendReach),
+	}}
 }
 
 // withOthers returns the leave-one-out residuals of the used markers and of the markers
@@ -276,7 +288,7 @@ func startPose(lens Intrinsics, used []correspondence) (Extrinsics, error) {
 	}
 	h, ok := linalg.SolveSPD(system.normal[:], system.right[:])
 	if !ok {
-		return Extrinsics{}, errors.New("they stand in a row or too close together")
+		return Extrinsics{}, errors.New(inRow)
 	}
 	h = append(h, 1)
 	// Columns r1, r2, t up to a common scale; undo the normalisation of the table.

@@ -21,6 +21,11 @@ type Table struct {
 	RegistrationCovariance []float64
 	CornerSigma            float64 // of a marker's corner, px; 0 in older files
 	PlacementFactor        float64 // variance of the placement over the layout's, from the residuals
+	// BentSigma is the standard deviation, at the mat, of shifts that no lens explains and that differ from
+	// place to place: the camera shook, or corrects its picture by itself. 0 in older files.
+	BentSigma geom.Length
+	// OtherLens is the probability that the lens is not the file's, as the markers have it; 0 in a table read from a file.
+	OtherLens float64
 	// FocalDoubt is the relative sigma added to the focal length of the lens file because the markers
 	// disagree with it.
 	FocalDoubt float64

@@ -122,6 +122,8 @@ const (
 	goodNoise   = 0.15 // px, of a marker's corner
 	goodFocal   = 0.01 // relative sigma of the focal length that the markers' suspicion adds
 	chanceFocal = 2.0  // sigmas from the lens file's focal length; chance exceeds it in one of 22 tables
+	goodBend    = 0.3  // mm, sigma of the picture's bend
+	otherLens   = 0.5  // probability of a lens that is not the file's
 	goodMarkers = 6
 )
 
@@ -154,6 +156,15 @@ func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibrati
 	if t.FocalDoubt > goodFocal && t.FocalSigmas > chanceFocal {
 		out = append(out, fmt.Sprintf("The markers suspect the lens: its focal length may be off by %.0f %%, which every answer now carries. "+
 			"Is it the file of this lens, focus, zoom and picture size? calibrate lens makes a new one.", 100*t.FocalDoubt))
+	}
+	if t.OtherLens > otherLens {
+		out = append(out, "The markers fit another lens better than the file's; every answer carries that. Is it the file of this lens, focus, "+
+			"zoom and picture size, and is the picture neither cropped nor turned? calibrate lens makes a new one.")
+	}
+	if t.BentSigma.Millimeters() > goodBend {
+		out = append(out, fmt.Sprintf("The picture is bent between the markers by about %.1f mm, and every answer carries that: the camera "+
+			"shook, or corrects its picture by itself. Fix it, switch stabilisation and distortion correction off, and repeat this.",
+			t.BentSigma.Millimeters()))
 	}
 	if t.CornerSigma > goodNoise {
 		out = append(out, fmt.Sprintf("The markers' corners are known to %.2f px only, 0.05 is usual: focus the camera, give it more light, or "+
