@@ -30,8 +30,9 @@ func (f *Finder) underShips(miniatures []bool, lights []paperLight) (out []visio
 	m := f.lyingMat()
 	posts, light := f.posts(), f.lightAmong(miniatures, lights)
 	m.Explain(posts, miniatures, f.lightAmong(m.Lies, lights))
-	parts := slices.DeleteFunc(m.Unexplained(posts, miniatures, light), func(part []int32) bool { return f.shadowed(part, lights) })
-	loose := slices.DeleteFunc(m.Loose(posts, miniatures, f.shadows()), func(part []int32) bool { return f.shadowed(part, lights) })
+	apart := f.withoutShadowEdges(miniatures)
+	parts := slices.DeleteFunc(m.Unexplained(posts, apart, light), func(part []int32) bool { return f.shadowed(part, lights) })
+	loose := slices.DeleteFunc(m.Loose(posts, apart, f.shadows()), func(part []int32) bool { return f.shadowed(part, lights) })
 	next := make([]bool, len(miniatures)) // of the miniatures, without what may be their shadows
 	for k, set := range miniatures {
 		next[k] = set && m.Lies[k]
@@ -47,6 +48,33 @@ func (f *Finder) underShips(miniatures []bool, lights []paperLight) (out []visio
 	}
 	for _, cells := range m.Groups(posts, parts, next, f.underneath, f.widest, int(speckShare*f.smallest)) {
 		out = append(out, f.thing(cells, 0))
+	}
+	return out
+}
+
+// The edge of a hard shadow is as uneven as print. edgeNarrow is half the width, in cells, of what it may make of the small squares that
+// lie on it: those of a sharp edge are five cells wide. What is lighter or wider is no more than edgeOther of it.
+const (
+	edgeNarrow = 3
+	edgeOther  = 0.15
+)
+
+// withoutShadowEdges returns cells without the pieces that are narrow and as dark as shadow.
+func (f *Finder) withoutShadowEdges(cells []bool) []bool {
+	w, h, out := f.test.w, f.test.h, slices.Clone(cells)
+	wide := gray.Open(cells, w, h, edgeNarrow)
+	for _, b := range gray.Blobs(cells, w, h, 1, 0) {
+		other := 0
+		for _, k := range b.Cells {
+			if wide[k] || f.test.shade[k] != plainShade {
+				other++
+			}
+		}
+		if float64(other) <= edgeOther*float64(len(b.Cells)) {
+			for _, k := range b.Cells {
+				out[k] = false
+			}
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package obstacle
 
 import (
+	"image"
 	"slices"
 	"testing"
 
@@ -130,4 +131,41 @@ func TestWhatReachesBeyondAMiniatureIsAThing(t *testing.T) {
 	f.fit.eye = calibration.Vec3{200, -400, 1000} // the slant throws a miniature so far
 	lay(f, table, []geom.Polygon{base}, beside(224, 264), light)
 	assert.Empty(t, f.things(nil, nil), "a miniature in a picture taken aslant")
+}
+
+func TestTheEdgeOfAHardShadowIsNarrowAndDark(t *testing.T) {
+	const w, h = 100, 60
+	strip := func(box image.Rectangle, light int) (cells []bool, shades []shade) {
+		cells, shades = make([]bool, w*h), make([]shade, w*h)
+		n := 0
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			for x := box.Min.X; x < box.Max.X; x++ {
+				cells[y*w+x], shades[y*w+x] = true, plainShade
+				if n < light {
+					shades[y*w+x] = noShade
+				}
+				n++
+			}
+		}
+		return cells, shades
+	}
+	for _, c := range []struct {
+		name  string
+		box   image.Rectangle
+		light int
+		kept  bool
+	}{
+		{"an edge", image.Rect(10, 20, 50, 25), 0, false},
+		{"an edge with some noise", image.Rect(10, 20, 50, 25), 20, false},
+		{"a rock's rim next to a shadow", image.Rect(10, 20, 50, 25), 60, true},
+		{"what is as wide as print", image.Rect(10, 20, 50, 28), 0, true},
+	} {
+		cells, shades := strip(c.box, c.light)
+		f := Finder{test: matTest{w: w, h: h, shade: shades}}
+		if rest := f.withoutShadowEdges(cells); c.kept {
+			assert.Equal(t, cells, rest, c.name)
+		} else {
+			assert.NotContains(t, rest, true, c.name)
+		}
+	}
 }
