@@ -269,3 +269,52 @@ func TestTooCloseMovesAreAlmostAsRareAsWithAnIdealRule(t *testing.T) {
 		})
 	}
 }
+
+// A template that surely crosses a ship or a rock is over it, also where the doubt exceeds half the template's width:
+// of truths drawn from the covariance hardly any says otherwise.
+func TestATemplateAcrossAThingIsDecidedInGreatDoubt(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 5))
+	decided, over, wrong, drawn := 0, 0, 0, 0
+	for range enginetest.SceneCount(15, 3000) {
+		s := enginetest.Scene(t, "2.5; A small 0 0 0; B large 0 80 90")
+		s.Ships[0].Base, s.Ships[1].Base = engine.Base(1+r.IntN(3)), engine.Base(1+r.IntN(3))
+		at := geom.Point{X: 60 * (r.Float64() - 0.5), Y: 60 + 100*r.Float64()}
+		s.Ships[1].Pose = geom.Pose{Point: at, Heading: geom.Angle(2 * math.Pi * r.Float64())}
+		rock := engine.Obstacle{ID: "rock", Kind: "asteroid", Pose: s.Ships[1].Pose, Outline: enginetest.Star(r, 5+r.IntN(9), 60)}
+		rock.Sigma = geom.Length(6 * r.Float64())
+		s.Obstacles = []engine.Obstacle{rock}
+		for i := range s.Ships {
+			enginetest.Uncertain(r, &s.Ships[i], 3+12*r.Float64())
+		}
+		m := move.Maneuver{Bearing: move.Bearing(1 + r.IntN(3)), Speed: 2 + r.IntN(2), Left: r.IntN(2) == 0}
+		m.Left = m.Left && m.Bearing != move.Straight
+		says := func(s *engine.Scene) map[string]engine.Outcome {
+			v, err := move.Execute(s, "A", m, engine.Options{})
+			require.NoError(t, err)
+			return verdictsOf(s, &v)
+		}
+		measured := says(&s)
+		against := map[string]int{}
+		for range 300 {
+			truth := drawTable(r, &s)
+			for _, q := range []string{"through B", "template rock"} {
+				if v := says(&truth)[q]; measured[q] != engine.Indeterminate && v != measured[q] {
+					against[q]++
+				}
+			}
+		}
+		for _, q := range []string{"through B", "template rock"} {
+			if measured[q] == engine.Indeterminate {
+				continue
+			}
+			decided++
+			if measured[q] == engine.Yes {
+				over++
+			}
+			drawn, wrong = drawn+300, wrong+against[q]
+			require.LessOrEqual(t, against[q], 4, "%v %v %v\n%+v", m, q, measured[q], s)
+		}
+	}
+	t.Logf("%d decided, %d of them over it; %d of %d truths against", decided, over, wrong, drawn)
+	require.Greater(t, over, 0)
+}

@@ -41,6 +41,14 @@ func moreCertain(a, b margin) margin {
 	return a
 }
 
+// both returns the margin of two things that have to be, each where its margin is negative.
+func both(a, b margin) margin {
+	if b.gap+b.slack > a.gap+a.slack {
+		return b
+	}
+	return a
+}
+
 // anyOf combines the margins of the n parts of a thing, which is overlapped if any part
 // is.
 func anyOf(n int, ask func(i int) margin) margin {
@@ -258,12 +266,24 @@ func (d *margins) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
 	switch {
 	case math.IsInf(gap, 1):
 		return farAway
+	case gap < 0:
+		in := d.underTemplate(a, g, gap)
+		if in.outcome() != engine.Yes {
+			in = moreCertain(in, d.across(a, g))
+		}
+		return in
 	case a.line.radius == 0:
 		return d.convex(a.frame.TransformAll(a.rect[:]), g, gap)
-	case gap >= 0:
-		m := d.apart(a.chords(sweptChords), g)
-		m.slack += sweptSagitta
-		return m
+	}
+	m := d.apart(a.chords(sweptChords), g)
+	m.slack += sweptSagitta
+	return m
+}
+
+// underTemplate returns the margin of the deepest point that an outline and the template over it share.
+func (d *margins) underTemplate(a *sweptArea, g geom.Polygon, gap float64) margin {
+	if a.line.radius == 0 {
+		return d.convex(a.frame.TransformAll(a.rect[:]), g, gap)
 	}
 	best := margin{0, math.Inf(1)}
 	middle, _ := centreLine{a.line.length, a.line.radius, 1}.at(a.cut / 2)
@@ -279,6 +299,49 @@ func (d *margins) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
 		}
 	}
 	return best
+}
+
+// across returns the margin of an outline that crosses the template's middle line: a stretch of it that surely lies
+// between the template's ends leads from surely one side of the line to surely the other. So it is decided also
+// where the doubt is larger than half the template's width. It returns a margin that decides nothing of other outlines.
+func (d *margins) across(a *sweptArea, g geom.Polygon) margin {
+	best := margin{0, math.Inf(1)}
+	off, between := make([]margin, len(g)), make([]margin, len(g))
+	for i, p := range g {
+		off[i], between[i] = d.besideLine(a, p)
+	}
+	for i := range g {
+		way := between[i]
+		for k := 1; k < len(g) && way.outcome() == engine.Yes; k++ {
+			j := (i + k) % len(g)
+			way = both(way, between[j])
+			if (off[i].gap < 0) != (off[j].gap < 0) && way.outcome() == engine.Yes {
+				from, to := off[i], off[j]
+				from.gap, to.gap = -math.Abs(from.gap), -math.Abs(to.gap)
+				best = moreCertain(best, both(way, both(from, to)))
+			}
+		}
+	}
+	return best
+}
+
+// besideLine returns how far a point of the table lies to the left (negative) or to the right of a template's middle
+// line, and the margin by which it lies between the template's ends, negative where it does.
+func (d *margins) besideLine(a *sweptArea, p geom.Point) (off, between margin) {
+	q := a.local(p)
+	dir := func(v geom.Point) geom.Point { return a.table(v).Sub(a.table(geom.Point{})) }
+	along := func(v geom.Point) float64 { return d.Along(dir(v), p) }
+	between = both(margin{-q.Y, along(geom.Point{Y: 1})}, margin{-a.rear.Sub(q).Dot(a.ahead), along(a.ahead)})
+	if a.line.radius == 0 {
+		return margin{q.X, along(geom.Point{X: 1})}, between
+	}
+	between = both(between, margin{q.X - a.line.radius, along(geom.Point{X: 1})}) // the line, not the rest of its circle
+	out := q.Sub(geom.Point{X: a.line.radius})
+	r := out.Norm()
+	if r == 0 {
+		return margin{a.line.radius, d.Along(dir(geom.Point{X: 1}), p)}, between
+	}
+	return margin{a.line.radius - r, along(out.Mul(1 / r))}, between
 }
 
 // sweptDepth returns the margin of a point of the table inside a bent template's area.
