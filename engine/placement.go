@@ -305,7 +305,7 @@ func CheckHyperspaceMarkers(s *Scene, o Options) ([]Check, error) {
 }
 
 // HyperspacePose returns where a ship comes out at a hyperspace marker: its rear
-// flush against one of the marker's sides, heading away from it (G216). Sides are
+// guides flush against one of the marker's sides, heading away from it (G216). Sides are
 // numbered clockwise from the front, 0 to 3, and beyond; the next one clockwise is
 // tried where a side is taken (G217).
 func HyperspacePose(p *Profile, marker geom.Pose, side int, base Base) geom.Pose {
@@ -316,6 +316,6 @@ func HyperspacePose(p *Profile, marker geom.Pose, side int, base Base) geom.Pose
 	if side%2 != 0 {
 		along = size[1]
 	}
-	out.Point = out.Point.Add(out.Forward().Mul(along/2 + float64(length)/2))
+	out.Point = out.Point.Add(out.Forward().Mul(along/2 + p.reach(base) + float64(length)/2))
 	return out
 }

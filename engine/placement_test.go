@@ -155,9 +155,9 @@ func TestHyperspaceMarkers(t *testing.T) {
 	}
 	p := engine.Nominal()
 	front := engine.HyperspacePose(&p, at(500, 500), 0, engine.Small)
-	assert.InDelta(t, 500+23.2+20, front.Y, 1e-9, "G216 rear flush against the marker's front side")
+	assert.InDelta(t, 500+23.2+1.6+20, front.Y, 1e-9, "G216 rear guides flush against the marker's front side")
 	right := engine.HyperspacePose(&p, at(500, 500), 1, engine.Large)
-	assert.InDelta(t, 500+26.35+40, right.X, 1e-9, "G217 the next side clockwise")
+	assert.InDelta(t, 500+26.35+1.8+40, right.X, 1e-9, "G217 the next side clockwise")
 	assert.InDelta(t, 90, right.Heading.Degrees(), 1e-9)
 }
 
