@@ -181,6 +181,22 @@ func TestABorderlineBumpIsFoundEitherWay(t *testing.T) {
 	assert.True(t, v.Best.Partial)
 }
 
+// Where a ship stops that bumped depends on how the template was laid, more finely than the places that are tried show:
+// with hardly any slop in place the true maneuver must not be ruled out by another along nearly the same line.
+func TestABumpIsNotRuledOutByATinySlop(t *testing.T) {
+	s := engine.Scene{Rules: engine.Rules20, MatWidth: 914.4, MatHeight: 914.4, Ships: []engine.Ship{
+		{ID: "A1", Player: 1, Base: engine.Medium, Pose: at(344.8848, 322.0852, 0)},
+		{ID: "B0", Player: 2, Base: engine.Medium, Pose: at(439.2255, 461.9756, 0)},
+	}}
+	dial, err := flown.ParseDial("1P,3Y") // Segnor's loop, laid 0.4° askew, stopped by B0
+	require.NoError(t, err)
+	after := with(s, at(378.8487, 417.1035, 44.8775))
+	v, err := flown.Flown(&s, &after, "A1", flown.Candidates{Maneuvers: dial}, flown.Slop{Place: 0.02, Turn: 1.5 * geom.Degree})
+	require.NoError(t, err)
+	assert.Equal(t, "segnor right 1", v.Best.Name, v.String())
+	assert.True(t, v.Best.Partial)
+}
+
 // All places of a Tallon roll seem to be taken, one by a fifth of a millimetre: there the ship may stand.
 func TestATallonRollMayHaveEndedAtAPlaceThatSeemsTaken(t *testing.T) {
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {

@@ -39,14 +39,14 @@ func (s *scorer) best(c *candidate) (f Fit, ok bool) {
 // distance returns the likeliest pose of a hypothesis, the squared distance of the ship from it in
 // standard deviations, and the score.
 func (s *scorer) distance(e *hypothesis) (at geom.Pose, squared, score float64) {
-	inverse, logDet := s.covariance(e.a).inverse()
+	inverse, logDet := s.covariance(e, e.a).inverse()
 	r := difference(s.to.Pose, e.a)
 	at = e.a
 	if v := difference(e.b, e.a); v != (vec{}) {
 		t := inverse.form(v, r) / inverse.form(v, v)
 		t = min(1, max(0, t))
 		at = geom.Pose{Point: e.a.Lerp(e.b.Point, t), Heading: (e.a.Heading + geom.Angle(t*v[2])).Normalized()}
-		inverse, logDet = s.covariance(at).inverse()
+		inverse, logDet = s.covariance(e, at).inverse()
 		r = difference(s.to.Pose, at)
 	}
 	squared = inverse.form(r, r)
@@ -64,11 +64,18 @@ func difference(p, q geom.Pose) vec {
 // ship is turned in total.
 const laidAskew = 0.1
 
-// covariance returns the covariance of the difference between the ship's pose and an end. The end
-// moves with the old pose: a small rotation of that swings the end about it.
-func (s *scorer) covariance(end geom.Pose) matrix {
+// stopped is the standard deviation of where a ship stops that bumped, beyond what the templates laid in a few places
+// around the nominal one show.
+const stopped = 0.3 // mm
+
+// covariance returns the covariance of the difference between the ship's pose and a hypothesis that ends at end. The
+// end moves with the old pose: a small rotation of that swings the end about it.
+func (s *scorer) covariance(e *hypothesis, end geom.Pose) matrix {
 	r := end.Sub(s.from.Pose.Point)
 	place, turn := float64(s.slop.Place), float64(s.slop.Turn)
+	if e.partial {
+		place = math.Hypot(place, stopped)
+	}
 	old := s.from.Covariance
 	old[8] += laidAskew * turn * turn
 	carried := old.Transported(r)
