@@ -62,7 +62,8 @@ func TestATowerThatIsSeenAslantIsNoMiniature(t *testing.T) {
 	assert.Contains(t, l.covered(aside), "is a miniature on the base")
 }
 
-// Beside a window, a tower shades another part of the card in each of the four turns. That is no miniature; a grey one of the same size is.
+// Beside a window, a tower shades another part of the card in each of the four turns. That is no miniature. A grey thing of the same size
+// is one that hides the card on the side away from the camera, as what stands high does.
 func TestAShadowOfTheTowerIsNoMiniature(t *testing.T) {
 	bright := func(u, v float64) [3]float64 { // its middle is as bright as an arc
 		c := drawnArt(1)(u, v)
@@ -81,6 +82,18 @@ func TestAShadowOfTheTowerIsNoMiniature(t *testing.T) {
 			}
 			return false
 		}
+		c := d.table.Center()
+		stands := func(p geom.Point) bool {
+			for _, b := range d.bases {
+				out := b.pose.Sub(geom.Point{X: c[0], Y: c[1]})
+				way := out.Mul(1 / float64(out.Norm()))
+				q := p.Sub(b.pose.Point)
+				if along := float64(q.Dot(way)); along > 7 && along < 14 && math.Abs(float64(q.X*way.Y-q.Y*way.X)) < 6 {
+					return true
+				}
+			}
+			return false
+		}
 		d.shades = func(p geom.Point) float64 {
 			if shade < 1 && falls(p) {
 				return shade
@@ -88,7 +101,7 @@ func TestAShadowOfTheTowerIsNoMiniature(t *testing.T) {
 			return 1
 		}
 		if mini > 0 {
-			d.hides = func(p geom.Point) (bool, float64) { return falls(p), mini }
+			d.hides = func(p geom.Point) (bool, float64) { return stands(p), mini }
 		}
 		_, err := Learn(Card{Name: "A1", Ships: []string{"A1"}, Base: engine.Small}, d.views(1))
 		return err
@@ -100,4 +113,51 @@ func TestAShadowOfTheTowerIsNoMiniature(t *testing.T) {
 	for _, mini := range []float64{0.01, 0.1, 0.8} {
 		assert.ErrorContains(t, learn(1, mini), "is a miniature on the base", "a miniature, %g bright", mini)
 	}
+}
+
+// Under a lamp, the tower's shadow is dark, and no print shows in it. It points the same way in all turns. The card is used where three of
+// four turns show it.
+func TestAShadowWithoutPrintIsNoMiniature(t *testing.T) {
+	flat := func(u, v float64) [3]float64 {
+		if math.Hypot(u, v) < 24 {
+			return [3]float64{0.4, 0.4, 0.35}
+		}
+		return drawnArt(1)(u, v)
+	}
+	learn := func(way func(b *drawnBase) geom.Point) (*Look, error) {
+		d := drawing{table: tableAt(1.02), bases: quarters(engine.Medium, flat), noise: 1}
+		d.shades = func(p geom.Point) float64 {
+			for i := range d.bases {
+				b := &d.bases[i]
+				q, u := p.Sub(b.pose.Point), way(b)
+				if along := float64(q.Dot(u)); along > 0 && along < 22 && math.Abs(float64(q.X*u.Y-q.Y*u.X)) < 7 {
+					return 0.06
+				}
+			}
+			return 1
+		}
+		return Learn(Card{Name: "A1", Ships: []string{"A1"}, Base: engine.Medium}, d.views(1))
+	}
+	right := func(*drawnBase) geom.Point { return geom.Point{X: 1} }
+	l, err := learn(right)
+	require.NoError(t, err)
+	used, all := 0, 0
+	for k, w := range l.weight {
+		if !l.underTower(k) {
+			all++
+			used += int(w)
+		}
+	}
+	assert.Greater(t, float64(used), 0.93*float64(all), "cells that are used")
+	table := tableAt(1.02)
+	c := table.Center()
+	_, err = learn(func(b *drawnBase) geom.Point {
+		out := b.pose.Sub(geom.Point{X: c[0], Y: c[1]})
+		return out.Mul(1 / float64(out.Norm()))
+	})
+	assert.ErrorContains(t, err, "is a miniature on the base", "away from the camera")
+	_, err = learn(func(b *drawnBase) geom.Point {
+		return geom.Point{X: 1 - 2*float64(int(b.pose.Heading/(90*geom.Degree))%2)}
+	})
+	assert.ErrorContains(t, err, "is a miniature on the base", "to and fro")
 }

@@ -93,7 +93,11 @@ func (l *Look) learn(views []View) string {
 		l.number = numberIn(views, poses)
 		return cmp.Or(l.blurry(), l.untelling())
 	}
-	if why := cmp.Or(l.covered(views), l.untelling()); why != "" {
+	if why := l.covered(views); why != "" {
+		return why
+	}
+	l.lit()
+	if why := l.untelling(); why != "" {
 		return why
 	}
 	aligned, why := l.align(views)
@@ -104,8 +108,9 @@ func (l *Look) learn(views []View) string {
 	if why := again.combine(views, aligned); why != "" {
 		return why
 	}
+	again.lit()
 	l.cells, l.weight, l.fit, l.once = again.cells, again.weight, nil, sync.Once{}
-	l.shaded = nil
+	l.shaded, l.shots = nil, nil
 	l.softened.Clear()
 	l.Known = l.Known.scattered(poses, aligned)
 	l.number = numberIn(views, aligned)
@@ -182,7 +187,7 @@ func (l *Look) combine(views []View, poses []geom.Pose) string {
 		l.cells, spread = medianOf(shots)
 		l.weigh(spread)
 	}
-	l.shaded = l.shadedIn(shots)
+	l.shaded, l.shots = l.shadedIn(shots, views, poses), shots
 	return ""
 }
 

@@ -31,11 +31,12 @@ type Look struct {
 	Views int         // pictures that were combined
 	Scale float64     // their mean px/mm
 
-	side   int       // cells along a side
-	cells  []float32 // side*side cells of three channels (blue, green, red), 0…255; the front's row first, left first
-	weight []float32 // of each cell, 0…1; 0: not used
-	shaded []bool    // cells that differ between the views because of a shadow, while it is learnt
-	number face      // on its ID tokens, if it was seen
+	side   int         // cells along a side
+	cells  []float32   // side*side cells of three channels (blue, green, red), 0…255; the front's row first, left first
+	weight []float32   // of each cell, 0…1; 0: not used
+	shaded []bool      // cells that differ between the views because of a shadow, while it is learnt
+	shots  [][]float32 // the views in the look's light, while it is learnt
+	number face        // on its ID tokens, if it was seen
 
 	once     sync.Once
 	fit      *fitted  // what the search needs; made once by grids
