@@ -177,6 +177,8 @@ const (
 	sqliteIOErr    = 10
 	sqliteFull     = 13
 	sqliteCantOpen = 14
+
+	sqliteNoShared = 10 | 19<<8 // no room for the file that connections share (SQLITE_IOERR_SHMSIZE)
 )
 
 // isVanished reports whether an error of opening a database may mean that its files were removed
@@ -277,7 +279,10 @@ func full(err error) error {
 	if err == nil || errors.Is(err, ErrFull) {
 		return err
 	}
-	if code(err) == sqliteFull || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+	var e *sqlite.Error
+	noShared := errors.As(err, &e) && e.Code() == sqliteNoShared
+	if noShared || code(err) == sqliteFull ||
+		errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err

@@ -231,6 +231,28 @@ func TestAFullDatabaseLosesNothingAndGoesOnWithRoom(t *testing.T) {
 	assert.True(t, r.OK(), "%v", r.Findings)
 }
 
+// A disk on which a new record has nearly room, for whichever of its files it is too small.
+func TestADiskThatIsTooSmallForANewRecord(t *testing.T) {
+	failed := 0
+	for kilobytes := 24; kilobytes <= 120; kilobytes += 4 {
+		mount := t.TempDir()
+		if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, fmt.Sprintf("size=%dk", kilobytes)); err != nil {
+			t.Skipf("mounting a small file system needs root: %v", err)
+		}
+		l, err := rulings.Open(filepath.Join(mount, "rulings"), rulings.Options{Key: key})
+		if err == nil {
+			_, err = l.Append(ctx, ruling(t, 0), files(0))
+			require.NoError(t, l.Close())
+		}
+		if err != nil {
+			failed++
+			assert.ErrorIs(t, err, rulings.ErrFull, "%d kB", kilobytes)
+		}
+		require.NoError(t, syscall.Unmount(mount, syscall.MNT_DETACH))
+	}
+	assert.Greater(t, failed, 5)
+}
+
 // A real file system without room: everything that is written meets its end, SQLite's
 // log as well as the pictures.
 func TestARealDiskThatIsFull(t *testing.T) {
