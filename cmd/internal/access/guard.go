@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"sightline/cmd/internal/kept"
 )
 
 // Role is what a client may do. A higher role may do everything that a lower one may.
@@ -61,6 +63,7 @@ type Options struct {
 	Address func() string // of the page for a phone; nil or "": not reachable from the network
 	Log     *slog.Logger  // nil: slog.Default()
 	Pairing *Pairing      // nil: one of its own
+	Clock   *kept.Clock   // tells how old a pairing is; nil: the time of day does
 }
 
 // Session is the identity behind a request.
@@ -148,7 +151,7 @@ func NewGuard(o Options, now func() time.Time) *Guard {
 		o.Pairing = &Pairing{}
 	}
 	return &Guard{
-		o: o, now: now, sessions: newSessions(o.Key, o.JudgeSecret, o.Hall), pairing: o.Pairing,
+		o: o, now: now, sessions: newSessions(o), pairing: o.Pairing,
 		codeTries: newTries(), judgeTries: newTries(), requests: newBuckets[netip.Addr](requestRate),
 	}
 }

@@ -232,7 +232,7 @@ func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name 
 	g.sessions.end(r, g.now()) // the cookie it replaces
 	who, value := g.NewSession(role, name, g.now())
 	who.Here = g.here(r)
-	g.sessions.give(w, r, value, who.Expires)
+	g.sessions.give(w, r, value, validFor(role))
 	g.o.Log.Info("paired", "role", role.String(), "name", name, "peer", peerOf(r).String())
 	return who, true
 }
@@ -243,7 +243,7 @@ func (g *Guard) Code() (code string, until time.Time) { return g.pairing.current
 // Unpair ends the client's pairing.
 func (g *Guard) Unpair(w http.ResponseWriter, r *http.Request) {
 	g.sessions.end(r, g.now())
-	g.sessions.give(w, r, "", time.Time{})
+	g.sessions.give(w, r, "", 0)
 }
 
 // isHere checks a code, which shows that its sender can see the box's display. It answers the

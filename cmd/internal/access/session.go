@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sightline/cmd/internal/kept"
 )
 
 // The lifetimes of pairings, and limits.
@@ -30,23 +32,25 @@ type sessions struct {
 	key    []byte
 	cookie string // its name
 	judge  string // tag of the judge's secret: changing the secret ends the judges' sessions
+	clock  *kept.Clock
 
 	mu    sync.Mutex           // guards the following field
-	ended map[string]time.Time // revoked pairings, with their expiry
+	ended map[string]time.Time // revoked pairings, with their expiry by the clock that is not set
 }
 
-// newSessions returns sessions signed with the key, or with a random one if there is none. Browsers
-// send cookies to all ports of a machine, so a hall's cookies have another name.
-func newSessions(key []byte, judgeSecret string, hall bool) *sessions {
+// newSessions returns sessions signed with the options' key, or with a random one if there is none.
+// Browsers send cookies to all ports of a machine, so a hall's cookies have another name.
+func newSessions(o Options) *sessions {
+	key := o.Key
 	if len(key) == 0 {
 		key = make([]byte, keyBytes)
 		_, _ = rand.Read(key) // never fails
 	}
-	s := &sessions{key: key, cookie: "sightline", ended: map[string]time.Time{}}
-	if hall {
+	s := &sessions{key: key, cookie: "sightline", clock: o.Clock, ended: map[string]time.Time{}}
+	if o.Hall {
 		s.cookie = "sightline-hall"
 	}
-	s.judge = base64.RawURLEncoding.EncodeToString(s.mac("judge's secret", []byte(judgeSecret))[:12])
+	s.judge = base64.RawURLEncoding.EncodeToString(s.mac("judge's secret", []byte(o.JudgeSecret))[:12])
 	return s
 }
 
@@ -57,6 +61,34 @@ type cookieJSON struct {
 	Name    string `json:"n,omitempty"`
 	Expires int64  `json:"e"`           // unix seconds
 	Judge   string `json:"j,omitempty"` // the tag of the judge's secret
+
+	// When it was made, as in kept.Stamp.
+	Boot  string  `json:"b,omitempty"`
+	Up    float64 `json:"u,omitempty"`
+	Unset bool    `json:"s,omitempty"`
+}
+
+// validFor returns the lifetime of a role's pairing.
+func validFor(role Role) time.Duration {
+	if role == Judge {
+		return judgeFor
+	}
+	return playerFor
+}
+
+// left returns how long a pairing is still valid. If the machine's clock does not tell how old it is,
+// a player's ends when that clock says so, and a judge's has ended: it would be renewed by every start.
+func (s *sessions) left(c cookieJSON, now time.Time) time.Duration {
+	expires := time.Unix(c.Expires, 0)
+	made := kept.Stamp{At: expires.Add(-validFor(c.Role)), Boot: c.Boot, Up: c.Up, Unset: c.Unset}
+	age, known := s.clock.Since(made, now)
+	switch {
+	case known:
+		return validFor(c.Role) - age
+	case c.Role == Judge:
+		return 0
+	}
+	return expires.Sub(now)
 }
 
 // mac signs data for one purpose; the signature is invalid for any other.
@@ -70,9 +102,11 @@ func (s *sessions) mac(purpose string, data []byte) []byte {
 
 // make returns a new pairing and its cookie's value.
 func (s *sessions) make(role Role, name string, now time.Time) (Session, string) {
-	c := cookieJSON{ID: rand.Text(), Role: role, Name: name, Expires: now.Add(playerFor).Unix()}
+	made := s.clock.Stamp(now)
+	c := cookieJSON{ID: rand.Text(), Role: role, Name: name, Expires: now.Add(validFor(role)).Unix(), Boot: made.Boot, Up: made.Up,
+		Unset: made.Unset}
 	if role == Judge {
-		c.Expires, c.Judge = now.Add(judgeFor).Unix(), s.judge
+		c.Judge = s.judge
 	}
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -86,7 +120,7 @@ func (s *sessions) make(role Role, name string, now time.Time) (Session, string)
 // key, has not expired and was not revoked.
 func (s *sessions) parse(value string, now time.Time) (c cookieJSON, ok bool) {
 	c, ok = s.verify(value)
-	if !ok || now.Unix() >= c.Expires || c.Role == Judge && c.Judge != s.judge {
+	if !ok || s.left(c, now) <= 0 || c.Role == Judge && c.Judge != s.judge {
 		return cookieJSON{}, false
 	}
 	return c, true
@@ -151,7 +185,7 @@ func (s *sessions) read(r *http.Request, now time.Time) (Session, bool) {
 	if !ok {
 		return Session{}, false
 	}
-	return Session{Role: c.Role, Name: c.Name, Expires: time.Unix(c.Expires, 0)}, true
+	return Session{Role: c.Role, Name: c.Name, Expires: now.Add(s.left(c, now)).Round(0)}, true
 }
 
 // NewSession returns a new pairing and its cookie's value.
@@ -159,11 +193,12 @@ func (g *Guard) NewSession(role Role, name string, now time.Time) (Session, stri
 	return g.sessions.make(role, name, now)
 }
 
-// give sets the cookie of a pairing that expires at a time; an empty value removes it. The browser
-// keeps the cookie for longer, so that the device is known when it pairs again.
-func (s *sessions) give(w http.ResponseWriter, r *http.Request, value string, until time.Time) {
+// give sets the cookie of a pairing that is valid for a time; an empty value removes it. The browser
+// keeps the cookie for longer, so that the device is known when it pairs again. It counts the seconds:
+// this machine's clock may not be right.
+func (s *sessions) give(w http.ResponseWriter, r *http.Request, value string, valid time.Duration) {
 	c := &http.Cookie{
-		Name: s.cookieName(r), Value: value, Path: "/", Expires: until.Add(knownFor),
+		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: int((valid + knownFor).Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	}
 	if value == "" {
@@ -191,6 +226,6 @@ func (s *sessions) end(r *http.Request, now time.Time) {
 		}
 	}
 	if len(s.ended) < endedMost {
-		s.ended[c.ID] = time.Unix(c.Expires, 0)
+		s.ended[c.ID] = now.Add(s.left(c, now))
 	}
 }

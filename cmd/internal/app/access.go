@@ -16,6 +16,7 @@ import (
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regularfile"
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/kept"
 )
 
 // The files of the state directory, and the limits of their content.
@@ -132,7 +133,7 @@ func otherSecret(path, dir string) string {
 // program cannot store its own secrets, it logs that and continues without. command is the command
 // that prints the judge's secret.
 func accessOf(c Web, stateDir string, address func() string, command string, log *slog.Logger) (access.Options, error) {
-	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
+	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log, Clock: kept.ThisMachine()}
 	var err error
 	if stateDir == "" {
 		stateDir, err = StateDir()

@@ -21,6 +21,7 @@ import (
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/game"
+	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/projector"
@@ -212,7 +213,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		return err
 	}
 	g := game.New(game.Options{
-		Camera: feed.Status, Version: o.Version, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "",
+		Camera: feed.Status, Version: o.Version, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", Clock: kept.ThisMachine(),
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter, Log: o.Log,
 		Learnt: known.versions(looksDir(c)), Damaged: known.looks.damaged, News: news, Now: time.Now, Dir: p.gameDir(c.dataDir(), news, o.Log),
 	})

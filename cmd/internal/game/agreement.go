@@ -2,8 +2,10 @@ package game
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/live"
 )
 
@@ -20,31 +22,38 @@ const agreementFor = 12 * time.Hour
 type agreement struct {
 	Measuring live.Measuring `json:"measuring"`
 	Instead   live.Measuring `json:"instead_of"` // the configured one; if that changed since, it counts
-	At        time.Time      `json:"at"`
+	kept.Stamp
 }
 
-// loadAgreement returns the stored agreement, or else the configured one.
-func loadAgreement(path string, configured live.Measuring, now time.Time) (live.Measuring, error) {
+// loadAgreement returns the stored agreement, or else the configured one. If the machine's clock does not tell how old the stored one
+// is, it returns the stricter of the two, and the stored one as lost if that is another.
+func loadAgreement(path string, configured live.Measuring, now time.Time, clock *kept.Clock) (m, lost live.Measuring, err error) {
 	var a agreement
 	found, err := readFile(path, "agreement", &a)
 	if err != nil || !found {
-		return configured, err
+		return configured, "", err
 	}
 	if _, err := live.ParseMeasuring(string(a.Measuring)); err != nil {
-		return configured, fmt.Errorf("agreement: %s: measuring: %w", path, err)
+		return configured, "", fmt.Errorf("agreement: %s: measuring: %w", path, err)
 	}
-	if a.Instead != configured || now.Sub(a.At) > agreementFor {
-		return configured, nil
+	switch age, known := clock.Since(a.Stamp, now); {
+	case a.Instead != configured, known && age > agreementFor:
+		return configured, "", nil
+	case !known && slices.Index(strictness, a.Measuring) < slices.Index(strictness, configured):
+		return configured, a.Measuring, nil
 	}
-	return a.Measuring, nil
+	return a.Measuring, "", nil
 }
+
+// strictness orders the agreements.
+var strictness = []live.Measuring{live.MeasuringFree, live.MeasuringEdition, live.MeasuringJudge}
 
 // storeAgreement stores the agreement. The caller holds mu.
 func (g *Game) storeAgreement(to live.Measuring) {
 	if g.o.Dir == "" {
 		return
 	}
-	err := writeFile(g.file(agreementFile), agreement{to, g.o.Rules.Measuring, g.o.Now()})
+	err := writeFile(g.file(agreementFile), agreement{to, g.o.Rules.Measuring, g.o.Clock.Stamp(g.o.Now())})
 	if err != nil && !g.unstored {
 		g.o.Log.Warn("the agreement on measuring is not stored", "err", err)
 		g.note("This agreement could not be saved: if the program restarts now, the one before may count again.")
@@ -62,7 +71,10 @@ func (g *Game) storeAgreementAgain() {
 }
 
 // restoreAgreement puts a stored agreement into force when the program starts.
-func (g *Game) restoreAgreement(m live.Measuring) {
+func (g *Game) restoreAgreement(m, lost live.Measuring) {
+	if lost != "" {
+		g.Note("Agree on measuring again: this machine's clock does not tell whether it was today: " + agreements[lost] + ".")
+	}
 	if m == g.policy.Measuring {
 		return
 	}

@@ -18,12 +18,12 @@ import (
 func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), agreementFile)
 	first := newGameBench(t, func(_ *gameBench, o *Options) { o.Rules.Measuring, o.Dir = live.MeasuringFree, filepath.Dir(path) })
-	kept, err := loadAgreement(path, live.MeasuringFree, first.now)
+	kept, _, err := loadAgreement(path, live.MeasuringFree, first.now, nil)
 	require.NoError(t, err)
 	assert.Equal(t, live.MeasuringFree, kept, "nothing was agreed on yet")
 
 	first.game.Agree(live.MeasuringEdition, true)
-	kept, err = loadAgreement(path, live.MeasuringFree, first.now.Add(time.Minute))
+	kept, _, err = loadAgreement(path, live.MeasuringFree, first.now.Add(time.Minute), nil)
 	require.NoError(t, err)
 	require.Equal(t, live.MeasuringEdition, kept)
 
@@ -42,14 +42,14 @@ func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 		"another configuration":                 {live.MeasuringJudge, time.Minute, live.MeasuringJudge},
 		"a clock that was not set at the start": {live.MeasuringFree, -time.Hour, live.MeasuringEdition},
 	} {
-		got, err := loadAgreement(path, c.configured, first.now.Add(c.after))
+		got, _, err := loadAgreement(path, c.configured, first.now.Add(c.after), nil)
 		require.NoError(t, err, rule)
 		assert.Equal(t, c.want, got, rule)
 	}
 	for _, bad := range []string{"", "{", `{"measuring":"everything","instead_of":"free","at":"2026-01-02T15:04:05Z"}`,
 		`{"measured":"free"}`} {
 		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
-		got, err := loadAgreement(path, live.MeasuringJudge, first.now)
+		got, _, err := loadAgreement(path, live.MeasuringJudge, first.now, nil)
 		assert.ErrorContains(t, err, path, "%q", bad)
 		assert.Equal(t, live.MeasuringJudge, got)
 	}
@@ -74,7 +74,7 @@ func TestAnAgreementIsKeptOnceTheDiskHasRoom(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(notesOf(b), "could not be saved"))
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	b.game.storeAgreementAgain()
-	kept, err := loadAgreement(filepath.Join(dir, agreementFile), live.MeasuringFree, b.now)
+	kept, _, err := loadAgreement(filepath.Join(dir, agreementFile), live.MeasuringFree, b.now, nil)
 	require.NoError(t, err)
 	assert.Equal(t, live.MeasuringJudge, kept)
 }

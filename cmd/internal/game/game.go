@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
@@ -46,6 +47,7 @@ type Options struct {
 	Learnt     func() live.Learnt                // what pictures are measured by now; nil: not known
 	Damaged    func() []string                   // which ships' looks cannot be read, in sentences; nil: none
 	Now        func() time.Time
+	Clock      *kept.Clock // tells how old is what was stored; nil: Now does
 	Log        *slog.Logger
 
 	// Dir stores the match, the agreement on measuring, the chosen pair, and what is held; "": nothing
@@ -121,12 +123,12 @@ func (g *Game) load() {
 	if g.direction, err = loadDirection(g.file(directionFile)); err != nil {
 		g.o.Log.Warn("the overlays show every widget again", "err", err)
 	}
-	agreed, err := loadAgreement(g.file(agreementFile), g.o.Rules.Measuring, g.o.Now())
+	agreed, lost, err := loadAgreement(g.file(agreementFile), g.o.Rules.Measuring, g.o.Now(), g.o.Clock)
 	if err != nil {
 		g.o.Log.Warn("the agreement on measuring starts over", "err", err)
 	}
-	g.restoreAgreement(agreed)
-	before, err := loadSession(g.file(sessionFile), g.o.Now())
+	g.restoreAgreement(agreed, lost)
+	before, err := loadSession(g.file(sessionFile), g.o.Now(), g.o.Clock)
 	if err != nil {
 		g.o.Log.Warn("the pair must be chosen again", "err", err)
 	}

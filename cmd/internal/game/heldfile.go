@@ -19,6 +19,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regularfile"
+	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
@@ -56,10 +57,11 @@ type heldDocument struct {
 	Picture       string    // the SHA-256 of the picture's file
 	Width, Height int
 	Color         bool
-	At            time.Time // when this was written
+	Written       kept.Stamp
 	Choice        live.Choice
-	Ruling        *live.Ruling // the one on this picture; nil: none
-	ReleasedAt    time.Time    // of a released picture; zero: it is held
+	Ruling        *live.Ruling  // the one on this picture; nil: none
+	ReleasedAt    time.Time     // of a released picture; zero: it is held
+	ReleasedFor   time.Duration // before this was written
 	ReleasedBy    string
 	Unskilled     []string // ships of the game whose initiative is 0, which gob takes for none
 }
@@ -104,9 +106,9 @@ func heldTypes() string {
 }
 
 // describedHeld returns the description of a picture whose file has a hash.
-func describedHeld(h *live.Held, picture string, at time.Time) heldDocument {
+func describedHeld(h *live.Held, picture string, written kept.Stamp) heldDocument {
 	w, ht := h.Frame.Size()
-	return heldDocument{Held: *h, Picture: picture, Width: w, Height: ht, Color: h.Frame.Color != nil, At: at}
+	return heldDocument{Held: *h, Picture: picture, Width: w, Height: ht, Color: h.Frame.Color != nil, Written: written}
 }
 
 // encodeHeld returns the content of the file.
@@ -294,7 +296,7 @@ func (g *Game) describeHeld() {
 		return
 	}
 	h := g.held.hold
-	d := describedHeld(h, g.kept.hash, now)
+	d := describedHeld(h, g.kept.hash, g.o.Clock.Stamp(now))
 	d.Choice, d.Ruling = g.choice, ruling
 	raw, err := encodeHeld(d, g.o.Version)
 	if err == nil {
@@ -369,12 +371,13 @@ func (g *Game) readHeld() (*heldDocument, error) {
 	return &d, d.readPixels(g.file(pictureName(d.Picture)))
 }
 
-// resumeHeld holds again what was held when the program ended, unless that was long ago. A board without a battery starts with a clock
-// that is behind, so nothing is too far in the future.
+// resumeHeld holds again what was held when the program ended, unless that was long ago as far as the machine's clock tells.
 func (g *Game) resumeHeld() {
 	d, err := g.readHeld()
-	if err == nil && d != nil && g.o.Now().Sub(d.At) > agreementFor {
-		err = fmt.Errorf("it was held on %s", d.Held.At.Local().Format("2006-01-02 at 15:04"))
+	if err == nil && d != nil {
+		if age, known := g.o.Clock.Since(d.Written, g.o.Now()); known && age > agreementFor {
+			err = fmt.Errorf("it was held on %s", d.Held.At.Local().Format("2006-01-02 at 15:04"))
+		}
 	}
 	if err != nil {
 		g.o.Log.Warn("what was held before the restart is not held again", "err", err)
@@ -398,7 +401,7 @@ func (g *Game) resumeHeld() {
 			g.numbered[id] = k.Ship
 		}
 	}
-	g.kept = keptHeld{picture: h.Frame.Gray, hash: d.Picture, shown: g.held, choice: g.choice, ruling: g.ruling, at: d.At}
+	g.kept = keptHeld{picture: h.Frame.Gray, hash: d.Picture, shown: g.held, choice: g.choice, ruling: g.ruling, at: d.Written.At}
 	g.note(heldAgainText(h))
 }
 

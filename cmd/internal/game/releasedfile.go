@@ -38,10 +38,10 @@ func releasedName(pattern string, number uint64) string {
 
 // storeReleased brings the files of released pictures up to date.
 func (g *Game) storeReleased() {
-	missing, gone, now := g.unstoredReleased()
+	missing, gone := g.unstoredReleased()
 	var failed error
 	for i := range missing {
-		err := g.writeReleased(&missing[i], now)
+		err := g.writeReleased(&missing[i])
 		g.mu.Lock()
 		if failed = cmp.Or(failed, err); err == nil {
 			g.keptReleased.numbers[missing[i].view.Number] = true
@@ -71,11 +71,11 @@ func (g *Game) storeReleased() {
 }
 
 // unstoredReleased returns the released pictures that have no files, and the numbers of those whose files are to be removed.
-func (g *Game) unstoredReleased() (missing []released, gone []uint64, now time.Time) {
+func (g *Game) unstoredReleased() (missing []released, gone []uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if now = g.o.Now().Round(0); g.o.Now().Before(g.keptReleased.again) {
-		return nil, nil, now
+	if g.o.Now().Before(g.keptReleased.again) {
+		return nil, nil
 	}
 	for _, r := range g.released {
 		if r.awaited && !g.keptReleased.numbers[r.view.Number] {
@@ -90,19 +90,20 @@ func (g *Game) unstoredReleased() (missing []released, gone []uint64, now time.T
 			gone = append(gone, number)
 		}
 	}
-	return missing, gone, now
+	return missing, gone
 }
 
 // writeReleased writes the files of a released picture.
-func (g *Game) writeReleased(r *released, now time.Time) error {
+func (g *Game) writeReleased(r *released) error {
 	h := r.shown.hold
 	raw := pixelsOf(h.Frame)
 	if err := atomicfile.Write(g.file(releasedName(releasedPixels, h.Number)), raw, 0o600); err != nil {
 		return err
 	}
-	d := describedHeld(h, hashOf(raw), now)
+	now := g.o.Now()
+	d := describedHeld(h, hashOf(raw), g.o.Clock.Stamp(now))
 	d.Choice = live.Choice{From: r.view.From, To: r.view.To}
-	d.ReleasedAt, d.ReleasedBy = r.view.ReleasedAt.Round(0), r.view.By
+	d.ReleasedAt, d.ReleasedFor, d.ReleasedBy = r.view.ReleasedAt.Round(0), now.Sub(r.view.ReleasedAt), r.view.By
 	doc, err := encodeHeld(d, g.o.Version)
 	if err != nil {
 		return err
@@ -124,13 +125,16 @@ func (g *Game) removeReleased(number uint64) error {
 }
 
 // resumeReleased offers again what had been released when the program ended, except what is held again, and what was released too long
-// ago. On a clock that is behind it was released now.
+// ago. If the machine's clock does not tell, it was released when it was written.
 func (g *Game) resumeReleased() {
 	now := g.o.Now()
 	paths, _ := filepath.Glob(g.file(releasedFile))
 	for _, path := range paths {
 		d, err := g.readReleased(path)
-		age := max(0, now.Sub(d.ReleasedAt))
+		age := d.ReleasedFor
+		if since, known := g.o.Clock.Since(d.Written, now); known {
+			age += max(0, since)
+		}
 		if err == nil && age >= releasedFor {
 			err = fmt.Errorf("it was released on %s", d.ReleasedAt.Local().Format("2006-01-02 at 15:04"))
 		}

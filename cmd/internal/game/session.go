@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"sightline/cmd/internal/kept"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision/token"
@@ -24,11 +25,12 @@ type session struct {
 	Held   bool      `json:"held"`
 	HeldAt time.Time `json:"held_at"`
 	Asked  string    `json:"asked"` // who called a judge; "": no one
-	At     time.Time `json:"at"`    // when it was written
+
+	kept.Stamp // when it was written
 }
 
 // loadSession returns the stored session; the zero session if there is none that still counts.
-func loadSession(path string, now time.Time) (session, error) {
+func loadSession(path string, now time.Time, clock *kept.Clock) (session, error) {
 	var s session
 	found, err := readFile(path, "session", &s)
 	if err != nil || !found {
@@ -43,13 +45,13 @@ func loadSession(path string, now time.Time) (session, error) {
 	if _, err := engine.ParseArc(s.Arc); err != nil {
 		return session{}, fmt.Errorf("session: %s: arc: expected one such as front, got %q", path, s.Arc)
 	}
-	if now.Sub(s.At) > agreementFor {
+	if age, known := clock.Since(s.Stamp, now); known && age > agreementFor {
 		return session{}, nil
 	}
 	return s, nil
 }
 
-// session returns the current session, without At. The caller holds mu.
+// session returns the current session, without its time. The caller holds mu.
 func (g *Game) session() session {
 	s := session{From: g.choice.From, To: g.choice.To, Arc: g.choice.Arc.String(), Chosen: g.chosen, Held: g.held != nil}
 	if g.held != nil && g.held.hold != nil {
@@ -71,9 +73,9 @@ func (g *Game) storeSession() {
 	if s == g.stored || nothing {
 		return
 	}
-	kept := s
-	kept.At = g.o.Now()
-	err := writeFile(g.file(sessionFile), kept)
+	dated := s
+	dated.Stamp = g.o.Clock.Stamp(g.o.Now())
+	err := writeFile(g.file(sessionFile), dated)
 	if err == nil { // else the next call tries again
 		g.stored = s
 	}

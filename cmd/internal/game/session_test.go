@@ -18,7 +18,7 @@ import (
 // sessionBench is the game of a table with three ships that keeps its session in a file,
 // after a restart with what it kept before.
 func sessionBench(t *testing.T, path string, after time.Duration) *gameBench {
-	_, err := loadSession(path, time.Unix(1700000000, 0).Add(after))
+	_, err := loadSession(path, time.Unix(1700000000, 0).Add(after), nil)
 	require.NoError(t, err)
 	b := newGameBench(t, func(b *gameBench, o *Options) {
 		b.ships = []engine.Ship{gameShip("A1", 300, 300), gameShip("B1", 300, 700), gameShip("B3", 300, 420)}
@@ -101,7 +101,7 @@ func TestASessionThatCannotBeReadOrKeptIsTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), sessionFile)
 	for _, bad := range []string{"", "{", `{"from":"Z9","arc":"front"}`, `{"from":"A1","to":"B1","arc":"up"}`, `{"who":"A1"}`} {
 		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
-		s, err := loadSession(path, time.Now())
+		s, err := loadSession(path, time.Now(), nil)
 		assert.ErrorContains(t, err, path, "%q", bad)
 		assert.Zero(t, s)
 	}
@@ -120,7 +120,7 @@ func TestASessionIsKeptOnceTheDiskHasRoom(t *testing.T) {
 	b.game.storeSession()
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	b.game.storeSession()
-	s, err := loadSession(filepath.Join(dir, sessionFile), b.now)
+	s, err := loadSession(filepath.Join(dir, sessionFile), b.now, nil)
 	require.NoError(t, err)
 	assert.Equal(t, "B2", s.To)
 }

@@ -13,10 +13,8 @@ import (
 
 // Header begins a file.
 type Header struct {
-	Version int       `json:"version"`
-	At      time.Time `json:"at"`             // when it was written
-	Boot    string    `json:"boot,omitempty"` // of the machine's start before it was written; "": not known
-	Up      float64   `json:"up_s,omitempty"` // since that start
+	Version int `json:"version"`
+	Stamp       // when it was written
 }
 
 func (h *Header) header() *Header { return h }
@@ -161,8 +159,7 @@ func (s *Store[T]) Write(now time.Time) error {
 	if !due {
 		return nil
 	}
-	h := Header{Version: s.o.Version, At: now}
-	h.stamp(s.o.Clock)
+	h := Header{s.o.Version, s.o.Clock.Stamp(now)}
 	err := strictjson.Save(s.o.Path, s.o.Form(h, v), 0o600)
 	s.mu.Lock()
 	defer s.mu.Unlock()

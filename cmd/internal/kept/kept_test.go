@@ -68,7 +68,7 @@ func TestAnAgeThatIsNotKnownIsNoAge(t *testing.T) {
 	h.At = now
 	assert.Equal(t, Unknown, h.age(now, time.Hour, c), "an earlier version wrote it")
 	assert.Equal(t, Fresh, h.age(now, time.Hour, nil))
-	h.stamp(c)
+	h.Stamp = c.Stamp(now)
 	up += time.Hour
 	assert.Equal(t, Fresh, h.age(now.Add(100*time.Hour), time.Hour, c), "a network set the clock since")
 	up += time.Second

@@ -102,7 +102,7 @@ func (m *memory) keep(p *picture, r *request, now time.Time) error {
 	if !p.frame.Captured.IsZero() {
 		now = p.frame.Captured
 	}
-	k := &keptMarks{Header: kept.Header{Version: keptVersion, At: now}, Width: width, Height: height, Marks: *r}
+	k := &keptMarks{Header: kept.Header{Version: keptVersion, Stamp: kept.Stamp{At: now}}, Width: width, Height: height, Marks: *r}
 	k.Marks.Obstacles, k.Marks.AllObstacles = nil, false // obstacles may move unnoticed
 	for i := range r.Ships {
 		s, err := r.Ships[i].read(table)
