@@ -68,6 +68,25 @@ func ProfileNamed(name string) (Profile, error) {
 	return Profile{}, fmt.Errorf("profile: expected nominal or measured, got %q", name)
 }
 
+// ProfileOf returns the dimensions of a scene, for drawing: nominal ones if it names others that are not known.
+func ProfileOf(s *Scene) Profile {
+	if s.Dimensions != nil {
+		return *s.Dimensions
+	}
+	p, err := ProfileNamed(s.Profile)
+	if err != nil {
+		return Nominal()
+	}
+	return p
+}
+
+// Corners returns the corners of a base at a pose: front left, front right, rear right, rear left.
+func (p *Profile) Corners(b Base, at geom.Pose) []geom.Point {
+	w, l := p.Size(b)
+	x, y := float64(w)/2, float64(l)/2
+	return at.TransformAll([]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}})
+}
+
 // Size returns a base's width across the heading and length along it.
 func (p *Profile) Size(b Base) (width, length geom.Length) {
 	switch b {

@@ -38,7 +38,7 @@ func (t *MovePreview) markUncounted(s *engine.Scene) {
 	if own == nil {
 		return
 	}
-	profile := ProfileOf(s)
+	profile := engine.ProfileOf(s)
 	near := func(ends ...geom.Pose) (out []string) {
 		for _, u := range t.Uncounted {
 			if u.Ship.ID != t.Ship && t.reaches(&profile, &u.Ship, own.Base, ends) {
@@ -95,14 +95,14 @@ func bestOutcome(options []move.Option) engine.Outcome {
 // under a base of the given size at the ends or between them, or along the template, where the
 // moving ship may be backed up to.
 func (t *MovePreview) reaches(profile *engine.Profile, u *engine.Ship, base engine.Base, ends []geom.Pose) bool {
-	there := geom.Polygon(BaseOutline(profile, u.Base, u.Pose))
+	there := geom.Polygon(profile.Corners(u.Base, u.Pose))
 	w, l := profile.Size(base)
 	far, reach := float64(uncountedReach), math.Hypot(float64(w), float64(l))/2
 	if p := geom.Polygon(t.Result.Template); len(p) > 0 && geom.Gap(p, there) <= far+reach {
 		return true
 	}
 	for i, e := range ends {
-		if geom.Gap(BaseOutline(profile, base, e), there) <= far {
+		if geom.Gap(profile.Corners(base, e), there) <= far {
 			return true
 		}
 		if i > 0 && geom.Gap(geom.Polygon{ends[i-1].Point, e.Point}, there) <= far+reach {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/token"
@@ -178,7 +177,7 @@ func (p *placed) sigma() (mm geom.Length, heading geom.Angle) {
 // outline returns the upper corners of a marked base in the picture.
 func (p *placed) outline(t *calibration.Table) (out [4]geom.Pixel) {
 	profile := engine.Nominal()
-	for i, c := range live.BaseOutline(&profile, p.base, p.pose) {
+	for i, c := range profile.Corners(p.base, p.pose) {
 		out[i], _ = t.PixelOf(c, token.BaseTop+t.Surface.Height(c))
 	}
 	return out

@@ -96,11 +96,11 @@ func at(events []round.Event, from, to, arc string, agreed live.Policy) (atJSON,
 		return out, nil
 	}
 	out.WidthMM, out.HeightMM = float64(scene.MatWidth), float64(scene.MatHeight)
-	profile := live.ProfileOf(&scene)
+	profile := engine.ProfileOf(&scene)
 	for i := range scene.Ships {
 		s := &scene.Ships[i]
 		ship := atShip{ID: s.ID, Name: nameOf(g, s), Player: s.Player, SigmaMM: sigma(s)}
-		for k, p := range live.BaseOutline(&profile, s.Base, s.Pose) {
+		for k, p := range profile.Corners(s.Base, s.Pose) {
 			if k < len(ship.OutlineMM) {
 				ship.OutlineMM[k] = [2]float64{p.X, p.Y}
 			}

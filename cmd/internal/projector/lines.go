@@ -39,7 +39,7 @@ type base struct {
 // basesOf returns the bases of all ships of a state; covered ships stand where they were last seen.
 func basesOf(s *live.State) (out []base) {
 	scene := &s.Located.Scene
-	profile := live.ProfileOf(scene)
+	profile := engine.ProfileOf(scene)
 	for i := range scene.Ships {
 		w, l := profile.Size(scene.Ships[i].Base)
 		out = append(out, base{scene.Ships[i].Pose, float64(w), float64(l)})
@@ -85,7 +85,7 @@ func linesOf(s *live.State, m *Map, worst float64) (out []Line) {
 		}
 	}
 	scene := &s.Located.Scene
-	profile := live.ProfileOf(scene)
+	profile := engine.ProfileOf(scene)
 	for _, id := range active(s) {
 		i := slices.IndexFunc(scene.Ships, func(ship engine.Ship) bool { return ship.ID == id })
 		if i < 0 || !s.Stands(id) {

@@ -123,6 +123,7 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 		}
 		s.outline(name, o.ID, o.Pose.TransformAll(o.Outline), catalogue.TokenTop, slices.Contains(by, o.ID))
 	}
+	profile := engine.ProfileOf(scene)
 	for i := range scene.Ships {
 		ship := &scene.Ships[i]
 		pair := ship.ID == d.From || ship.ID == d.To
@@ -130,10 +131,9 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 		if pair {
 			name += " chosen"
 		}
-		w, h := ship.Base.Size()
+		s.outline(name, ship.ID, profile.Corners(ship.Base, ship.Pose), token.BaseTop, pair)
+		w, h := profile.Size(ship.Base)
 		x, y := float64(w)/2, float64(h)/2
-		base := []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}}
-		s.outline(name, ship.ID, ship.Pose.TransformAll(base), token.BaseTop, pair)
 		nose := []geom.Point{{X: -x / 3, Y: y * 0.55}, {Y: y * 0.9}, {X: x / 3, Y: y * 0.55}}
 		s.path(name+" nose", ship.Pose.TransformAll(nose), token.BaseTop, false)
 	}

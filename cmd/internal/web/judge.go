@@ -6,6 +6,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/rulebook"
+	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -208,7 +209,7 @@ func fine(x float64) float64 {
 func shapesOf(h *live.Held, state *live.State) []outlineJSON {
 	p := heldProjector{h}
 	scene := &h.Located.Scene
-	profile := live.ProfileOf(scene)
+	profile := engine.ProfileOf(scene)
 	mw, mh := float64(scene.MatWidth), float64(scene.MatHeight)
 	out := []outlineJSON{p.shape("mat", "", true, []geom.Point{{}, {X: mw}, {X: mw, Y: mh}, {Y: mh}}, 0)}
 	for i, o := range scene.Obstacles {

@@ -69,7 +69,7 @@ func (p heldProjector) shape(kind, id string, closed bool, points []geom.Point, 
 
 // ship draws a base's outline, its nose and each of its sides, at the height of its top.
 func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []token.Side) []outlineJSON {
-	c := live.BaseOutline(profile, s.Base, s.Pose)
+	c := profile.Corners(s.Base, s.Pose)
 	base := p.shape("base", s.ID, true, c, token.BaseTop)
 	base.Player = s.Player
 	out := []outlineJSON{base}

@@ -292,7 +292,7 @@ func calibrationOf(r live.Register) calibrationJSON {
 
 func shipsOf(state *live.State) []shipJSON {
 	ships := []shipJSON{}
-	profile := live.ProfileOf(&state.Located.Scene)
+	profile := engine.ProfileOf(&state.Located.Scene)
 	for i, ship := range state.Located.Scene.Ships {
 		w, l := profile.Size(ship.Base)
 		c := ship.Covariance.Position()

@@ -112,10 +112,10 @@ func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
 	if state.Held { // the table may look different by now
 		return o
 	}
-	profile := live.ProfileOf(scene)
+	profile := engine.ProfileOf(scene)
 	for i := range scene.Ships {
 		if ship := &scene.Ships[i]; state.Stands(ship.ID) {
-			outline, ok := p.points(live.BaseOutline(&profile, ship.Base, ship.Pose))
+			outline, ok := p.points(profile.Corners(ship.Base, ship.Pose))
 			if ok {
 				o.Ships = append(o.Ships, overlayShip{ship.ID, outline})
 			}
