@@ -1,10 +1,10 @@
 // The live state: server-sent events, or questions again and again, with a watchdog that
 // says when they stop.
 
+import { Events } from "./events.js";
 import { Reload } from "./reload.js";
 
 const silence = 3000; // ms, as everywhere; the server says something at least every second
-const late = 3000; // ms; what is older is not shown as live
 const soon = 1000; // ms within which a page that stood still catches up with what waits for it
 const rest = 5000; // ms after which a page that is not seen hears no more
 const patience = 5000; // ms for the answer to a question
@@ -62,14 +62,11 @@ async function pair() {
 }
 
 // listen calls onState with each state and onLost with true or false as the connection
-// goes and comes. from is the address of the events. A browser has six connections to a
-// server: a page that is not seen gives its own back, unless needed says that someone
-// listens to it.
+// goes and comes. from is the address of the events. A page that is not seen hears nothing,
+// unless needed says that someone listens to it.
 export function listen(onState, onLost, from = "/api/events", needed = () => false) {
   let source = null;
   let quiet = new Quiet();
-  let least = Infinity; // ms by which this connection's events came after they were sent, by two clocks
-  let behind = 0; // since when all that comes is late; 0: it is not
   let lost = false;
   let unseen = 0; // since when by performance.now(); 0: it is seen
 
@@ -82,26 +79,18 @@ export function listen(onState, onLost, from = "/api/events", needed = () => fal
   };
   const open = () => {
     close();
-    least = Infinity;
-    behind = 0;
-    const now = new EventSource(from);
+    const now = new Events(
+      from,
+      (name, data) => {
+        if (now !== source) return;
+        quiet.heard();
+        tell(false);
+        heed(onState, JSON.parse(data));
+      },
+      pair,
+      needed,
+    );
     source = now;
-    now.addEventListener("error", () => {
-      if (now === source && now.readyState === EventSource.CLOSED) pair(); // the server refuses it
-    });
-    now.addEventListener("state", (event) => {
-      if (now !== source) return;
-      const took = Date.now() - Number(event.lastEventId.split("-")[1]);
-      least = Math.min(least, took);
-      if (took - least > late) {
-        behind ||= performance.now();
-        return;
-      }
-      behind = 0;
-      quiet.heard();
-      tell(false);
-      heed(onState, JSON.parse(event.data));
-    });
   };
   const look = () => {
     if (!document.hidden || needed()) unseen = 0;
@@ -111,16 +100,16 @@ export function listen(onState, onLost, from = "/api/events", needed = () => fal
       return close();
     }
     if (!source) return open();
-    if (behind > 0 && performance.now() - behind > soon) {
+    if (source.behind > 0 && performance.now() - source.behind > soon) {
       // It waited on a slow network, and more waits behind it: a new connection begins with the newest.
       tell(true);
       return open();
     }
     if (quiet.for() < silence) return;
     tell(true);
-    // EventSource reconnects on its own, unless the server refused it or the connection
+    // A stream comes back on its own, unless the server refused it or the connection
     // hangs: then start again.
-    if (source.readyState === EventSource.CLOSED || quiet.for() > 3 * silence) {
+    if (source.refused || quiet.for() > 3 * silence) {
       quiet = new Quiet();
       quiet.at = quiet.at.map((t) => t - silence);
       open();

@@ -1,6 +1,8 @@
 // The live states: server-sent events that come back after everything: a box that was
 // started again, a network that went away, a laptop that slept.
 
+import { Events } from "/events.js";
+
 const silence = 3000; // ms, as everywhere; the box says something at least every second
 const again = 8000; // ms without a word after which it connects again
 
@@ -18,14 +20,13 @@ export class Live {
   open() {
     if (this.source) this.source.close();
     this.opened = performance.now();
-    const source = new EventSource(this.address);
-    this.source = source;
-    source.addEventListener("state", (event) => {
+    const source = new Events(this.address, (name, data) => {
       if (source !== this.source) return;
+      if (name === "table") return this.onTable(); // a hall's
       this.heard = performance.now();
-      this.onState(JSON.parse(event.data));
+      this.onState(JSON.parse(data));
     });
-    source.addEventListener("table", () => source === this.source && this.onTable()); // a hall's
+    this.source = source;
   }
 
   // lost reports whether nothing was heard for too long.
@@ -37,8 +38,7 @@ export class Live {
   tick() {
     const now = performance.now();
     const quiet = Math.min(now - this.heard, now - this.opened);
-    const refused = this.source.readyState === EventSource.CLOSED;
-    if (quiet > (refused ? 2000 : again)) this.open();
+    if (quiet > (this.source.refused ? 2000 : again)) this.open();
   }
 
   // reset forgets what was heard and starts again.
