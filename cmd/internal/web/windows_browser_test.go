@@ -58,18 +58,10 @@ func TestManyWindowsOfABrowserShareAStream(t *testing.T) {
 	for i, tab := range tabs {
 		within(t, tab, fmt.Sprintf("the other pair in window %d", i+1), chosen("B1"))
 	}
-	// The windows that are left go on, and never say that they lost the program.
-	for _, tab := range tabs[1:] {
-		within(t, tab, "watching", chromedp.Evaluate(`window.losses = 0; new MutationObserver(() => {
-			if (document.getElementById("status").dataset.code === "lost") losses++;
-		}).observe(document.getElementById("status"), { attributes: true }), 0`, nil))
-	}
 	pairIn := func(first int, from, to string) {
 		f.choose(live.Choice{From: from, To: to, Arc: engine.ArcFront})
 		for i, tab := range tabs[first:] {
-			var losses int
-			within(t, tab, fmt.Sprintf("%s to %s in window %d", from, to, first+i+1), chosen(from), chromedp.Evaluate(`losses`, &losses))
-			assert.Zero(t, losses)
+			within(t, tab, fmt.Sprintf("%s to %s in window %d", from, to, first+i+1), chosen(from))
 		}
 	}
 	closing[0]()
