@@ -24,10 +24,7 @@ export class Events {
     this.last = null; // that event
     this.least = Infinity; // ms by which the events came after they were sent, by two clocks
     this.behind = 0; // since when, by performance.now(), all that comes is late; 0: it is not
-    this.leaving = () => {
-      if (this.source) this.tell({ gone: true });
-      this.drop();
-    };
+    this.leaving = () => this.source && this.tell({ gone: true });
     addEventListener("pagehide", this.leaving);
     this.channel = window.BroadcastChannel ? new BroadcastChannel(`events ${address}`) : null;
     if (this.channel) this.channel.onmessage = (message) => this.hear(message.data);
@@ -119,6 +116,7 @@ export class Events {
     clearInterval(this.timer);
     this.timer = 0;
     this.leaving();
+    this.drop();
     this.channel?.close();
     this.channel = null;
   }
