@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
 	"sightline/engine/geom"
@@ -37,29 +36,17 @@ func (c *stated) add(t *testing.T, rng *rand.Rand, r *rig, lens calibration.Intr
 			*says.n++
 		}
 	}
-	budget := calibration.NewBudget(table, calibration.Uncertainty{
-		Height: 0.15 * geom.Millimeter, Flatness: 0.3 * geom.Millimeter, Model: 0.05, Pixel: 0.02,
-	})
-	for x := 40.0; x < 914; x += 139 {
-		for y := 40.0; y < 914; y += 139 {
-			px, py := r.pixel(x, y, 4+0.15*rng.NormFloat64())
-			got, ok := table.PointAt(geom.Pixel{X: px, Y: py}, 4)
-			require.True(t, ok)
-			terms, ok := budget.At(got, 4)
-			require.True(t, ok)
-			dx, dy := got.X-(457.2+r.scale*(x-457.2)), got.Y-(457.2+r.scale*(y-457.2))
-			cov := terms.Total(1)
-			d := math.Sqrt((cov.YY*dx*dx - 2*cov.XY*dx*dy + cov.XX*dy*dy) / (cov.XX*cov.YY - cov.XY*cov.XY))
-			c.points++
-			if d <= math.Sqrt(5.991) {
-				c.inside++
-			}
-			if d > 4 {
-				c.beyond++
-			}
-			c.most, c.sigma = max(c.most, d), c.sigma+float64(calibration.LargestSigma(cov))
+	r.eachPlace(t, rng, table, func(squared float64, sigma geom.Length) {
+		d := math.Sqrt(squared)
+		c.points++
+		if d <= math.Sqrt(5.991) {
+			c.inside++
 		}
-	}
+		if d > 4 {
+			c.beyond++
+		}
+		c.most, c.sigma = max(c.most, d), c.sigma+float64(sigma)
+	})
 }
 
 // TestWhatTheMarkersShowIsStated: where cards are laid rougher than stated, the lens file is another lens's, or the camera shakes

@@ -181,25 +181,23 @@ func withFocalDoubt(lens Intrinsics, sigma float64) Intrinsics {
 	if sigma <= 0 {
 		return lens
 	}
-	if len(lens.Covariance) == LensTerms*LensTerms {
-		lens.Covariance = slices.Clone(lens.Covariance)
-	} else {
-		lens.Covariance = make([]float64, LensTerms*LensTerms)
-	}
+	more := make([]float64, LensTerms*LensTerms)
 	f := [2]float64{sigma * lens.Fx, sigma * lens.Fy}
 	for i := range f {
 		for j := range f {
-			lens.Covariance[LensTerms*i+j] += f[i] * f[j]
+			more[LensTerms*i+j] = f[i] * f[j]
 		}
 	}
-	return lens
+	return withDoubt(lens, more)
 }
 
-// withDoubt returns the lens with a covariance added to its own.
+// withDoubt returns the lens with a 9×9 covariance added to its own.
 func withDoubt(lens Intrinsics, more []float64) Intrinsics {
 	sum := slices.Clone(more)
-	for i, v := range lens.Covariance {
-		sum[i] += v
+	if len(lens.Covariance) == len(sum) {
+		for i, v := range lens.Covariance {
+			sum[i] += v
+		}
 	}
 	lens.Covariance = sum
 	return lens

@@ -44,6 +44,17 @@ func (c *wrongLens) try(t *testing.T, rng *rand.Rand, r *rig, lens calibration.I
 			c.namedWrongly++
 		}
 	}
+	r.eachPlace(t, rng, table, func(squared float64, sigma geom.Length) {
+		if c.points++; squared <= 5.991 {
+			c.inside++
+		}
+		c.sigma += float64(sigma)
+	})
+}
+
+// eachPlace calls do for 49 places at the height of a base's top, with the squared distance of what a table reads there
+// from the truth, in stated sigmas, and the largest of these.
+func (r *rig) eachPlace(t *testing.T, rng *rand.Rand, table calibration.Table, do func(squared float64, sigma geom.Length)) {
 	u := calibration.DefaultUncertainty
 	u.Print, u.Insert, u.Pixel = 0, 0, 0.02
 	budget := calibration.NewBudget(table, u)
@@ -57,10 +68,7 @@ func (c *wrongLens) try(t *testing.T, rng *rand.Rand, r *rig, lens calibration.I
 			dx, dy := got.X-(457.2+r.scale*(x-457.2)), got.Y-(457.2+r.scale*(y-457.2))
 			cov := terms.Total(1)
 			d2 := (cov.YY*dx*dx - 2*cov.XY*dx*dy + cov.XX*dy*dy) / (cov.XX*cov.YY - cov.XY*cov.XY)
-			if c.points++; d2 <= 5.991 {
-				c.inside++
-			}
-			c.sigma += float64(calibration.LargestSigma(cov))
+			do(d2, calibration.LargestSigma(cov))
 		}
 	}
 }
