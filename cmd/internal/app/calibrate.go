@@ -241,6 +241,9 @@ func (c *Calibrator) whyLost() string {
 func (c *Calibrator) cameraLost(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.machine.State().Active { // it ended while it waited for a picture
+		return
+	}
 	c.machine.CameraLost(why)
 	c.publish()
 }
@@ -261,7 +264,7 @@ func (c *Calibrator) look(f vision.Frame) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.machine.Wants() != want || c.machine.State().Lens.Board != board {
+	if now := c.machine.State(); !now.Active || c.machine.Wants() != want || now.Lens.Board != board {
 		return
 	}
 	c.frame = f

@@ -188,6 +188,22 @@ func TestACalibrationIsSavedAndTakenIntoUse(t *testing.T) {
 	assert.Nil(t, c.o.Hub.Newest().Frame.Gray)
 }
 
+// The camera's loop has a picture, or none for long, when the calibration ends: neither is kept or shown.
+func TestWhatComesAfterTheEndOfACalibrationIsDropped(t *testing.T) {
+	c := startCalibrating(t, nil)
+	c.wants(setup.Intent{Do: setup.Start})
+	c.wants(setup.Intent{Do: setup.Go, Step: setup.Lens}) // where nothing is looked for yet, as after the end
+	c.until("pictures", func(s setup.State) bool { return s.Camera.Width == 1280 })
+	late, err := c.eyes.Next(t.Context(), 0)
+	require.NoError(t, err)
+	c.wants(setup.Intent{Do: setup.Finish})
+	ended := c.o.Hub.Newest()
+	c.look(late)
+	c.cameraLost("no picture for 3 s")
+	assert.Equal(t, ended.Seq, c.o.Hub.Newest().Seq)
+	assert.Nil(t, c.o.Hub.Newest().Frame.Gray)
+}
+
 func TestACameraThatIsLostInTheMiddleIsSaidAndComesBack(t *testing.T) {
 	c := startCalibrating(t, nil)
 	c.wants(setup.Intent{Do: setup.Start})
