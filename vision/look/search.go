@@ -18,22 +18,25 @@ import (
 // bases that were found, and of other prints, had displaced theirs.
 
 const (
-	searchSample   = 1.0 // mm between the samples of the mat
-	searchTile     = 64  // samples along a side for which one local view is used
-	searchBeyond   = 40  // mm around the mat, for bases that reach over its edge
-	searchKeep     = 100 // places of each look that climb
-	searchApart    = 6.0 // mm between these places, or difference in heading at the rim
-	searchFits     = 12  // places that are fitted then
-	searchDeep     = 200 // places that climb as well of looks that found no base: the best by evidence
-	searchDeepFits = 60  // fits by evidence of all these looks, if their bases are small
-	searchFirst    = 4   // places that are fitted as well: the best before climbing
-	searchSure     = 6   // and these: the best by evidence
-	searchLeast    = 3.0 // score by signs that is kept
-	searchLower    = 1.5 // and where looks that found no base are compared once more
-	searchScore    = 0.2 // score by blocks that is fitted
-	searchEvidence = 11.0
-	sureEvidence   = 22.0 // of a base, from which no other pose is fitted there; of 197 wrong poses on 19 tables none has more than 10.9
+	searchSample   = 1.0  // mm between the samples of the mat
+	searchTile     = 64   // samples along a side for which one local view is used
+	searchBeyond   = 40   // mm around the mat, for bases that reach over its edge
+	searchKeep     = 100  // places of each look that climb
+	searchApart    = 6.0  // mm between these places, or difference in heading at the rim
+	searchFits     = 12   // places that are fitted then
+	searchDeep     = 200  // places that climb as well of looks that found no base: the best by evidence
+	searchDeepFits = 60   // fits by evidence of all these looks, if their bases are small
+	searchFirst    = 4    // places that are fitted as well: the best before climbing
+	searchSure     = 6    // and these: the best by evidence
+	searchLeast    = 3.0  // score by signs that is kept
+	searchLower    = 1.5  // and where looks that found no base are compared once more
+	searchScore    = 0.2  // score by blocks that is fitted
+	searchEvidence = 11.0 // from which no finer samples are tried, and name plates are compared
 	othersLeast    = 4.0  // evidence of a look from which all others of its size are fitted there
+
+	// From sureEvidence a base is believed without its guides, and no other pose is fitted there. Of wrong poses on 27 tables one at another
+	// base's corner has 16.9, four on a template 11.4 to 12.0, and the others less.
+	sureEvidence = 22.0
 
 	// The evidence that a place on the rectified mat needs for a fit unless it has flatScore, and one from finer samples to start again. On
 	// 21 tables (1 to 3, 1201 to 1208, ten tables of our own ships), none of 222 first fits that ended with an evidence of 5 began with less
@@ -230,7 +233,7 @@ func (s *search) believed(all []candidate) (out []Sight) {
 		}
 		here = append(here, s.others(&best)...)
 		best = slices.MaxFunc(here, func(a, b candidate) int { return cmp.Compare(a.evidence, b.evidence) })
-		if best.evidence < searchEvidence && (best.evidence < evidenceLeast || !s.f.standsThere(s.frame, best.look.Base, best.pose)) {
+		if best.evidence < evidenceLeast || best.evidence < sureEvidence && !s.f.standsThere(s.frame, best.look.Base, best.pose) {
 			continue
 		}
 		if s, ok := decide(here, evidenceLeast); ok {
