@@ -270,12 +270,14 @@ func picturesOf(t *testing.T, dir string, all bool) (out []vision.Frame) {
 	return out
 }
 
-// locateReexposed locates a folder's picture against the mean of pictures of the empty mat.
+// locateReexposed locates a folder's picture, or as SIGHTLINE_AVERAGE says, against the mean of pictures of the empty mat.
 func locateReexposed(
 	t *testing.T, d vision.MarkerDetector, c *catalogue.Catalogue, dir string, empty []vision.Frame,
 ) (*rendered, vision.Located) {
 	r, f := readRendered(t, dir)
-	if all := picturesOf(t, dir, true); os.Getenv("SIGHTLINE_AVERAGE") == "1" && len(all) > 1 {
+	all := picturesOf(t, dir, true)
+	how := os.Getenv("SIGHTLINE_AVERAGE")
+	if how == "1" && len(all) > 1 {
 		var mean exposure.Averager
 		for _, p := range all {
 			require.NoError(t, mean.Add(p))
@@ -285,24 +287,55 @@ func locateReexposed(
 		require.NoError(t, err)
 	}
 	table := register(t, d, r.intrinsics(), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), f)
+	if how == "running" {
+		return r, locateResting(t, table, c, empty, all)
+	}
 	return r, locateOn(t, table, c, empty, f)
 }
 
-// locateOn locates a picture of a table against the mean of pictures of its mat with nothing on it.
-func locateOn(t *testing.T, table calibration.Table, c *catalogue.Catalogue, empty []vision.Frame, f vision.Frame) vision.Located {
+// locatorOn returns a locator of a table, against the mean of pictures of its mat with nothing on it.
+func locatorOn(
+	t *testing.T, table calibration.Table, c *catalogue.Catalogue, empty []vision.Frame, inBackground bool,
+) *locate.Locator {
 	learner := obstacle.NewBackgroundLearner(table)
 	for _, e := range empty {
 		require.NoError(t, learner.Add(e))
 	}
 	o := drawnTokens()
 	var err error
-	o.Catalogue = c
+	o.Catalogue, o.InBackground = c, inBackground
 	o.Background, err = learner.Background()
 	require.NoError(t, err)
 	l, err := locate.New(table, o)
 	require.NoError(t, err)
-	got, err := l.Locate(f)
+	return l
+}
+
+// locateOn locates a picture of a table against the mean of pictures of its mat with nothing on it.
+func locateOn(t *testing.T, table calibration.Table, c *catalogue.Catalogue, empty []vision.Frame, f vision.Frame) vision.Located {
+	got, err := locatorOn(t, table, c, empty, false).Locate(f)
 	require.NoError(t, err)
+	return got
+}
+
+// locateResting shows pictures of a table at rest one after the other, from the first again after the last, as a running program sees
+// them, until no later one can show more of the obstacles.
+func locateResting(
+	t *testing.T, table calibration.Table, c *catalogue.Catalogue, empty, all []vision.Frame,
+) (got vision.Located) {
+	const most = 200
+	l := locatorOn(t, table, c, empty, true)
+	for n := range most {
+		var err error
+		got, err = l.Locate(all[n%len(all)])
+		require.NoError(t, err)
+		if !got.Obstacles.Pending() && !got.Obstacles.Refining {
+			t.Logf("%s: what is said rests on %d pictures", all[0].Name, n+1)
+			return got
+		}
+		time.Sleep(50 * time.Millisecond) // a search goes on meanwhile
+	}
+	t.Errorf("%s: obstacles are still being looked for after %d pictures", all[0].Name, most)
 	return got
 }
 
@@ -310,7 +343,7 @@ func locateOn(t *testing.T, table calibration.Table, c *catalogue.Catalogue, emp
 // photorealistic pictures that other cameras took: noise, a colour mosaic, blur, sharpening,
 // light, compression. The folders are as for TestObstaclesRendered, one folder for each camera
 // within each seed's; image-1.jpg … next to image.jpg show the same table with other noise.
-// With SIGHTLINE_AVERAGE=1 they are averaged.
+// With SIGHTLINE_AVERAGE=1 they are averaged, with SIGHTLINE_AVERAGE=running shown one after the other, as a running program sees them.
 func TestObstaclesReexposed(t *testing.T) {
 	catalogue, d := publishedCatalogue(t), markerDetector(t)
 	cameras, lined, answers := map[string]*obstacleTally{}, map[string]*lineTally{}, &answerTally{}
