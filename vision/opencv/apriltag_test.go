@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -349,8 +350,19 @@ func TestAllEightMarkersOfTheRenderedTables(t *testing.T) {
 	}
 }
 
-// glibc keeps what a thread has freed, of each that searched a picture. It is given back soon after the last search.
+// glibc keeps what a thread has freed, of each that searched a picture. It is given back soon after the last search, but for the
+// end of each thread's heap, which malloc_trim leaves. How much lies there depends on when blocks of a megabyte were last freed:
+// glibc stops mapping such blocks by themselves, sooner on a busy machine. Here it goes on.
 func TestMarkerSearchesGiveTheirMemoryBack(t *testing.T) {
+	const always = "MALLOC_MMAP_THRESHOLD_"
+	if os.Getenv(always) == "" {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMarkerSearchesGiveTheirMemoryBack$", "-test.v")
+		again.Env = append(os.Environ(), always+"=1000000")
+		out, err := again.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		t.Logf("%s", out)
+		return
+	}
 	g := image.NewGray(image.Rect(0, 0, 1920, 1080))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for y := 0; y < 1080; y += 12 { // many edges: the search takes some 50 MB
@@ -372,15 +384,17 @@ func TestMarkerSearchesGiveTheirMemoryBack(t *testing.T) {
 	}
 	debug.FreeOSMemory()
 	before := resident()
-	var all sync.WaitGroup
-	for _, d := range detectors {
-		all.Go(func() {
-			runtime.LockOSThread() // and end with the thread
-			_, err := d.DetectMarkers(g)
-			assert.NoError(t, err)
-		})
+	for range 3 {
+		var all sync.WaitGroup
+		for _, d := range detectors {
+			all.Go(func() {
+				runtime.LockOSThread() // and end with the thread
+				_, err := d.DetectMarkers(g)
+				assert.NoError(t, err)
+			})
+		}
+		all.Wait()
+		t.Logf("%.0f MB before, %.0f MB after four searches at once", before, resident())
+		require.Eventually(t, func() bool { return resident() < before+15 }, time.Minute, 100*time.Millisecond)
 	}
-	all.Wait()
-	t.Logf("%.0f MB before, %.0f MB after four searches at once", before, resident())
-	require.Eventually(t, func() bool { return resident() < before+15 }, 2*time.Minute, 100*time.Millisecond)
 }
