@@ -88,7 +88,7 @@ func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 		"no name": {`{"version":1,"outlines":[{"kind":"gas","outline_mm":` + outline + `}]}`,
 			"outlines[0] (\"\"): name: expected a name"},
 		"a kind of its own": {`{"version":1,"outlines":[{"name":"a","kind":"moon","outline_mm":` + outline + `}]}`,
-			`kind: expected one of [asteroid debris gas], a device's such as bomb, mine or cargo, or one of [satellite mission_satellite supply_cache objective hyperspace_marker], got "moon"`},
+			`kind: expected asteroid, debris or gas, a device's such as bomb, mine or cargo, or a marker's such as satellite, got "moon"`},
 		"one name twice": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":` + outline +
 			`},{"name":"a","kind":"gas","outline_mm":` + outline + `}]}`, `outlines[1]: name: "a" appears twice`},
 		"two points": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,1]]}]}`,

@@ -44,7 +44,7 @@ func TestABadPublishedListNamesTheEntryAndTheKey(t *testing.T) {
 		`[`:                    "not a list of outlines",
 		`[] []`:                "not JSON: invalid character '[' after top-level value",
 		`{"obstacles":"many"}`: "not a list of outlines",
-		`[{"id":"a","kind":"moon","outline_mm":` + triangle + `}]`: `obstacles[0] ("a"): kind: expected one of`,
+		`[{"id":"a","kind":"moon","outline_mm":` + triangle + `}]`: `obstacles[0] ("a"): kind: expected asteroid`,
 		`[{"kind":"gas","outline_mm":` + triangle + `}]`:           "name: expected a name",
 		`{"a":{"kind":"gas","outline_mm":[[0,0]]}}`:                `outlines[0] ("a"): outline_mm: expected 3 to 2000 points`,
 		`{"a":{"kind":7,"outline_mm":` + triangle + `}}`:           `"a": `,

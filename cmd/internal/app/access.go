@@ -163,7 +163,7 @@ func accessOf(c Web, stateDir string, address func() string, command string, log
 		log.Warn("no one can be the judge: the judge's secret cannot be kept; name a file of yours in web.judge_secret_file", "err", err)
 		return o, nil
 	}
-	log.Info("the judge's secret is kept; "+command+" prints it", "file", path)
+	log.Info("the judge's secret is in a file; "+command+" prints it", "file", path)
 	return o, nil
 }
 

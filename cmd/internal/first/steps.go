@@ -114,7 +114,7 @@ func (f Facts) print() Step {
 			"error is 0.1 mm."}
 	switch p := f.Print; {
 	case p == nil:
-		s.Now = "No bar was measured yet."
+		s.Now = "No bar has been measured yet."
 	case !p.Good:
 		s.Now = fmt.Sprintf("The bars measured %.1f and %.1f mm. The sheets are now drawn for this printer: print them again and measure again.",
 			p.BarX, p.BarY)

@@ -36,6 +36,9 @@ const (
 
 // listen listens at the pages' address.
 func listen(address string) (net.Listener, error) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil, fmt.Errorf("--listen: expected host:port such as :8090, got %q", address)
+	}
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("--listen: %s is in use by another program; choose another", address)

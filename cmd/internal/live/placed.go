@@ -27,7 +27,7 @@ func (p *PlacedShip) ReadInsteadOf(was string) error {
 		return fmt.Errorf("instead_of: %w", err)
 	}
 	if was == p.ID {
-		return fmt.Errorf("instead_of: the ship is called %s already", was)
+		return fmt.Errorf("instead_of: the ship is already called %s", was)
 	}
 	p.InsteadOf = was
 	return nil

@@ -99,7 +99,7 @@ func TrackText(k *vision.Track, now time.Time) string {
 		if age < 1 {
 			return id + " is covered"
 		}
-		return fmt.Sprintf("%s is not seen for %.0f s", id, age)
+		return fmt.Sprintf("%s has not been seen for %.0f s", id, age)
 	case vision.Lifted:
 		return id + " is not in its place any more"
 	}

@@ -687,7 +687,7 @@ func TestACoveredShipHasNoAnswerAndKeepsTheChoice(t *testing.T) {
 		v = b.picture(frameTime)
 	}
 	assert.Nil(t, v.Pair)
-	assert.Equal(t, "B1 is not seen for 3 s", v.Reason)
+	assert.Equal(t, "B1 has not been seen for 3 s", v.Reason)
 	assert.Equal(t, "B1", v.Choice.From)
 	b.ships = all
 	assert.NotNil(t, b.picture(frameTime).Pair, "it stands where it stood")

@@ -92,7 +92,7 @@ func (r *Registration) noCalibration() live.Health {
 	default:
 		h.Detail = "The mat's markers: " + h.Detail + "."
 		h.Advice = "Lay the printed markers (sightline print mat-markers) round the mat, flat and uncovered, and make sure that the " +
-			"camera sees all eight. If they lie well, the lens file may be another camera's."
+			"camera sees all eight. If they lie where they belong, the lens file may be another camera's."
 	}
 	return h
 }

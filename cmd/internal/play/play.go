@@ -199,7 +199,7 @@ func (t *Table) Rename(was, is string) {
 }
 
 // errNoGame is returned when no game is played.
-var errNoGame = &live.Refusal{Kind: live.ErrOvertaken, Text: "No game is played now: start one."}
+var errNoGame = &live.Refusal{Kind: live.ErrOvertaken, Text: "No game is being played: start one."}
 
 // add records and applies events, all or none. The caller holds mu.
 func (t *Table) add(events ...round.Event) error {

@@ -240,7 +240,7 @@ func TestAGameThatSomeoneElseStartedIsNotReplaced(t *testing.T) {
 	require.Equal(t, 204, b.ask("POST", "/api/game/start", body(`"instead_of":0,`)).Code)
 	w := b.ask("POST", "/api/game/start", body(`"instead_of":0,`))
 	assert.Equal(t, 409, w.Code)
-	assert.Contains(t, w.Body.String(), "A game is played already, Ada against Ben")
+	assert.Contains(t, w.Body.String(), "A game is already being played, Ada against Ben")
 	first := jsonOf(b.game()["id"])
 	require.Equal(t, 204, b.ask("POST", "/api/game/start", body(`"instead_of":`+first+`,`)).Code, "the one that is seen is replaced")
 	second := jsonOf(b.game()["id"])

@@ -37,7 +37,7 @@ func (d *Desk) Start() error {
 	defer d.mu.Unlock()
 	switch {
 	case d.settingUp():
-		return refusal("The projector is being set up already.")
+		return refusal("The projector is already being set up.")
 	case d.o.Markers == nil:
 		return refusal("This program was built without OpenCV and cannot read the patterns.")
 	case d.o.Now().Sub(d.screen.asked) > screenLost:

@@ -191,11 +191,11 @@ func TestARulingThatSaysTooLittleIsRefused(t *testing.T) {
 func TestAJudgeMayRuleWhereTheCameraHasNoAnswer(t *testing.T) {
 	l, _ := newLog(t, 0)
 	r := overruled(t, 0)
-	r.Pair, r.Unanswered, r.Scene.Ships = nil, "B1 is not seen for 3 s", r.Scene.Ships[:1]
+	r.Pair, r.Unanswered, r.Scene.Ships = nil, "B1 has not been seen for 3 s", r.Scene.Ships[:1]
 	e, err := l.Append(ctx, r, rulings.Files{})
 	require.NoError(t, err)
 	assert.Equal(t, "null", string(e.Verdict))
-	assert.Equal(t, "B1 is not seen for 3 s", e.Unanswered)
+	assert.Equal(t, "B1 has not been seen for 3 s", e.Unanswered)
 	assert.Empty(t, e.Files)
 }
 

@@ -24,7 +24,7 @@ func ParseMat(s string) (width, height geom.Length, err error) {
 	w, errW := strconv.ParseFloat(ws, 64)
 	h, errH := strconv.ParseFloat(hs, 64)
 	if !ok || errW != nil || errH != nil {
-		return 0, 0, fmt.Errorf("--mat %q: expected WIDTHxHEIGHT in mm, as 914.4x914.4", s)
+		return 0, 0, fmt.Errorf("--mat %q: expected WIDTHxHEIGHT in mm, such as 914.4x914.4", s)
 	}
 	for _, v := range []float64{w, h} {
 		if plain != s || !(v >= float64(minMat) && v <= float64(maxMat)) || math.IsInf(v, 0) {

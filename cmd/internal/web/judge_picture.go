@@ -32,7 +32,7 @@ func (s *Server) heldPicture(w http.ResponseWriter, r *http.Request) {
 	}
 	h := state.Hold
 	if text := r.URL.Query().Get("held"); text != "" && text != strconv.FormatUint(h.Number, 10) {
-		http.Error(w, "Another picture is held by now.", http.StatusConflict)
+		http.Error(w, "Another picture is held now.", http.StatusConflict)
 		return
 	}
 	part, step, problem := readCrop(r, h)

@@ -71,7 +71,7 @@ func (s *Server) obstacleEvents(w http.ResponseWriter, r *http.Request) {
 func (s *Server) tracedPicture(w http.ResponseWriter, _ *http.Request) {
 	state, ok := s.o.Learning.Traced()
 	if !ok {
-		http.Error(w, "Nothing was traced yet.", http.StatusNotFound)
+		http.Error(w, "Nothing has been traced yet.", http.StatusNotFound)
 		return
 	}
 	data, err := s.tracedPictures.encode(&state)

@@ -41,7 +41,7 @@ var demoScenes = []demoScene{
 	{what: "obstructed", from: "A3", to: "B3", arc: engine.ArcFront},
 	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront,
 		change: func(state *live.State) {
-			state.Pair, state.Reason = nil, "B1 is not seen for 4 s"
+			state.Pair, state.Reason = nil, "B1 has not been seen for 4 s"
 			for _, ship := range state.Located.Scene.Ships {
 				if ship.ID == "B1" {
 					state.Tracks = append(state.Tracks, vision.Track{Ship: ship, State: vision.Hidden, Captured: state.Located.Captured.Add(

@@ -233,7 +233,7 @@ func TestMeasureSaysWhyADeclarationMeasuresNothing(t *testing.T) {
 		{"nothing is declared", nil, "B1", "", "nothing is declared that would"},
 		{"a movement", &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank left 1"}, "B1", "",
 			"A1: bank left 1 is declared: a movement measures no ranges"},
-		{"the attacker is covered", &attack, "B1", "A1", "A1 attacks, and A1 is not seen for 1 s"},
+		{"the attacker is covered", &attack, "B1", "A1", "A1 attacks, and A1 has not been seen for 1 s"},
 		{"the pair is not measurable", &attack, "A2", "", "A1 attacks: an attack measures to enemies only"},
 		{"nobody is chosen", &attack, "", "", "A1 attacks, and no ship that it measures to is seen standing still"},
 	} {

@@ -188,8 +188,8 @@ func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
 		outcome any // of move_result
 	}{
 		{"a hand over the ship in the way turns no no into a yes", vision.Hidden, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
-			[]string{"no_view: Whether it can be executed in full is not seen: B1 is not seen for 1 s.",
-				"no_view: B1 is not seen for 1 s: it may stand in the way."}, "yes: It can", false, "no_view"},
+			[]string{"no_view: Whether it can be executed in full is not seen: B1 has not been seen for 1 s.",
+				"no_view: B1 has not been seen for 1 s: it may stand in the way."}, "yes: It can", false, "no_view"},
 		{"nor does lifting it", vision.Lifted, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
 			[]string{"no_view: Whether it can be executed in full is not seen: B1 is not in its place any more."}, "yes: It can", false, "no_view"},
 		{"nor moving it", vision.Moving, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
@@ -197,13 +197,13 @@ func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
 		{"a ship that settles is not counted yet", vision.Settling, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
 			[]string{"no_view: B1 was still for less than half a second: it may stand in the way."}, "yes: It can", false, "no_view"},
 		{"one that is far away leaves the answer", vision.Hidden, "B3", `{"ship":"A1","maneuver":"straight 1"}`,
-			[]string{"yes: It can be executed in full.", "no_view: B3 is not seen for 1 s: it is not counted."}, "no_view: Whether", true, "yes"},
+			[]string{"yes: It can be executed in full.", "no_view: B3 has not been seen for 1 s: it is not counted."}, "no_view: Whether", true, "yes"},
 		{"what meets a ship that is seen stays met", vision.Hidden, "A3", `{"ship":"A1","maneuver":"straight 3"}`,
 			[]string{"no: It would overlap B1 and moves back along the template."}, "yes: It can", true, "yes"},
 		{"a boost to where it may stand is not seen", vision.Hidden, "B1", `{"ship":"A1","action":"boost straight"}`,
-			[]string{"no_view: Straight: not seen (B1 is not seen for 1 s)"}, "yes: ", false, "no_view"},
+			[]string{"no_view: Straight: not seen (B1 has not been seen for 1 s)"}, "yes: ", false, "no_view"},
 		{"a device may lie under it", vision.Hidden, "A2", `{"ship":"A1","drop":"straight 1"}`,
-			[]string{"no_view: Whether it lies free of ships is not seen: A2 is not seen for 1 s."}, "yes: It lies", false, "no_view"},
+			[]string{"no_view: Whether it lies free of ships is not seen: A2 has not been seen for 1 s."}, "yes: It lies", false, "no_view"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
@@ -237,7 +237,7 @@ func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
 			if c.after {
 				want := []any{}
 				if c.ship == "B3" {
-					want = []any{"B3 is not seen for 1 s"}
+					want = []any{"B3 has not been seen for 1 s"}
 				}
 				assert.Equal(t, want, at(got, "after", "uncounted"), "an arc that is empty of all others may hold an enemy that is not seen")
 			}

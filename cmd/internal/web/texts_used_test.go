@@ -26,7 +26,7 @@ func TestEveryTextOfTheCatalogueIsUsed(t *testing.T) {
 
 // filledIn are names and figures that the code puts into its texts and the catalogue spells out: arcs, edges, corners, ranges.
 var filledIn = regexp.MustCompile(`\b((full )?(front|rear|left|right)( (180|90|106|136|aux))?|bullseye|(double |primary )?turret|mobile|near|far|` +
-	`top|bottom|defense|\d+)\b`)
+	`top|bottom|\d+)\b`)
 
 // plainForm is a text in lower case, with {} for what is filled in.
 func plainForm(text string) string {

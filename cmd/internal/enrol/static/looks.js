@@ -31,7 +31,7 @@ function showSheet(showing) {
   const seen = showing !== null && showing.sheet && showing.seq > 0;
   picture.hidden = !seen;
   byId("nothing").hidden = seen;
-  setText(byId("nothing"), showing ? "The sheet is not seen." : "Begin, and the camera's picture of the sheet shows here.");
+  setText(byId("nothing"), showing ? "The sheet is not seen." : "Begin, and the camera's picture of the sheet appears here.");
   if (seen && picture.dataset.seq !== String(showing.seq)) {
     picture.dataset.seq = String(showing.seq);
     picture.src = `/api/looks/sheet.jpg?seq=${showing.seq}`;

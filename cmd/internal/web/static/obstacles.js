@@ -100,7 +100,7 @@ function leads(button, on) {
 function showMat() {
   const m = state.mat;
   const learnt = m.version !== "";
-  setText(byId("mat-now"), m.problem ? `The learnt mat cannot be read: ${m.problem}` : learnt ? `Learnt on ${when(m.at_unix_ms)}, ${size(m)}, kept in ${m.file}.` : `No mat has been learnt yet. It will be kept in ${m.file}.`);
+  setText(byId("mat-now"), m.problem ? `The learnt mat cannot be read: ${m.problem}` : learnt ? `Learnt on ${when(m.at_unix_ms)}, ${size(m)}, stored in ${m.file}.` : `No mat has been learnt yet. It will be stored in ${m.file}.`);
   showWay("mat", [...state.in_the_way, ...state.in_the_way_of_the_mat, ...state.on_the_mat], "Nothing known is in the way.");
   byId("learn-mat").disabled = lost || state.task.doing !== "" || state.in_the_way.length > 0 || state.in_the_way_of_the_mat.length > 0;
   leads(byId("learn-mat"), !learnt);
