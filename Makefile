@@ -37,7 +37,7 @@ gotest = $(if $(RERUN),go run $(GOTESTSUM) --format standard-quiet --rerun-fails
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-browser deps-axe build build-arm64 deb deb-all test-packages run test quick test-go test-cv test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
+.PHONY: help deps deps-browser deps-axe build build-arm64 deb deb-all test-packages run test quick test-one test-go test-cv test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ test-go: ## vet without OpenCV, and test what runs concurrently with the race de
 # Every analyzer of go vet runs, in the go command that tests: it loads the packages once.
 quick: ## vet and run the short tests in pure Go, without a browser: the developer's loop
 	go test -vet=all -short ./...
+
+test-one: deps ## run one test with OpenCV: make test-one PKG=./vision/ship RUN=TestName
+	go test -tags "$(TESTTAGS)" -run "$(RUN)" $(PKG)
 
 test-hardware: deps ## test lamps, display, controls and camera against a real kernel in a virtual machine
 	@GOTAGS="$(GOTAGS)" hardware/vm/test
