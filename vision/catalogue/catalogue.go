@@ -208,8 +208,8 @@ func CheckEntry(name, kind string) error {
 		return fmt.Errorf("name: %w", err)
 	}
 	if RoleOf(kind) == roleNone {
-		return fmt.Errorf("kind: expected asteroid, debris or gas, a device's such as bomb, mine or cargo, or a marker's such as satellite, got %q",
-			kind)
+		return fmt.Errorf("kind: expected asteroid, debris or gas, a device's such as bomb, mine or cargo, or a marker's such as satellite, "+
+			"got %q", kind)
 	}
 	return nil
 }
