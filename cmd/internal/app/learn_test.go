@@ -305,7 +305,7 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 		{Do: live.LearnChange, Name: "x", To: "y"}:                            `has no "x"`,
 		{Do: live.LearnChange, Name: "c", To: "d"}:                            `already has "d"`,
 		{Do: live.LearnChange, Name: "c", To: "A1"}:                           `"A1" is a ship's name`,
-		{Do: live.LearnChange, Name: "c", Kind: "moon"}:                       "kind: expected one of",
+		{Do: live.LearnChange, Name: "c", Kind: "moon"}:                       "kind: expected asteroid",
 		{Do: live.LearnImport, Catalogue: parse("f", "d")}:                    "already has d",
 		{Do: live.LearnSave, Trace: 1, Tokens: []live.LearnName{{Name: "z"}}}: "traced again",
 		{Do: "sing"}: `no "sing"`,

@@ -42,8 +42,7 @@ func (t *Table) Start(r StartRequest) error {
 	defer t.mu.Unlock()
 	if t.game != nil && !t.game.Ended && r.Instead != nil && *r.Instead != t.id {
 		return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("A game is already being played, %s against %s: someone started it "+
-			"on another "+
-			"device. End it there first, or press Cancel and join it.", t.game.Players[0].Name, t.game.Players[1].Name)}
+			"on another device. End it there first, or press Cancel and join it.", t.game.Players[0].Name, t.game.Players[1].Name)}
 	}
 	events, game, id, watch := t.events, t.game, t.id, t.watch
 	t.events, t.game, t.id, t.watch = nil, nil, 0, round.NewWatch(nil)

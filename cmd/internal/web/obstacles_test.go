@@ -112,7 +112,7 @@ func TestTheCatalogueGoesOutAndComesInAsAFile(t *testing.T) {
 
 	for body, says := range map[string]string{
 		"": "not a catalogue", "{": "not a catalogue", `{"version":2}`: "version: expected 1, got 2",
-		`{"version":1,"outlines":[{"name":"a","kind":"moon","outline_mm":[[0,0],[40,0],[0,40]]}]}`: `outlines[0] ("a"): kind: expected one of`,
+		`{"version":1,"outlines":[{"name":"a","kind":"moon","outline_mm":[[0,0],[40,0],[0,40]]}]}`: `outlines[0] ("a"): kind: expected asteroid`,
 	} {
 		code, text := put("", body, "")
 		assert.Equal(t, http.StatusBadRequest, code, body)

@@ -58,7 +58,7 @@ func TestAShipIsPlacedByHand(t *testing.T) {
 		{`{"id":"A1","base":"small","y_mm":1}`, "x_mm: "},
 		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1e9}`, "y_mm: "},
 		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"heading_deg":1e9}`, "heading_deg: "},
-		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"instead_of":"A1"}`, "called A1 already"},
+		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"instead_of":"A1"}`, "already called A1"},
 		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"instead_of":""}`, "instead_of: "},
 		{`{"id":"A1","where":"there"}`, "unknown key"},
 		{`[]`, "must be JSON"},
