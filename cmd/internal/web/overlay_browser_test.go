@@ -89,6 +89,7 @@ func TestOverlays(t *testing.T) {
 	t.Run("what is frozen and hidden is decided from the state that the director froze, too", func(t *testing.T) { frozenTable(t, ctx) })
 	t.Run("a laptop that slept knows that it does not know the time", func(t *testing.T) { clockJumps(t, ctx) })
 	t.Run("a box whose clock is set is asked at once", func(t *testing.T) { boxClockSet(t, ctx) })
+	t.Run("a question for the time that hangs is asked again", func(t *testing.T) { clockHangs(t, ctx) })
 	t.Run("each widget shows the demo, on nothing", func(t *testing.T) { demoPages(t, ctx) })
 	t.Run("the live page shows what is, and nothing that was", func(t *testing.T) { livePage(t, ctx) })
 	t.Run("a box that is started again is found again", func(t *testing.T) { restarted(t, ctx) })
@@ -401,6 +402,24 @@ func sameAddress(t *testing.T, address string, handler http.Handler) *httptest.S
 	s.Start()
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return s
+}
+
+// clockHangs: a connection that a browser kept over a change of networks answers nothing, and ends after a quarter of an hour.
+func clockHangs(t *testing.T, ctx context.Context) {
+	f := newFakeTable(t)
+	calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	beat(t, f)
+	var asked atomic.Int32
+	server := before(t, serve(t, f), func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/overlay/clock" || asked.Add(1) > 2 {
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	})
+	within(t, ctx, "an answer", chromedp.Navigate(server.URL+"/overlay/pair"), until("pair", shown))
+	assert.LessOrEqual(t, asked.Load(), int32(5), "it is not asked in a hurry")
 }
 
 func restarted(t *testing.T, ctx context.Context) {

@@ -11,6 +11,7 @@ export class Clock {
     this.address = address;
     this.offset = null; // ms to add to this machine's clock
     this.measuring = false;
+    this.asked = -Infinity; // when it was asked for
     this.turn = 0; // rises when what was known, and what is asked now, counts no longer
     this.measured = -Infinity;
     this.wall = Date.now();
@@ -49,11 +50,16 @@ export class Clock {
   }
 
   async measure() {
-    if (this.measuring) return;
+    const steady = performance.now();
+    if (this.measuring) {
+      if (steady - this.asked < 2 * slow) return;
+      this.turn++; // the connection hangs, as after another network was joined: it would for a quarter of an hour
+    }
     this.measuring = true;
+    this.asked = steady;
     const turn = this.turn;
     try {
-      const wall = Date.now(), steady = performance.now();
+      const wall = Date.now();
       const answer = await fetch(this.address, { cache: "no-store" });
       const text = await answer.json();
       const took = performance.now() - steady;
