@@ -20,7 +20,9 @@ type Watch struct {
 	lying    []vision.ObstacleView // what was recognised last; a search of a picture that shows nothing of the mat does not change it
 	recalled bool                  // since the background search began
 	searched bool                  // sight is of the picture that rest keeps
-	next     int                   // index of the obstacle that is checked next
+	next     int                   // index of the obstacle that was checked last
+	noise    float64               // of one picture, grey levels
+	doubts   int                   // pictures in a row in which it did not seem to lie where it was found
 
 	// changed is set once a picture since the search differs. The last picture may look as before though a hand
 	// laid down a token meanwhile whose mean is as light as the mat.
@@ -59,7 +61,7 @@ func (w *Watch) update(f vision.Frame, bases []geom.Polygon) vision.ObstacleSigh
 			}
 			w.refined = w.refining || !w.sight.Noisy()
 			if !w.refining { // a mean has less noise than the pictures to come
-				w.rest.SetNoise(w.finder.diff.noise)
+				w.setNoise(w.finder.diff.noise)
 			}
 			w.running, w.searched, w.refining = nil, true, false
 			w.changed = w.changed || w.rest.Differs()
@@ -93,13 +95,14 @@ func (w *Watch) update(f vision.Frame, bases []geom.Polygon) vision.ObstacleSigh
 	w.finder.rims = w.rims
 	w.set(w.finder.search(f, bases, w.lying))
 	w.sight.Captured = f.Captured
-	w.rest.SetNoise(w.finder.diff.noise)
+	w.setNoise(w.finder.diff.noise)
 	w.searched = true
 	return w.sight
 }
 
 // set makes the result of a search the present one.
 func (w *Watch) set(sight vision.ObstacleSight) {
+	w.doubts = 0
 	if w.sight = sight; sight.Unseen == "" {
 		w.lying = sight.Lying()
 	}
@@ -138,7 +141,7 @@ func (w *Watch) accumulate(f vision.Frame, changed bool) {
 // current returns the last result, dated as of a frame that agrees with it.
 func (w *Watch) current(f vision.Frame) vision.ObstacleSight {
 	w.sight.Captured = f.Captured
-	w.sight.Refining = w.background && !w.refined
+	w.sight.Refining = w.background && (!w.refined || w.doubts > 0)
 	return w.sight
 }
 
@@ -160,18 +163,44 @@ func (w *Watch) startSearch(f vision.Frame, bases []geom.Polygon) {
 	}()
 }
 
+// setNoise says how noisy one picture is.
+func (w *Watch) setNoise(noise float64) {
+	w.noise = noise
+	w.rest.SetNoise(noise)
+}
+
 // stillLies fits the obstacles again, one in each call, and reports whether that one lies where it did.
 func (w *Watch) stillLies(f vision.Frame) bool {
 	if len(w.sight.Views) == 0 {
 		return true
 	}
-	w.next = (w.next + 1) % len(w.sight.Views)
-	v := &w.sight.Views[w.next]
+	if w.doubts == 0 {
+		w.next = (w.next + 1) % len(w.sight.Views)
+	}
+	return w.doubted(w.liesAsBefore(f, &w.sight.Views[w.next]))
+}
+
+// doubted reports whether an obstacle counts as lying where it did after one more picture. Noise alone lets one in twenty fits differ by
+// more than is allowed (600 electrons, or 1000 with a mosaic): while pictures follow each other, doubtsMost in a row must.
+func (w *Watch) doubted(lies bool) bool {
+	if lies {
+		w.doubts = 0
+		return true
+	}
+	w.doubts++
+	return w.background && w.doubts < doubtsMost
+}
+
+// doubtsMost is in how many pictures in a row an obstacle must not seem to lie where it did.
+const doubtsMost = 5
+
+// liesAsBefore fits an obstacle again, and reports whether it lies where it did as far as this picture shows.
+func (w *Watch) liesAsBefore(f vision.Frame, v *vision.ObstacleView) bool {
 	if v.Area > 0 { // its edges are too faint: rely on the picture being at rest
 		return true
 	}
 	again, ok := w.finder.refit(f.Gray, v, geom.Point{})
-	if !ok || again.Misfit > max(acceptMisfit, v.Misfit+stillMisfit) {
+	if !ok || again.Misfit > max(acceptMisfit, v.Misfit+stillMisfit+noisyMisfit*w.noise) {
 		return false
 	}
 	// Noise moves a fit by much less than its whole sigma.
@@ -182,3 +211,8 @@ func (w *Watch) stillLies(f vision.Frame) bool {
 
 // stillMisfit is how much worse than before an obstacle at rest may fit.
 const stillMisfit = 0.05
+
+// noisyMisfit is how much worse it may fit for each grey level of a picture's noise. The fit that was believed may be a lucky one, or that
+// of a mean: debris fitted as well as 0.38, and in the next pictures with 0.45 to 0.51 (1701 through a cheap camera, noise 7.4), another
+// with 0.29 in a mean of ten, and up to 0.42 in single ones (noise 5.4).
+const noisyMisfit = 0.02
