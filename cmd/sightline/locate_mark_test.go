@@ -141,7 +141,7 @@ func TestTheTableListsPossibleShips(t *testing.T) {
 	mark := engine.Ship{ID: "B1", Base: engine.Small, Seen: "mark"}
 	var out strings.Builder
 	require.NoError(t, printScenes(&out, []scene{{Scene: engine.Scene{Ships: []engine.Ship{card, mark}}, name: "x.png"}}))
-	assert.Contains(t, out.String(), "x.png: 1 ship, and 1 base whose card other ships carry too")
+	assert.Contains(t, out.String(), "x.png: 1 ship, and 1 base whose name is not certain")
 	assert.Contains(t, out.String(), "look, may be A1 or A2")
 	assert.NotContains(t, out.String(), "none that was shown")
 	assert.NotContains(t, out.String(), "which way it points")

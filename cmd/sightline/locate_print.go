@@ -102,7 +102,7 @@ func shipsText(ships []engine.Ship) string {
 		}
 	}
 	if unsure > 0 {
-		text += fmt.Sprintf(", and %s whose card other ships carry too: --at says which ship it is", sentence.Counted(unsure, "base"))
+		text += fmt.Sprintf(", and %s whose name is not certain: --at says which ship it is", sentence.Counted(unsure, "base"))
 	}
 	return text
 }

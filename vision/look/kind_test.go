@@ -2,6 +2,7 @@ package look
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -91,7 +92,7 @@ func TestACardCountsAsTheOthersOfItsTable(t *testing.T) {
 	assert.InDelta(t, math.Log(3), one[0].Kind, 0.2, "two more that are known")
 }
 
-// Of two looks of one drawing the other one is fitted where one alone was found, so that neither is told.
+// Of two looks of one drawing the other one is fitted where one alone was found, or where its own fit slipped, so that neither is told.
 func TestALookThatWasNotFoundIsFittedWhereTheBestOneLies(t *testing.T) {
 	looks := []*Look{small(t, 1, "A1"), small(t, 1, "A2"), small(t, 2, "A3")}
 	at := pose(130, 130, 40)
@@ -105,6 +106,20 @@ func TestALookThatWasNotFoundIsFittedWhereTheBestOneLies(t *testing.T) {
 	assert.Equal(t, []string{"A1", "A2"}, s.Ships())
 	assert.Empty(t, f.besides(frame, found, looks[:1]), "it has one")
 	assert.Empty(t, f.besides(frame, nil, looks))
+
+	slipped := found[0] // a fit of the other look that ended beside the card
+	slipped.look, slipped.pose.X, slipped.evidence = looks[1], slipped.pose.X+0.8, 2
+	all := append(slices.Clone(found), slipped)
+	s, ok = decide(append(all, f.besides(frame, all, looks)...), evidenceLeast)
+	require.True(t, ok)
+	assert.Equal(t, []string{"A1", "A2"}, s.Ships())
+
+	scan, ok := newScan(&f.table, frame, at.Point, looks[1].Z, looks[1].half()*math.Sqrt2+4)
+	require.True(t, ok)
+	c, ok := scan.unmoved(looks[1], &found[0])
+	require.True(t, ok)
+	assert.Equal(t, found[0].pose, c.pose)
+	assert.InDelta(t, found[0].evidence, c.evidence, 0.2*found[0].evidence)
 }
 
 // A look is possible too if its evidence is little less than the best; on a large base, whose evidence spreads more, twice as much
