@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 		"engine/geom", "vision", "vision/exposure", "vision/fiducial", "vision/look", "vision/opencv", "vision/token"},
 	"cmd/internal/pictures": {"cmd/internal/terminal", "calibration", "calibration/lens", "vision", "vision/capture", "vision/exposure",
 		"vision/opencv", "vision/tablesim"},
-	"cmd/internal/terminal":    {},
+	"cmd/internal/terminal":    {"cmd/internal/sentence"},
 	"cmd/internal/browsertest": {},
 	"cmd/internal/racetest":    {},
 	"cmd/internal/commandtest": {"cmd/internal/terminal", "calibration", "calibration/lens", "engine", "vision/tablesim"},

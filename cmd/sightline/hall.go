@@ -95,7 +95,7 @@ func (c *hallInviteCmd) Run() error {
 			continue
 		}
 		if err := pictures.CheckFile(file.option, file.path); err != nil {
-			return fmt.Errorf("invite: %w", err)
+			return fmt.Errorf("hall invite: %w", err)
 		}
 	}
 	invites, err := c.invites()
@@ -104,12 +104,12 @@ func (c *hallInviteCmd) Run() error {
 	}
 	i, err := invites.Invite(c.Table, c.URL, c.For)
 	if err != nil {
-		return fmt.Errorf("invite: %w", err)
+		return fmt.Errorf("hall invite: %w", err)
 	}
 	text := i.String()
 	rows := hardware.QR(text)
 	if rows == nil {
-		return errors.New("invite: the invitation is too long for a QR code")
+		return errors.New("hall invite: the invitation is too long for a QR code")
 	}
 	fmt.Fprintf(os.Stderr, "%ssightline: table %s may join until %s. Keep this secret: whoever has it speaks as the table.\n",
 		terminalQR(rows), i.Table, i.Expires.Local().Format("2 January 15:04"))
@@ -120,12 +120,12 @@ func (c *hallInviteCmd) Run() error {
 			err = atomicfile.Write(c.PNG, data, 0o600)
 		}
 		if err != nil {
-			return fmt.Errorf("invite: %w", err)
+			return fmt.Errorf("hall invite: %w", err)
 		}
 	}
 	if c.Output != "" {
 		if err := atomicfile.Write(c.Output, []byte(text+"\n"), 0o600); err != nil {
-			return fmt.Errorf("invite: %w", err)
+			return fmt.Errorf("hall invite: %w", err)
 		}
 		return nil
 	}
@@ -189,7 +189,7 @@ func (c *hallRevokeCmd) Run() error {
 		return err
 	}
 	if err := invites.Revoke(c.Table); err != nil {
-		return fmt.Errorf("revoke: %w", err)
+		return fmt.Errorf("hall revoke: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "sightline: table %s is no longer invited; a running hall sends it home within a second\n", c.Table)
 	c.notRunning()

@@ -36,6 +36,10 @@ func TestWrongUsageIsReportedInOneLine(t *testing.T) {
 	}{
 		{[]string{"measure", good, "--sigmas", "-1"}, "--sigmas: expected more than 0, got -1"},
 		{[]string{"move", good, "--ship", "A1", "--sigmas", "-.5", "--maneuver", "straight 1"}, "--sigmas: expected more than 0, got -0.5"},
+		{[]string{"measure", good, "--sigmas", "abc"}, `--sigmas: expected a number, got "abc"`},
+		{[]string{"draw", good, "-o", "x.svg", "--index", "a"}, `--index: expected a whole number, got "a"`},
+		{[]string{"replay", "x"}, `<entry>: expected a whole number, got "x"`},
+		{[]string{"completion", "tcsh"}, `[<shell>]: expected bash, zsh or fish, got "tcsh"`},
 		{[]string{"move", good, "--ship", "A1"}, "expected one of --maneuver, --action and --drop"},
 		{[]string{"move", good, "--ship", "A1", "--maneuver", "sideways 3"}, `maneuver "sideways 3": no such maneuver; expected straight N`},
 	} {

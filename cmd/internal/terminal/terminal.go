@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
+
+	"sightline/cmd/internal/sentence"
 )
 
 // Unanswered is the error of a valid question that could not be answered: exit code 1. Every
@@ -62,7 +65,7 @@ func Run(args []string, newParser func(exit func(code int)) *kong.Kong) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "sightline:", OneLine(err)+commands(err))
+		fmt.Fprintln(os.Stderr, "sightline:", plainWords(OneLine(err))+commands(err))
 		return 2
 	}
 	if err := ignored(k); err != nil {
@@ -121,6 +124,28 @@ func ignored(k *kong.Context) error {
 		}
 	}
 	return nil
+}
+
+// The command line library's words for a value of the wrong type, and for one that is not in a list.
+var (
+	wrongNumber = regexp.MustCompile(`expected an? (float|int|valid \d+ bit u?int) but got ("[^"]*")( \(\w+\))?`)
+	wrongWord   = regexp.MustCompile(` must be one of ((?:"[^"]*",?)+) but got ("[^"]*")`)
+)
+
+// plainWords says in our words what the command line library says in a programmer's.
+func plainWords(line string) string {
+	line = wrongNumber.ReplaceAllStringFunc(line, func(s string) string {
+		m := wrongNumber.FindStringSubmatch(s)
+		if m[1] == "float" {
+			return "expected a number, got " + m[2]
+		}
+		return "expected a whole number, got " + m[2]
+	})
+	return wrongWord.ReplaceAllStringFunc(line, func(s string) string {
+		m := wrongWord.FindStringSubmatch(s)
+		words := strings.FieldsFunc(m[1], func(r rune) bool { return r == '"' || r == ',' })
+		return ": expected " + sentence.Or(words) + ", got " + m[2]
+	})
 }
 
 // commands lists the commands after an unknown one.
