@@ -4,10 +4,12 @@ package play_test
 
 import (
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,4 +160,41 @@ func unexpected(all []string) (out []string) {
 		}
 	}
 	return out
+}
+
+// What a check found is shown as long as the table and the game are as they were, and the page hears of them.
+func TestACheckIsNotShownOfAnotherTable(t *testing.T) {
+	ctx := browsertest.New(t, 2*time.Minute)
+	b := newBench(t)
+	b.scenario(round.Salvage, "supply_cache", five()...)
+	b.look()
+	var gone atomic.Bool
+	s := web.NewServer(web.Options{Hub: b.hub, Choose: func(live.Choice) {}, Routes: b.table.Routes(),
+		Access: access.Options{Key: make([]byte, 32), JudgeSecret: "x", Log: slog.New(slog.DiscardHandler)}})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gone.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		s.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	listed := browsertest.Poll(`document.getElementById("checklist").offsetHeight > 0`, nil)
+	none := browsertest.Poll(`document.getElementById("checklist").offsetHeight === 0`, nil)
+	problem := func(text string) chromedp.Action {
+		return browsertest.Poll(`document.getElementById("check-problem").textContent.startsWith(`+jsonOf(text)+`)`, nil)
+	}
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(server.URL+"/game"), chromedp.WaitVisible("#play"),
+		browsertest.Poll(`document.getElementById("status").dataset.code === "ok"`, nil),
+		chromedp.Click(`[data-check="setup"]`), listed))
+	b.look() // the same table again
+	require.NoError(t, chromedp.Run(ctx, chromedp.Sleep(time.Second), listed))
+
+	b.scene.Ships[0].Pose.Point.X += 30
+	b.look()
+	require.NoError(t, chromedp.Run(ctx, none, problem("The table or the game has changed since this check."),
+		chromedp.Click(`[data-check="setup"]`), listed, problem("")))
+
+	gone.Store(true)
+	server.CloseClientConnections()
+	require.NoError(t, chromedp.Run(ctx, none, chromedp.Click(`[data-check="setup"]`), problem("The program does not answer."), none))
 }

@@ -3,6 +3,7 @@
 import { ask } from "/ask.js";
 import { byId, nameGame, setLinked, setText } from "/dom.js";
 import { listen } from "/live.js";
+import { differs, restsOn } from "/rests.js";
 
 let view = null; // what the server said last
 let starting = false; // the form for another game is open
@@ -287,24 +288,38 @@ for (const button of document.querySelectorAll("[data-first]")) {
 byId("end").addEventListener("click", () => post({ kind: "ended", text: "ended by the players" }));
 byId("new").addEventListener("click", () => { starting = true; instead = view.game.id; startValues(); draw(); });
 byId("start-cancel").addEventListener("click", () => { starting = false; draw(); });
-for (const button of document.querySelectorAll("[data-check]")) {
-  button.addEventListener("click", async () => {
-    const answer = await fetch(`/api/game/check/${button.dataset.check}`);
-    const text = await answer.text();
-    setLinked(byId("check-problem"), answer.ok ? "" : text.trim());
-    if (!answer.ok) return;
-    const found = JSON.parse(text);
-    setLinked(byId("check-problem"), found.trouble);
-    const setup = button.dataset.check === "setup";
-    byId("areas").hidden = !setup;
-    byId("over").hidden = !setup;
-    if (!setup) hideArea();
-    byId("checklist").replaceChildren(
-      ...found.control.map((c) => make("li", { textContent: `${c.objective}: ${c.text}`, data: { outcome: c.outcome } })),
-      ...found.lines.map((line) => make("li", { textContent: `${line.text} (${line.rule})`, data: { outcome: line.outcome } })),
-      ...found.notes.map((note) => make("li", { textContent: note })));
-    if (!byId("checklist").children.length && !found.trouble) byId("checklist").replaceChildren(make("li", { textContent: "Nothing to check was found on the table." }));
-  });
+
+// Checks of the table. What they found is shown as long as the table and the game are as they were.
+
+let table = null; // the newest state
+let checked = null; // what the shown check rests on; null: none is shown
+let checks = 0;
+const resting = () => ({ ...restsOn(table), game: JSON.stringify([table.play, table.policy.measuring, table.rules]) });
+const unlike = (then) => then.game !== resting().game || differs(then, restsOn(table));
+
+function withdraw(why) {
+  checks++;
+  checked = null;
+  byId("checklist").replaceChildren();
+  setLinked(byId("check-problem"), why);
+}
+for (const button of document.querySelectorAll("[data-check]")) button.addEventListener("click", () => check(button.dataset.check));
+async function check(what) {
+  if (!table) return;
+  withdraw("");
+  const mine = checks, on = resting();
+  const [found, refused] = await ask(`/api/game/check/${what}`);
+  if (mine !== checks) return;
+  setLinked(byId("check-problem"), refused || found.trouble);
+  if (refused) return;
+  checked = on;
+  byId("areas").hidden = byId("over").hidden = what !== "setup";
+  if (what !== "setup") hideArea();
+  byId("checklist").replaceChildren(
+    ...found.control.map((c) => make("li", { textContent: `${c.objective}: ${c.text}`, data: { outcome: c.outcome } })),
+    ...found.lines.map((line) => make("li", { textContent: `${line.text} (${line.rule})`, data: { outcome: line.outcome } })),
+    ...found.notes.map((note) => make("li", { textContent: note })));
+  if (!byId("checklist").children.length && !found.trouble) byId("checklist").replaceChildren(make("li", { textContent: "Nothing to check was found on the table." }));
 }
 
 // drawAreas offers a drawing of where each thing may be placed.
@@ -314,12 +329,17 @@ function drawAreas() {
     ...view.places.map((what) => make("button", { type: "button", className: "small", textContent: placeNames[what], onclick: () => showArea(what) }))]);
 }
 let placing = ""; // what is shown; "": nothing
+let placed = null; // what it rests on
+let asked = 0; // when
+const askEvery = 1000; // ms
 async function showArea(what) {
+  if (!table) return;
   const over = byId("over").getAttribute("aria-pressed") === "true" ? "&over=picture" : "";
-  const answer = await fetch(`/api/game/setup.svg?area=${what}${over}`);
-  const text = await answer.text();
-  setLinked(byId("check-problem"), answer.ok ? "" : text.trim());
-  if (!answer.ok) return hideArea();
+  asked = performance.now();
+  placed = resting();
+  const [, refused] = await ask(`/api/game/setup.svg?area=${what}${over}`, undefined, String);
+  setLinked(byId("check-problem"), refused);
+  if (refused) return hideArea();
   placing = what;
   const camera = byId("area-picture");
   if (over && camera.hidden) camera.src = `/api/video.mjpg?width=640&at=${Date.now()}`;
@@ -329,6 +349,16 @@ async function showArea(what) {
   picture.alt = `Where ${placeNames[what].toLowerCase()} may be placed, on the table from above`;
   picture.src = `/api/game/setup.svg?area=${what}${over}&at=${Date.now()}`;
   byId("area-frame").hidden = false;
+}
+
+// showChecked shows what was found and drawn while the table is seen and is as it was.
+function showChecked(seen) {
+  if (seen && checked && unlike(checked)) withdraw("The table or the game has changed since this check. Check again.");
+  byId("checklist").hidden = !seen;
+  if (!placing) return;
+  const old = seen && unlike(placed);
+  byId("area-frame").hidden = !seen || old;
+  if (old && performance.now() - asked > askEvery) showArea(placing);
 }
 function hideArea() {
   placing = "";
@@ -429,6 +459,8 @@ listen(
   (state) => {
     byId("status").dataset.code = state.held ? "held" : state.health.code;
     setText(byId("status-text"), state.held ? "held" : state.health.title || "live");
+    table = state;
+    showChecked(state.health.code === "ok");
     const now = JSON.stringify([state.play, state.ships.map((s) => [s.id, s.base]), state.rules]);
     if (now !== before) {
       before = now;
@@ -440,7 +472,9 @@ listen(
     document.body.classList.toggle("lost", lost);
     byId("status").dataset.code = lost ? "lost" : "starting";
     setText(byId("status-text"), lost ? "no connection" : "starting");
-    if (lost) showShots({ shots: [], reason: "connection lost" });
+    if (!lost) return;
+    showShots({ shots: [], reason: "connection lost" });
+    showChecked(false);
   },
 );
 load();

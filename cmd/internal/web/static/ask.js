@@ -1,12 +1,12 @@
 // Asking the server for something to be done; what it refuses, it says in a sentence.
 
-// ask posts JSON, or gets without any, and returns [the answer, ""] or [null, the sentence].
-export async function ask(path, body) {
+// ask posts JSON, or gets without any, and returns [the answer, ""] or [null, the sentence]. read reads the answer.
+export async function ask(path, body, read = JSON.parse) {
   try {
     const answer = await fetch(path, body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     const text = await answer.text();
     if (!answer.ok) return [null, text.trim()];
-    return [text ? JSON.parse(text) : {}, ""];
+    return [text ? read(text) : {}, ""];
   } catch {
     return [null, "The program does not answer."];
   }

@@ -4,6 +4,7 @@ import { ask } from "./ask.js";
 import { byId, set, setText } from "./dom.js";
 import { declareMove } from "./policy.js";
 import { leave } from "./leave.js";
+import { differs, restsOn } from "./rests.js";
 import { setGhost } from "./table.js";
 import { showRows, sign } from "./targets.js";
 import { say } from "./texts.js";
@@ -153,7 +154,7 @@ async function request(focus) {
   const body = { ship, [doing]: move };
   if (option) body.option = option;
   given = placeOf(ship);
-  rested = restsOn();
+  rested = restsOn(state);
   asked = performance.now();
   const [answer, refused] = await ask("/api/try", body);
   if (tried !== mine || option !== mine.option) return; // something else was asked, or it was let go of
@@ -166,7 +167,7 @@ async function request(focus) {
 
 function show(a) {
   byId("try-answer").hidden = false;
-  set(byId("try-answer"), { "data-stale": changed() ? "true" : null });
+  set(byId("try-answer"), { "data-stale": differs(rested, restsOn(state)) ? "true" : null });
   for (const b of byId("try-grid").querySelectorAll("button")) set(b, { "aria-pressed": b.dataset.move === a.move ? "true" : null });
   setText(byId("try-title"), `${a.ship}: ${spoken(a.move)}`);
   const lines = byId("try-lines");
@@ -232,25 +233,6 @@ const placeOf = (id) => {
   return s ? [s.x_mm, s.y_mm, s.heading_deg].map((v) => v.toFixed(0)).join() : "";
 };
 
-// restsOn is what a tried move depends on: what stands and what does not, and where each
-// ship, each obstacle and each unknown thing is, in mm and degrees.
-function restsOn() {
-  const { obstacles_watched: watched, unknown_mm: unknown } = state.things;
-  const stands = (s) => ["still", "unsure", "unread", "frozen"].includes(s.state) || s.state;
-  const turned = (deg) => [Math.cos((deg * Math.PI) / 180) * 57.3, Math.sin((deg * Math.PI) / 180) * 57.3];
-  const box = (points) => [0, 1].flatMap((k) => [Math.min, Math.max].map((most) => most(...points.map((p) => p[k])) / 5)); // its outline is a rough one
-  return {
-    what: JSON.stringify([state.health.code, watched, state.ships.map((s) => [s.id, stands(s)]), state.obstacles.map((o) => [o.id, o.outline_mm.length]), unknown.length]),
-    where: [...state.ships.map((s) => [s.x_mm, s.y_mm, ...turned(s.heading_deg)]), ...state.obstacles.map((o) => o.outline_mm.flat()), ...unknown.map(box)].flat(),
-  };
-}
-
-// changed compares with what the answer rested on, leaving out what the camera's noise does.
-function changed() {
-  const now = restsOn();
-  return rested.what !== now.what || rested.where.length !== now.where.length || now.where.some((v, i) => Math.abs(v - rested.where[i]) > 0.5);
-}
-
 const askEvery = 1000; // ms: the table is seen to change far more often
 
 // askAgain takes the answer back at once and asks for a new one, once a second at most.
@@ -283,7 +265,7 @@ export function showTry(now) {
   setText(byId("try-note"), p === "edition" ? "a move is declared by trying it" : p === "judge" ? "only the judge" : "nothing is moved");
   enable();
   if (tried && given !== placeOf(tried.ship)) clear();
-  if (tried && rested && changed()) askAgain();
+  if (tried && rested && differs(rested, restsOn(state))) askAgain();
   const declared = state.policy.window;
   if (tried && (p === "judge" || (p === "edition" && !(declared && declared.ship === tried.ship && declared.move === tried.move)))) clear();
 }
