@@ -236,6 +236,13 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	v.shot("outline")
 	assert.Contains(t, measured, "Range 2")
 	assert.Contains(t, rangeText, "sigma")
+	// While the program does not answer, what was measured is not said of what is asked now.
+	v.eval(`window.answering = window.fetch; window.fetch = () => new Promise(() => {});
+		document.getElementById("arc").dispatchEvent(new Event("change")); 0`, nil)
+	var shown string
+	v.eval(`document.getElementById("measured").textContent + document.getElementById("verdicts").textContent`, &shown)
+	assert.Empty(t, shown)
+	v.eval(`window.fetch = window.answering; 0`, nil)
 	v.agreeOn("judge", "only the judge measures at this table")
 	v.agreeOn("free", measured)
 	v.do(emulation.SetDeviceMetricsOverride(390, 844, 2, true))

@@ -106,6 +106,19 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 		browsertest.Poll(`document.getElementById("meaning").textContent !== ""`, nil),
 		chromedp.AttributeValue("#scrub", "max", &events, nil),
 	))
+	// Nothing of another event or pair is shown while the program does not answer.
+	asks := func(fetch string) chromedp.Action {
+		return chromedp.Evaluate(`window.fetch = () => `+fetch+`; document.getElementById("back").click(); 0`, nil)
+	}
+	const shown = `document.getElementById("answer").textContent + document.getElementById("meaning").textContent`
+	var waiting, failed string
+	require.NoError(t, chromedp.Run(ctx,
+		asks(`new Promise(() => {})`), chromedp.Evaluate(shown, &waiting),
+		asks(`Promise.reject(new TypeError())`), chromedp.WaitVisible("#trouble"), chromedp.Text("#trouble", &failed),
+		chromedp.WaitNotPresent("#table polygon.base"),
+	))
+	assert.Empty(t, waiting)
+	assert.Equal(t, "The program does not answer.", failed)
 	assert.Contains(t, log, "Ada against Ben")
 	assert.Contains(t, log, "ended by the players")
 	assert.NotEqual(t, "1", events)

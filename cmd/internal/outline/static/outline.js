@@ -316,7 +316,7 @@ const request = () => ({
 async function update() {
   list();
   answer = null;
-  byId("hold").disabled = true;
+  showAnswer(); // what was measured before is not said of what is marked and asked now
   const mine = ++asking;
   if (marks.length) {
     await trying(async () => {
@@ -325,6 +325,11 @@ async function update() {
     });
     if (mine !== asking) return;
   }
+  showAnswer();
+  step();
+}
+
+function showAnswer() {
   byId("measured").textContent = answer?.measured || (answer?.reason && marks.length > 1 ? answer.reason : "");
   byId("verdicts").replaceChildren(...(answer?.verdicts ?? []).filter((v, i) => i < 4 || v.key === "range").map((v) => {
     const item = document.createElement("li"), title = document.createElement("b"), text = document.createElement("small");
@@ -337,7 +342,6 @@ async function update() {
     return item;
   }));
   byId("hold").disabled = !answer?.measured && !answer?.withheld;
-  step();
 }
 
 const hold = () => trying(async () => {

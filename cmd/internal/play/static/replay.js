@@ -62,6 +62,7 @@ function table(at) {
 async function show() {
   const number = byId("scrub").value;
   const mine = ++asked;
+  for (const id of ["answer", "meaning"]) setText(byId(id), ""); // of another event or pair
   const query = new URLSearchParams({ event: number, from: byId("from").value, to: byId("to").value, arc: byId("arc").value });
   try {
     const at = await get(`/api/games/${game}/at?${query}`);
@@ -71,7 +72,11 @@ async function show() {
     draw(at);
     if (first && byId("from").value) show();
   } catch (problem) {
-    trouble(problem.message);
+    if (mine !== asked) return;
+    for (const id of ["turn", "score", "text"]) setText(byId(id), "");
+    byId("says").replaceChildren();
+    byId("table").replaceChildren();
+    trouble(problem instanceof TypeError ? "The program does not answer." : problem.message);
   }
 }
 
@@ -101,7 +106,7 @@ async function begin() {
     byId("scrub").value = events.length;
     show();
   } catch (problem) {
-    trouble(problem.message);
+    trouble(problem instanceof TypeError ? "The program does not answer." : problem.message);
   }
 }
 
