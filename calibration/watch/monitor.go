@@ -217,39 +217,41 @@ func (w *Monitor) Unnoticed(pose geom.Pose, z, radius geom.Length) (cov geom.Cov
 
 // step advances the state.
 func (w *Monitor) step(at time.Time, m motion, enough, moving bool) {
-	count := 0
+	shown := 0 // pictures of the last three that show a motion
 	for _, e := range w.evidence {
 		if e {
-			count++
+			shown++
 		}
 	}
-	if moving {
+	if w.still++; moving {
 		w.still = 0
-	} else {
-		w.still++
-	}
-	if m.evident {
-		w.back = 0
-	} else if enough {
-		w.back++
-	}
-	if enough || m.evident { // evidence of a motion needs visible markers
-		w.blindAt = time.Time{}
-	} else if w.blindAt.IsZero() {
-		w.blindAt = at
 	}
 	switch {
-	case !w.blindAt.IsZero() && at.Sub(w.blindAt) >= lostAfter:
-		w.state = Lost
+	case m.evident:
+		w.back = 0
+	case enough:
+		w.back++
+	}
+	switch {
+	case enough || m.evident: // evidence of a motion needs visible markers
+		w.blindAt = time.Time{}
+	case w.blindAt.IsZero():
+		w.blindAt = at
+	}
+
+	switch {
 	case !w.blindAt.IsZero(): // the state stays for a moment
-	case w.back >= stillFor || (w.back > 0 && (w.state == OK || w.state == Covered || w.state == Lost)):
+		if at.Sub(w.blindAt) >= lostAfter {
+			w.state = Lost
+		}
+	case w.back >= stillFor || w.back > 0 && !w.hasMoved():
 		w.state = OK
 	case m.evident && w.still >= stillFor && w.hasMoved():
 		w.state = Settled
 		if m.grown != 0 {
 			w.state = LensChanged
 		}
-	case count >= 2 && (w.state == OK || w.state == Covered || w.state == Lost || moving):
+	case shown >= 2 && (moving || !w.hasMoved()):
 		w.state = Moved
 	}
 }

@@ -82,39 +82,58 @@ const (
 func (c *pictureCheck) update(g *image.Gray, now time.Time) pictureState {
 	gap := now.Sub(c.seen) > game.StaleAfter // earlier pictures no longer count
 	c.seen = now
-	if c.frozenAfter > 0 {
-		if gap || !bytes.Equal(c.pixels, g.Pix) {
-			c.endPause(g, now, gap)
-			c.pixels, c.same, c.copies = g.Pix, now, -1
-		}
-		c.copies++
-	}
-	lo, hi := levels(g)
-	if gap || (hi >= darkLevel && hi-lo >= flatRange) {
-		c.blank = time.Time{}
-	}
-	if (hi < darkLevel || hi-lo < flatRange) && c.blank.IsZero() {
-		c.blank = now
-	}
-	c.empty = !c.blank.IsZero()
-	repeats := repeated(g)
-	if c.size != len(g.Pix) || gap {
-		c.size, c.plain = len(g.Pix), repeats
-	}
-	broken := (repeats > c.plain+brokenShare || c.partStuck(g, now, gap) > brokenShare) && !c.empty
-	c.plain = min(c.plain, repeats)
-	frozen := c.frozenAfter > 0 && c.copies >= copiesLeast && now.Sub(c.same) >= c.mayStand(now)
+	frozen := c.isFrozen(g, now, gap)
+	black, blank := c.isBlank(g, now, gap)
+	torn := c.isTorn(g, now, gap)
 	switch {
-	case broken && !frozen:
+	case torn && !frozen:
 		return pictureTorn
-	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter && hi < darkLevel:
+	case blank && black:
 		return pictureDark
-	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter:
+	case blank:
 		return pictureBlank
 	case frozen:
 		return pictureFrozen
 	}
 	return pictureGood
+}
+
+// isFrozen reports whether the same picture has come for too long.
+func (c *pictureCheck) isFrozen(g *image.Gray, now time.Time, gap bool) bool {
+	if c.frozenAfter <= 0 {
+		return false
+	}
+	if gap || !bytes.Equal(c.pixels, g.Pix) {
+		c.endPause(g, now, gap)
+		c.pixels, c.same, c.copies = g.Pix, now, -1
+	}
+	c.copies++
+	return c.copies >= copiesLeast && now.Sub(c.same) >= c.mayStand(now)
+}
+
+// isBlank reports whether the picture is black, and whether pictures have been black or of one level for too long.
+func (c *pictureCheck) isBlank(g *image.Gray, now time.Time, gap bool) (black, blank bool) {
+	lo, hi := levels(g)
+	black = hi < darkLevel
+	c.empty = black || hi-lo < flatRange
+	if gap || !c.empty {
+		c.blank = time.Time{}
+	}
+	if c.empty && c.blank.IsZero() {
+		c.blank = now
+	}
+	return black, c.empty && now.Sub(c.blank) >= blankAfter
+}
+
+// isTorn reports whether a part of the picture is missing: rows repeat the one above, or stand still.
+func (c *pictureCheck) isTorn(g *image.Gray, now time.Time, gap bool) bool {
+	repeats := repeated(g)
+	if c.size != len(g.Pix) || gap {
+		c.size, c.plain = len(g.Pix), repeats
+	}
+	torn := repeats > c.plain+brokenShare || c.partStuck(g, now, gap) > brokenShare
+	c.plain = min(c.plain, repeats)
+	return torn && !c.empty
 }
 
 // endPause remembers how long a stream stood still, if its next picture shows the same.
