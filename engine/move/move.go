@@ -332,27 +332,29 @@ func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) engine.O
 // about (G17). Where there are several stops, the ship surely touches another only if
 // it is surely stopped, and if no third ship may be the one that stops it.
 func (m *mover) touch(stops []stop, partial bool, stopped engine.Outcome) {
-	met := func(i int, o *neighbour) margin {
-		base := newFootprint(&m.profile, m.ship.Base, stops[i].pose, true)
+	met := func(s stop, o *neighbour) margin {
+		base := newFootprint(&m.profile, m.ship.Base, s.pose, true)
 		return margin{base.gap(&o.shape), m.against(&base, o).slack}
 	}
-	overlaps := partial || len(stops) > 1 || m.scene.Rules != engine.Rules1e
+	first := m.scene.Rules == engine.Rules1e
 	var may []string
 	for i := range m.others {
 		o := &m.others[i]
-		v := met(0, o)
-		if v.gap <= pieces.ContactTie && (partial || m.scene.Rules != engine.Rules1e) {
+		v := met(stops[0], o)
+		switch {
+		case v.gap <= pieces.ContactTie && (partial || !first):
 			m.result.Touching = append(m.result.Touching, o.id)
-		}
-		if v.gap > pieces.ContactTie && partial {
+		case v.gap > pieces.ContactTie && partial:
 			m.note("touching "+o.id, engine.No, v.gap, 0)
 		}
 		near := v.slack > 0 && math.Abs(v.gap) <= v.slack
-		for j := 0; j < len(stops) && len(stops) > 1 && !near; j++ {
-			w := met(j, o)
-			near = w.gap <= w.slack+pieces.ContactTie
+		if len(stops) > 1 && !near {
+			near = slices.ContainsFunc(stops, func(s stop) bool {
+				w := met(s, o)
+				return w.gap <= w.slack+pieces.ContactTie
+			})
 		}
-		if near && overlaps {
+		if near && (partial || len(stops) > 1 || !first) {
 			may = append(may, o.id)
 		}
 	}
@@ -361,8 +363,9 @@ func (m *mover) touch(stops []stop, partial bool, stopped engine.Outcome) {
 			m.doubt("touching " + id)
 		}
 	}
-	switch m.result.Overlapped = m.result.FirstOverlapped; {
-	case m.scene.Rules == engine.Rules1e && partial:
+	m.result.Overlapped = m.result.FirstOverlapped
+	switch {
+	case first && partial:
 		m.result.Overlapped = m.result.Touching
 	case m.scene.Rules == engine.Rules25:
 		m.result.Overlapped = m.friendsOf(m.result.FirstOverlapped)
