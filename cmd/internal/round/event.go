@@ -263,17 +263,7 @@ func (g *Game) applyShip(e *Event) error {
 		if !slices.Contains(statuses, e.Status) {
 			return wrong("status %q: expected one of %v", e.Status, statuses)
 		}
-		// A ship destroyed at the present initiative still attacks in its turn (G236). One that
-		// is said to be destroyed again is removed.
-		now := e.Status == Destroyed && p.Status != Destroyed && g.Phase.attacks()
-		p.dying = now && !p.Acted && initiativeOf(p) == g.current
-		p.stays = now && len(g.Active()) > 0
-		p.away = p.away && e.Status == OnTable || e.Status == Reserve || e.Status == Docked
-		p.Status = e.Status
-		if p.Status != OnTable {
-			g.Touch, g.MayTouch = without(g.Touch, p.ID), without(g.MayTouch, p.ID)
-			g.letGo(p)
-		}
+		g.changed(p, e.Status)
 	case Jettisoned:
 		if g.Cargo(p.ID) == "" {
 			return wrong("%s tows nothing", p.Name())
@@ -289,6 +279,19 @@ func (g *Game) applyShip(e *Event) error {
 	}
 	g.updateInitiative()
 	return nil
+}
+
+// changed gives a ship another status. A ship destroyed at the present initiative still attacks in its turn (G236). One
+// that is said to be destroyed again is removed.
+func (g *Game) changed(p *Piece, status Status) {
+	now := status == Destroyed && p.Status != Destroyed && g.Phase.attacks()
+	p.dying = now && !p.Acted && initiativeOf(p) == g.current
+	p.stays = now && len(g.Active()) > 0
+	p.away = p.away && status == OnTable || status == Reserve || status == Docked
+	if p.Status = status; status != OnTable {
+		g.Touch, g.MayTouch = without(g.Touch, p.ID), without(g.MayTouch, p.ID)
+		g.letGo(p)
+	}
 }
 
 // tie exchanges the pilots of two ships; the ids stay with the bases.
