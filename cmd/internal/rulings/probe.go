@@ -61,10 +61,25 @@ func mayWrite(dir string) error {
 			if err := syscall.Access(path, write|search); err != nil {
 				return &fs.PathError{Op: "write", Path: path, Err: err}
 			}
-			return nil
+			return keepsFiles(path)
 		case !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path):
 			return err
 		}
 		path = filepath.Dir(path)
 	}
+}
+
+// kernelFiles are file systems of the kernel's, where root may write and nothing can be made: statfs(2)'s f_type.
+var kernelFiles = map[int64]string{0x9fa0: "proc", 0x62656572: "sysfs", 0x63677270: "cgroup2", 0x64626720: "debugfs", 0x1cd1: "devpts"}
+
+// keepsFiles reports that a folder is in such a file system.
+func keepsFiles(path string) error {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(path, &s); err != nil {
+		return &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	if name, ok := kernelFiles[int64(s.Type)]; ok {
+		return fmt.Errorf("%s: a file system of kind %s keeps no files: %w", path, name, syscall.EINVAL)
+	}
+	return nil
 }

@@ -37,6 +37,9 @@ func TestAProbeTellsBeforeTheFirstRulingWhatWouldStopIt(t *testing.T) {
 	assert.ErrorContains(t, rulings.Probe(ctx, file), "expected a folder")
 	assert.Error(t, rulings.Probe(ctx, filepath.Join(file, "rulings")))
 
+	assert.Error(t, rulings.Probe(ctx, "/proc/nowhere/rulings"), "where root may write, too")
+	assert.Error(t, rulings.Probe(ctx, "/sys/rulings"))
+
 	if os.Getuid() == 0 {
 		t.Skip("root may write everywhere")
 	}
