@@ -57,6 +57,9 @@ func (l *lineTally) String() string {
 // clutterReach is how far about, in mm, what a kind of clutter is and its shadow reach.
 var clutterReach = map[string]float64{"token": 18, "die": 22, "dial": 42, "card": 62, "template": 80, "ruler": 160, "mug": 70, "hand": 220}
 
+// armWide is the radius of a sleeve with its shadow, in mm, as it appears on the mat.
+const armWide = 110.0
+
 // inTheWay returns discs, as x, y and radius in mm, round what lies on the table besides ships
 // and obstacles, from the renderer's settings; ok is false where those are not known.
 func inTheWay(t *testing.T, dir string) (discs [][3]float64, ok bool) {
@@ -69,11 +72,20 @@ func inTheWay(t *testing.T, dir string) (discs [][3]float64, ok bool) {
 			Kind string  `json:"kind"`
 			X    float64 `json:"x_mm"`
 			Y    float64 `json:"y_mm"`
+			Turn float64 `json:"heading_deg"`
 		} `json:"clutter"`
 	}
 	require.NoError(t, json.Unmarshal(data, &s))
 	for _, c := range s.Clutter {
 		discs = append(discs, [3]float64{c.X, c.Y, clutterReach[c.Kind]})
+		if c.Kind != "hand" {
+			continue
+		}
+		hand := geom.Pose{Point: geom.Point{X: c.X, Y: c.Y}, Heading: geom.Angle(c.Turn) * geom.Degree}
+		for y := -250.0; y > -700; y -= armWide / 2 { // its sleeve
+			p := hand.Transform(geom.Point{X: 30, Y: y})
+			discs = append(discs, [3]float64{p.X, p.Y, armWide})
+		}
 	}
 	return discs, true
 }
