@@ -129,13 +129,21 @@ type Start struct {
 // Piece is a ship in the game.
 type Piece struct {
 	Ship
+	Track
 	Status Status
-	Acted  bool   // in this phase
-	Moved  bool   // has executed its maneuver in this round
-	Half   bool   // at half its health, which Chance Engagement scores
-	Last   string // its last maneuver
-	Pose   *Pose  // last resting pose; nil when not seen yet
-	From   *Pose  // the pose before that; nil when not seen
+	Acted  bool // in this phase
+	Half   bool // at half its health, which Chance Engagement scores
+
+	stays bool // destroyed in this phase, at the present initiative: removed when that has passed (G236)
+	dying bool // destroyed at the present initiative: still attacks, and is removed then (G236)
+}
+
+// Track is what the camera saw of a ship in the game.
+type Track struct {
+	Moved bool   // has executed its maneuver in this round
+	Last  string // its last maneuver
+	Pose  *Pose  // last resting pose; nil when not seen yet
+	From  *Pose  // the pose before that; nil when not seen
 
 	// Speeds are the possible speeds of the maneuver that it executed in this round, without
 	// further maneuvers (G144, G145); empty when unknown.
@@ -147,9 +155,6 @@ type Piece struct {
 	stressed bool // executed a red maneuver, and none since that removes stress: it may be stressed
 
 	away bool // in reserve or docked, and not seen in the play area since
-
-	stays bool // destroyed in this phase, at the present initiative: removed when that has passed (G236)
-	dying bool // destroyed at the present initiative: still attacks, and is removed then (G236)
 }
 
 // Pose is a ship's pose: mm and degrees in the table's frame, with its covariance in mm and

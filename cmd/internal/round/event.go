@@ -317,10 +317,7 @@ func (g *Game) rename(a, b string) error {
 			*one = &Piece{}
 		}
 	}
-	p.Pose, q.Pose, p.From, q.From, p.Last, q.Last = q.Pose, p.Pose, q.From, p.From, q.Last, p.Last
-	p.stands, q.stands = q.stands, p.stands
-	p.Moved, q.Moved, p.Speeds, q.Speeds = q.Moved, p.Moved, q.Speeds, p.Speeds
-	p.tapped, q.tapped, p.stressed, q.stressed, p.away, q.away = q.tapped, p.tapped, q.stressed, p.stressed, q.away, p.away
+	p.Track, q.Track = q.Track, p.Track
 	if g.Phase == Activation { // in other phases ships act by taps, which name them
 		p.Acted, q.Acted = q.Acted, p.Acted
 	}
