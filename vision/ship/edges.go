@@ -84,7 +84,7 @@ func (l *Locator) Edges(f vision.Frame, h vision.EdgeHint) (vision.EdgeSight, bo
 	if best.Visible() == 0 || second.Visible() > 0.85*best.Visible() {
 		return vision.EdgeSight{}, false, nil
 	}
-	if best.Ours = best.Ours || h.Read; !best.Ours && !foreign(&best) {
+	if best.Ours = best.Ours || h.Read; !best.Ours && (!foreign(&best) || l.outshone(f.Gray, h.Turn, &best)) {
 		return vision.EdgeSight{}, false, nil
 	}
 	off := token.AlikeTurn(h.Base, best.Pose.Heading-h.Pose.Heading)

@@ -65,6 +65,7 @@ func TestEdgesOfStockBases(t *testing.T) {
 		}{
 			{"the last pose", vision.EdgeHint{Reach: 3 * geom.Millimeter, Turn: 8 * geom.Degree}, 2, 3 * deg},
 			{"a click", vision.EdgeHint{Reach: 12 * geom.Millimeter, Turn: math.Pi}, 7, math.Pi},
+			{"a click beside it", vision.EdgeHint{Reach: 12 * geom.Millimeter, Turn: math.Pi}, 20, math.Pi},
 		} {
 			class := sizeOf(dir) + ", from " + from.name
 			if tally[class] == nil {
