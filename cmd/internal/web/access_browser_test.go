@@ -84,6 +84,15 @@ func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 		chromedp.WaitVisible("#host-code"),
 	))
 
+	// Another window ends the pairing, or its time does: this one says so.
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Evaluate(`fetch("/api/unpair", {method: "POST"}).then(() => 0)`, nil),
+		browsertest.Poll(`document.getElementById("who-h").textContent === "Not paired"`, nil),
+		chromedp.WaitNotVisible("#host-code"), chromedp.WaitVisible("#code"),
+		chromedp.Evaluate(`document.getElementById("rule").open = true; 0`, nil),
+		chromedp.SendKeys("#secret", "correct horse battery"+kb.Enter), chromedp.WaitVisible("#host-code"),
+	))
+
 	// A program that does not answer may have another code by now; when it does, the page shows that one.
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Evaluate(`window.asks = fetch; window.fetch = (_, o) => new Promise((_, no) => o.signal.addEventListener("abort", no)); 0`, nil),

@@ -76,10 +76,16 @@ async function showCode() {
   setText(byId("host-left"), `Works once, until ${new Date(until).toLocaleTimeString([], { timeStyle: "short" })}; then there is a new one.`);
 }
 
-async function me() {
-  const answer = await fetch("/api/me");
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.json();
+let turns = 0; // how often this device was paired or unpaired here
+
+// refresh shows who this device is now: a pairing ends, and a program that was started again may know it no longer.
+async function refresh() {
+  const turn = turns;
+  const answer = await fetch("/api/me", { signal: AbortSignal.timeout(4000) }).catch(() => null);
+  const now = answer?.ok ? await answer.json().catch(() => null) : null;
+  if (turn !== turns) return;
+  if (now) show(now);
+  else byId("host").hidden = true;
 }
 
 // send pairs, and says what is wrong next to the field.
@@ -91,6 +97,7 @@ async function send(form, field, problem, body) {
   try {
     const answer = await fetch("/api/pair", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error((await answer.text()).trim());
+    turns++;
     field.value = "";
     history.replaceState(null, "", "/pair" + location.search);
     show(await answer.json());
@@ -114,7 +121,8 @@ byId("judge-form").addEventListener("submit", (event) => {
 });
 byId("unpair").addEventListener("click", async () => {
   await fetch("/api/unpair", { method: "POST" });
-  show(await me());
+  turns++;
+  await refresh();
   byId("who-h").focus();
 });
 
@@ -122,7 +130,5 @@ const code = location.pathname.match(/^\/pair\/([^/]+)$/i);
 if (code) byId("code").value = decodeURIComponent(code[1]).slice(0, 12);
 if (next() === "/judge") byId("rule").open = true;
 await ready;
-show(await me());
-setInterval(() => {
-  if (hosts) showCode();
-}, 5000);
+await refresh();
+setInterval(refresh, 5000);
