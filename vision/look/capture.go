@@ -138,6 +138,15 @@ func (m *matcher) turn(heading geom.Angle, f *flat) turnedGrid {
 	return out
 }
 
+// scoreNone and scoreAll are the correlations of a block up to which it counts for nothing, and from which it counts in full.
+const (
+	scoreNone = 0.2
+	scoreAll  = 0.75
+)
+
+// blockScore is how well a block agrees, 0…1, by its correlation.
+func blockScore(r float32) float32 { return min(max((r-scoreNone)/(scoreAll-scoreNone), 0), 1) }
+
 // score is how well a turned look agrees with a place: 0…1, the weighted mean over its blocks. at is the index of the
 // place's sample; all cells must lie in the part.
 func (m *matcher) score(f *flat, t *turnedGrid, at int) float32 {
@@ -145,7 +154,7 @@ func (m *matcher) score(f *flat, t *turnedGrid, at int) float32 {
 	from := 0
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		sum += b.weight * min(max((b.correlation(f, at, t.at[from:b.end], m.t[channels*from:])-0.2)/0.55, 0), 1)
+		sum += b.weight * blockScore(b.correlation(f, at, t.at[from:b.end], m.t[channels*from:]))
 		from = b.end
 	}
 	return sum / max(m.weight, 1e-6)
@@ -195,7 +204,7 @@ func (m *matcher) both(f *flat, t *turnedGrid, p geom.Point) (score, evidence fl
 	for i := range m.blocks {
 		b := &m.blocks[i]
 		r := b.correlation(f, at, t.at[from:b.end], m.t[channels*from:])
-		score += float64(b.weight * min(max((r-0.2)/0.55, 0), 1))
+		score += float64(b.weight * blockScore(r))
 		for k, v := range terms[int(min(r, 1)*gridBins)] {
 			sum[k] += float64(b.weight) * v
 		}
