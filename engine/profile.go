@@ -70,11 +70,8 @@ func ProfileNamed(name string) (Profile, error) {
 
 // ProfileOf returns the dimensions of a scene, for drawing: nominal ones if it names others that are not known.
 func ProfileOf(s *Scene) Profile {
-	if s.Dimensions != nil {
-		return *s.Dimensions
-	}
-	p, err := ProfileNamed(s.Profile)
-	if err != nil {
+	p, err := s.dimensions()
+	if err != nil && s.Dimensions == nil {
 		return Nominal()
 	}
 	return p

@@ -96,6 +96,12 @@ func (b Base) Size() (width, length geom.Length) {
 	return 0, 0
 }
 
+// Corners returns its corners at a pose, at its nominal size: front left, front right, rear right, rear left.
+func (b Base) Corners(at geom.Pose) []geom.Point {
+	p := Nominal()
+	return p.Corners(b, at)
+}
+
 // Huge reports whether it is the base of a huge ship (G212).
 func (b Base) Huge() bool { return b == Huge195 || b == Huge225 }
 

@@ -391,10 +391,8 @@ func (f fuser) twoInOnePlace(ships []sightOf) (out []sightOf) {
 
 // outlineIn returns where a ship's base appears in a camera's picture.
 func outlineIn(c *calibration.Camera, s engine.Ship) (out [4]geom.Pixel) {
-	w, l := s.Base.Size()
-	x, y := float64(w)/2, float64(l)/2
-	for i, p := range [4]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}} {
-		out[i], _ = c.PixelOf(s.Pose.Transform(p), token.BaseTop)
+	for i, p := range s.Base.Corners(s.Pose) {
+		out[i], _ = c.PixelOf(p, token.BaseTop)
 	}
 	return out
 }

@@ -244,9 +244,7 @@ func recognised(t seenThing, known []seenObstacle, l *vision.Located) bool {
 		if slices.ContainsFunc(t.view.Ships, func(v vision.ShipView) bool { return v.ID == s.ID }) {
 			continue // it knows that ship, and the thing is another
 		}
-		w, h := s.Base.Size()
-		x, y := float64(w)/2, float64(h)/2
-		base := s.Pose.TransformAll([]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}})
+		base := geom.Polygon(s.Base.Corners(s.Pose))
 		far := func(p geom.Point) bool { return !base.Contains(p) && base.BoundaryDistance(p) > token.MiniatureReach }
 		if hull.Contains(s.Pose.Point) && !slices.ContainsFunc(t.Outline, far) {
 			return true

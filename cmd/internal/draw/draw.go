@@ -92,12 +92,7 @@ func (d *drawing) prepare() error {
 	if err := d.scene.Validate(); err != nil {
 		return err
 	}
-	var err error
-	if d.scene.Dimensions != nil {
-		d.profile = *d.scene.Dimensions
-	} else if d.profile, err = engine.ProfileNamed(d.scene.Profile); err != nil {
-		return err
-	}
+	d.profile = engine.ProfileOf(d.scene)
 	if d.o.Sigmas == 0 {
 		d.o.Sigmas = engine.DefaultSigmas
 	}
@@ -114,6 +109,7 @@ func (d *drawing) prepare() error {
 	case len(d.o.Arcs) > 0 && d.from == nil:
 		return errors.New("arcs: expected a ship that they belong to")
 	}
+	var err error
 	if d.moved, err = d.move(); err != nil {
 		return err
 	}

@@ -176,8 +176,7 @@ func (p *placed) sigma() (mm geom.Length, heading geom.Angle) {
 
 // outline returns the upper corners of a marked base in the picture.
 func (p *placed) outline(t *calibration.Table) (out [4]geom.Pixel) {
-	profile := engine.Nominal()
-	for i, c := range profile.Corners(p.base, p.pose) {
+	for i, c := range p.base.Corners(p.pose) {
 		out[i], _ = t.PixelOf(c, token.BaseTop+t.Surface.Height(c))
 	}
 	return out
