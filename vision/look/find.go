@@ -177,18 +177,20 @@ func (f *Finder) besides(frame vision.Frame, all []candidate, looks []*Look) (ou
 	if !ok || best.evidence < evidenceLeast {
 		return nil
 	}
+	passes := func(c *candidate) bool { return onePose(c, &best) && best.passesFor(c) }
 	for _, l := range looks {
-		if slices.ContainsFunc(all, func(c candidate) bool { return c.look == l && onePose(&c, &best) && best.passesFor(&c) }) {
+		if slices.ContainsFunc(all, func(c candidate) bool { return c.look == l && passes(&c) }) {
 			continue
 		}
 		c, ok := s.fit(l, best.pose)
 		if ok {
 			out = append(out, c)
 		}
-		if ok = ok && onePose(&c, &best) && best.passesFor(&c); !ok {
-			if c, ok = s.unmoved(l, &best); ok {
-				out = append(out, c)
-			}
+		if ok && passes(&c) {
+			continue
+		}
+		if c, ok := s.unmoved(l, &best); ok {
+			out = append(out, c)
 		}
 	}
 	return out
@@ -535,11 +537,8 @@ func playerOf(ids []string) int {
 // View returns how the ship was seen.
 func (f *Finder) View(id string, s *Sight) vision.ShipView {
 	v := vision.ShipView{ID: id, Score: s.Seen, Fit: fitCovariance(s)}
-	w, l := s.Look.Base.Size()
-	x, y := float64(w)/2, float64(l)/2
-	for i, p := range [4]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}} {
-		at := s.Pose.Transform(p)
-		v.Outline[i], _ = f.table.PixelOf(at, token.BaseTop+f.table.Surface.Height(s.Pose.Point))
+	for i, p := range s.Look.Base.Corners(s.Pose) {
+		v.Outline[i], _ = f.table.PixelOf(p, token.BaseTop+f.table.Surface.Height(s.Pose.Point))
 	}
 	return v
 }

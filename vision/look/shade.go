@@ -76,9 +76,12 @@ func (l *Look) lit() {
 		dark[i] = l.darkened(shot)
 	}
 	for k, w := range l.weight {
+		if w != 0 || l.underTower(k) {
+			continue
+		}
 		var others [][]float32
 		for i, shot := range l.shots {
-			if w == 0 && !l.underTower(k) && !dark[i][k] {
+			if !dark[i][k] {
 				others = append(others, shot[channels*k:channels*(k+1)])
 			}
 		}
@@ -112,12 +115,15 @@ func (l *Look) castByTower(dark [][]bool, views []View, poses []geom.Pose) (cast
 		}
 		cast, ways = append(cast, strip), append(ways, way)
 	}
+	if away == len(ways) {
+		return nil
+	}
 	var mean geom.Point
 	for _, w := range ways {
 		mean = mean.Add(w)
 	}
 	for _, w := range ways {
-		if w.Dot(mean) < castAlike*mean.Norm() || away == len(ways) {
+		if w.Dot(mean) < castAlike*mean.Norm() {
 			return nil
 		}
 	}
@@ -128,15 +134,14 @@ func (l *Look) castByTower(dark [][]bool, views []View, poses []geom.Pose) (cast
 // base's frame. nil: no strip holds mostly dark cells.
 func (l *Look) strip(dark []bool) (out []bool, way geom.Point) {
 	best, length := 0.0, 0.0
-	reach := make([]float64, len(dark)) // how far the tower is shifted until it covers a cell
 	bins := make([]struct{ dark, all float64 }, int(2*l.half()/cellMM))
 	for a := range castTurns {
 		u := geom.Point{}
 		u.X, u.Y = math.Sincos(2 * math.Pi * float64(a) / castTurns)
 		clear(bins)
 		for k := range dark {
-			if reach[k] = l.shifted(k, u); reach[k] > 0 && reach[k] < float64(len(bins))*cellMM {
-				b := &bins[int(reach[k]/cellMM)]
+			if by := l.shifted(k, u); by > 0 && by < float64(len(bins))*cellMM {
+				b := &bins[int(by/cellMM)]
 				b.all++
 				if dark[k] {
 					b.dark++

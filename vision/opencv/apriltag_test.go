@@ -352,7 +352,7 @@ func TestAllEightMarkersOfTheRenderedTables(t *testing.T) {
 
 // glibc keeps what a thread has freed, of each that searched a picture. It is given back soon after the last search, but for the
 // end of each thread's heap, which malloc_trim leaves. How much lies there depends on when blocks of a megabyte were last freed:
-// glibc stops mapping such blocks by themselves, sooner on a busy machine. Here it goes on.
+// glibc stops mapping each such block apart, sooner on a busy machine. Here it keeps mapping them.
 func TestMarkerSearchesGiveTheirMemoryBack(t *testing.T) {
 	const always = "MALLOC_MMAP_THRESHOLD_"
 	if os.Getenv(always) == "" {

@@ -32,7 +32,6 @@ const (
 	foreignSeen  = 0.45 // share of every side that must be found: with less, half of it may belong to something else
 
 	outshoneReach = 15 * geom.Millimeter // more than the errors that were seen
-	outshoneApart = 2.5                  // mm, as of the starts of the search
 
 	// What counts as our keyline: a line with two thirds of the light of the markers' paper in a
 	// square of our token's size, on at least three sides (a miniature's shadow may lie on one), along
@@ -77,7 +76,7 @@ func (l *Locator) outshone(g *image.Gray, turn geom.Angle, s *vision.EdgeSight) 
 	hint := vision.EdgeHint{Base: s.Base, Pose: s.Pose, Reach: outshoneReach, Turn: turn}
 	own, beside := l.brightening(g, s.Base, s.Pose), 0.0
 	for _, p := range l.edgeStarts(g, hint) {
-		if light := l.brightening(g, s.Base, p); p.Distance(s.Pose.Point) < outshoneApart {
+		if light := l.brightening(g, s.Base, p); p.Distance(s.Pose.Point) < edgeApart {
 			own = max(own, light)
 		} else {
 			beside = max(beside, light)

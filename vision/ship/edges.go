@@ -43,6 +43,7 @@ const (
 	edgeMost   = 0.6
 	edgeInset  = 1.2 // mm, the largest common inset: a keyline as narrow as the blur seems to lie further out
 	edgeReach  = 15 * geom.Millimeter
+	edgeApart  = 2.5 // mm between the places where a search starts
 
 	// edgeSideSigma, in mm, is how far a whole side, or its ends relative to each other, may be off
 	// without noise: by a shadow along it, or the plastic's own wall. Measured: docs/accuracy.md.
@@ -136,7 +137,7 @@ func (l *Locator) edgeStarts(g *image.Gray, h vision.EdgeHint) []geom.Pose {
 			break
 		}
 		if !slices.ContainsFunc(out, func(p geom.Pose) bool {
-			return p.Distance(c.pose.Point) < 2.5 && math.Abs(token.AlikeTurn(h.Base, p.Heading-c.pose.Heading)) < float64(2.3*turn)
+			return p.Distance(c.pose.Point) < edgeApart && math.Abs(token.AlikeTurn(h.Base, p.Heading-c.pose.Heading)) < float64(2.3*turn)
 		}) {
 			out = append(out, c.pose)
 		}

@@ -79,16 +79,12 @@ func validFor(role Role) time.Duration {
 // left returns how long a pairing is still valid. If the machine's clock does not tell how old it is,
 // a player's ends when that clock says so, and a judge's has ended: it would be renewed by every start.
 func (s *sessions) left(c cookieJSON, now time.Time) time.Duration {
-	expires := time.Unix(c.Expires, 0)
-	made := kept.Stamp{At: expires.Add(-validFor(c.Role)), Boot: c.Boot, Up: c.Up, Unset: c.Unset}
+	made := kept.Stamp{At: time.Unix(c.Expires, 0).Add(-validFor(c.Role)), Boot: c.Boot, Up: c.Up, Unset: c.Unset}
 	age, known := s.clock.Since(made, now)
-	switch {
-	case known:
-		return validFor(c.Role) - age
-	case c.Role == Judge:
+	if !known && c.Role == Judge {
 		return 0
 	}
-	return expires.Sub(now)
+	return validFor(c.Role) - age
 }
 
 // mac signs data for one purpose; the signature is invalid for any other.

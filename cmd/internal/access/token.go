@@ -74,8 +74,6 @@ func (s *sessions) tokenLeft(made kept.Stamp, boot string, now time.Time) time.D
 	if present := s.clock.Stamp(now).Boot; shortBoot(present) == boot {
 		made.Boot = present
 	}
-	if age, known := s.clock.Since(made, now); known {
-		return readTokenFor - age
-	}
-	return made.At.Add(readTokenFor).Sub(now)
+	age, _ := s.clock.Since(made, now)
+	return readTokenFor - age
 }

@@ -106,7 +106,8 @@ func (c *Clock) sinceBoot(s Stamp) (time.Duration, bool) {
 // slack is by how much a clock that is right may be behind what it said before the machine was off.
 const slack = time.Minute
 
-// Since returns the time since a stamp. It reports false if the clock cannot tell: it was not known to be right then, or is not now.
+// Since returns the time since a stamp. If the clock cannot tell, because it was not known to be right then or is not now, it reports
+// false, and the time is what the time of day says.
 func (c *Clock) Since(s Stamp, now time.Time) (d time.Duration, known bool) {
 	if d, ok := c.sinceBoot(s); ok {
 		return d, true

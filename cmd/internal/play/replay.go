@@ -101,9 +101,7 @@ func at(events []round.Event, from, to, arc string, agreed live.Policy) (atJSON,
 		s := &scene.Ships[i]
 		ship := atShip{ID: s.ID, Name: nameOf(g, s), Player: s.Player, SigmaMM: sigma(s)}
 		for k, p := range profile.Corners(s.Base, s.Pose) {
-			if k < len(ship.OutlineMM) {
-				ship.OutlineMM[k] = [2]float64{p.X, p.Y}
-			}
+			ship.OutlineMM[k] = [2]float64{p.X, p.Y}
 		}
 		out.Ships = append(out.Ships, ship)
 	}

@@ -104,5 +104,6 @@ func seenAlways() chromedp.Action {
 
 // chosen waits until a window shows the attacker, also in a tab behind others, which draws nothing.
 func chosen(id string) chromedp.Action {
-	return browsertest.Poll(fmt.Sprintf(`document.getElementById("from").value === %q`, id), nil, chromedp.WithPollingInterval(50*time.Millisecond))
+	shown := fmt.Sprintf(`document.getElementById("from").value === %q`, id)
+	return browsertest.Poll(shown, nil, chromedp.WithPollingInterval(50*time.Millisecond))
 }

@@ -22,7 +22,7 @@ type Detector struct {
 	ratios  []float64
 	sizes   []float64
 	minimum float32 // change of a block's mean that counts
-	most    float64 // change that no noise explains
+	most    float64 // change that a noisy camera's noise explains
 }
 
 const (
@@ -88,7 +88,7 @@ func (s *Detector) Keep() { copy(s.kept, s.now) }
 // SetNoise sets the noise of a cell of the search, in grey levels. Changes of a block's mean that
 // noise explains do not count.
 func (s *Detector) SetNoise(noise float64) {
-	s.minimum, s.most = float32(1.2+0.5*noise), max(differMost, differShare*noise)
+	s.minimum, s.most = float32(differLeast+0.5*noise), differShare*noise
 }
 
 // Differs reports whether the present picture differs from the stored one.
@@ -124,9 +124,10 @@ func (s *Detector) differ(from []float32) bool {
 // deviation: dark blocks have more of it than light ones once the camera's curve is
 // on them, and there are thousands of blocks (the simulated table's usual look at 900
 // rows, 16 pairs of pictures, 2026-11-21: 2.1 grey levels at most, the median's
-// deviation 0.37). With a fixed limit of 1.5 such a table never rested, and with a sample every 2 mm neither did rendered ones in
-// 600 electrons or in 1000 with a mosaic, whose blocks changed by up to 6.1; with one every millimetre they do by 4.4 at most, 0.6 to
-// 0.85 of their noise (1663, 1701, 1702, 54 pairs, 2026-11-29).
+// deviation 0.37). With a fixed limit of 1.5 such a table never rested. With a sample every
+// 2 mm neither did rendered ones in 600 electrons or in 1000 with a mosaic, whose blocks
+// changed by up to 6.1; with one every millimetre they do by 4.4 at most, 0.6 to 0.85 of
+// their noise (1663, 1701, 1702, 54 pairs, 2026-11-29).
 const (
 	differLeast  = 1.2 // grey levels: less is never a change
 	differSigmas = 8.0

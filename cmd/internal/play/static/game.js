@@ -295,7 +295,10 @@ let table = null; // the newest state
 let checked = null; // what the shown check rests on; null: none is shown
 let checks = 0;
 const resting = () => ({ ...restsOn(table), game: JSON.stringify([table.play, table.policy.measuring, table.rules]) });
-const unlike = (then) => then.game !== resting().game || differs(then, restsOn(table));
+function unlike(then) {
+  const now = resting();
+  return then.game !== now.game || differs(then, now);
+}
 
 function withdraw(why) {
   checks++;

@@ -10,6 +10,11 @@ function trouble(text) {
   setText(byId("trouble"), text.trim());
 }
 
+// failed says why a question has no answer.
+function failed(problem) {
+  trouble(problem instanceof TypeError ? "The program does not answer." : problem.message);
+}
+
 async function get(path) {
   const answer = await fetch(path);
   if (!answer.ok) throw new Error((await answer.text()).trim());
@@ -76,7 +81,7 @@ async function show() {
     for (const id of ["turn", "score", "text"]) setText(byId(id), "");
     byId("says").replaceChildren();
     byId("table").replaceChildren();
-    trouble(problem instanceof TypeError ? "The program does not answer." : problem.message);
+    failed(problem);
   }
 }
 
@@ -106,7 +111,7 @@ async function begin() {
     byId("scrub").value = events.length;
     show();
   } catch (problem) {
-    trouble(problem instanceof TypeError ? "The program does not answer." : problem.message);
+    failed(problem);
   }
 }
 
