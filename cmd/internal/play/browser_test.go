@@ -206,6 +206,13 @@ func TestACheckIsNotShownOfAnotherTable(t *testing.T) {
 	b.look()
 	require.NoError(t, chromedp.Run(ctx, none, problem("The table or the game has changed since this check."),
 		chromedp.Click(`[data-check="setup"]`), listed, problem("")))
+	b.scene.Markers[1].Pose.Point.Y += 0.2 // the camera's noise
+	b.look()
+	require.NoError(t, chromedp.Run(ctx, chromedp.Sleep(time.Second), listed))
+	b.scene.Markers[1].Pose.Point.Y += 3
+	b.look()
+	require.NoError(t, chromedp.Run(ctx, none, problem("The table or the game has changed since this check."),
+		chromedp.Click(`[data-check="setup"]`), listed, problem("")))
 
 	gone.Store(true)
 	server.CloseClientConnections()

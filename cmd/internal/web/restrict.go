@@ -3,6 +3,7 @@ package web
 import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 // What the rules forbid where the ships stand. The engine decides it
@@ -89,19 +90,39 @@ func blastsOf(all []live.Blast) []blastJSON {
 
 // tokenJSON is a device or a marker on the table.
 type tokenJSON struct {
-	ID    string `json:"id"`
-	Kind  string `json:"kind"`
-	Group string `json:"group"` // device, marker
+	ID    string  `json:"id"`
+	Kind  string  `json:"kind"`
+	Group string  `json:"group"` // device, marker
+	XMM   float64 `json:"x_mm"`  // the middle of what it covers
+	YMM   float64 `json:"y_mm"`
 }
 
 // tokensOf lists the devices and markers on the table.
 func tokensOf(s *engine.Scene) []tokenJSON {
 	out := []tokenJSON{}
-	for i := range s.Devices {
-		out = append(out, tokenJSON{s.Devices[i].ID, s.Devices[i].Kind, live.GroupDevice})
+	add := func(tokens []engine.Token, group string) {
+		for i := range tokens {
+			k := &tokens[i]
+			middle := middleOf(k)
+			out = append(out, tokenJSON{k.ID, k.Kind, group, round(middle.X), round(middle.Y)})
+		}
 	}
-	for i := range s.Markers {
-		out = append(out, tokenJSON{s.Markers[i].ID, s.Markers[i].Kind, live.GroupMarker})
-	}
+	add(s.Devices, live.GroupDevice)
+	add(s.Markers, live.GroupMarker)
 	return out
+}
+
+// middleOf returns the middle of the box about a token's outline on the table: it stays where it
+// is when the token was seen in another of the headings that look alike.
+func middleOf(k *engine.Token) geom.Point {
+	if len(k.Outline) == 0 {
+		return k.Pose.Point
+	}
+	low := k.Pose.Transform(k.Outline[0])
+	high := low
+	for _, p := range k.Pose.TransformAll(k.Outline) {
+		low = geom.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
+		high = geom.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
+	}
+	return geom.Point{X: (low.X + high.X) / 2, Y: (low.Y + high.Y) / 2}
 }
