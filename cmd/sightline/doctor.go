@@ -50,7 +50,7 @@ func (c *doctorCheckCmd) Run(ctx context.Context) error {
 	}
 	config, err := doctorConfig(c.Config, c.Source)
 	if err != nil {
-		return err
+		return fmt.Errorf("doctor: %w", err)
 	}
 	setup, err := config.Setup()
 	if err != nil {
@@ -156,7 +156,7 @@ const darkWithin = 5 * time.Second
 func (c *doctorDarkCmd) Run() error {
 	config, err := app.LoadConfig(c.Config)
 	if err != nil {
-		return err
+		return fmt.Errorf("doctor dark: %w", err)
 	}
 	wiring, err := config.Wiring()
 	if err != nil {
@@ -190,7 +190,7 @@ type doctorHeldCmd struct {
 func (c *doctorHeldCmd) Run(ctx context.Context) error {
 	config, err := app.LoadConfig(c.Config)
 	if err != nil {
-		return err
+		return fmt.Errorf("doctor held: %w", err)
 	}
 	switch why, err := app.Held(ctx, config.Web, c.Restart); {
 	case err != nil:

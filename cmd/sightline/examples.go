@@ -39,7 +39,7 @@ var examples = map[string][]string{
 		"sightline looks learn --calibration table.json --at A1,small,457,120,0 card.jpg -o looks/",
 	},
 	"looks list":        {"sightline looks list looks/"},
-	"games":             {"sightline games"},
+	"game list":         {"sightline game list"},
 	"game export":       {"sightline game export 3 -o game.html"},
 	"print all":         {"sightline print all -o first-table.pdf"},
 	"print tokens":      {"sightline print tokens -o tokens.pdf", "sightline print tokens --ships A1-A4,A5:large -o tokens.pdf"},
@@ -76,7 +76,7 @@ var examples = map[string][]string{
 // addExamples adds examples to the help of their commands, and to that of a group the first example
 // of each of its commands.
 func addExamples(model *kong.Application) {
-	for _, leaf := range model.Leaves(false) {
+	for _, leaf := range model.Leaves(true) {
 		lines := examples[leaf.Path()]
 		show(leaf, lines)
 		if group := leaf.Parent; group.Type == kong.CommandNode {

@@ -20,7 +20,7 @@ import (
 // line accepts it.
 func TestEveryCommandShowsExamplesThatParse(t *testing.T) {
 	left := maps.Clone(examples)
-	for _, leaf := range newParser(func(int) {}).Model.Leaves(false) {
+	for _, leaf := range newParser(func(int) {}).Model.Leaves(true) {
 		path := leaf.Path()
 		assert.NotEmpty(t, examples[path], "%s: expected an example in examples.go", path)
 		delete(left, path)
@@ -68,7 +68,7 @@ func TestManNamesEveryCommand(t *testing.T) {
 	require.NoError(t, k.Run())
 	page := strings.ReplaceAll(out.String(), `\-`, "-")
 	assert.True(t, strings.HasPrefix(page, ".TH SIGHTLINE 1"), page[:min(80, len(page))])
-	for _, leaf := range parser.Model.Leaves(false) {
+	for _, leaf := range parser.Model.Leaves(true) {
 		assert.True(t, strings.Contains(page, ".SS "+leaf.Path()), leaf.Path())
 	}
 	assert.True(t, strings.Contains(page, "\nsightline measure scene.json --from A1 --to B1\n"))

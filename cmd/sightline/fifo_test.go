@@ -90,8 +90,8 @@ var fileLines = map[string][]string{
 	"record --calibration": {"record --source sim: --calibration FIFO -o OUT"},
 	"record --output":      {"record --source sim: -o FIFO"},
 
-	"games --rulings":       {"games --rulings FIFO", "games --rulings RULINGS"},
-	"games --config":        {"games --config FIFO"},
+	"game list --rulings":   {"game list --rulings FIFO", "game list --rulings RULINGS"},
+	"game list --config":    {"game list --config FIFO"},
 	"game export --rulings": {"game export --rulings FIFO", "game export --rulings RULINGS"},
 	"game export --config":  {"game export --config FIFO"},
 	"game export --output":  nil, // needs a game; sheet.Create writes it as it does print's
@@ -167,7 +167,7 @@ func TestEveryFileArgumentIsTested(t *testing.T) {
 		assert.True(t, known != slices.Contains(noFiles, name) || key == "doctor wiring --board",
 			"%s: does it name a file? fileLines or noFiles should say so", key)
 	}
-	for _, leaf := range parser.Model.Leaves(false) {
+	for _, leaf := range parser.Model.Leaves(true) {
 		path := strings.TrimPrefix(leaf.Path(), "sightline ")
 		for _, f := range leaf.Flags {
 			check(path+" --"+f.Name, f.Name)
@@ -236,6 +236,10 @@ func TestANamedPipeIsRefusedAtOnce(t *testing.T) {
 					want = "rulings"
 				}
 				assert.Contains(t, commandtest.LastLine(stderr), want)
+				if command, _, _ := strings.Cut(strings.ReplaceAll(key, " <", " --"), " --"); command != "run" && command != "hall run" {
+					named := "sightline: " + strings.Replace(command, "doctor check", "doctor", 1) + ": "
+					assert.True(t, strings.HasPrefix(commandtest.LastLine(stderr), named), "the error names its command: %s", stderr)
+				}
 			})
 		}
 	}

@@ -11,27 +11,29 @@ import (
 
 	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 )
 
-// gamesCmd lists the games of the record.
-type gamesCmd struct {
+// gameCmd is the group of commands that read the games of the record.
+type gameCmd struct {
+	List   gameListCmd   `cmd:"" help:"List the games of the record."`
+	Export gameExportCmd `cmd:"" help:"Write a game of the record to a file."`
+}
+
+type gameListCmd struct {
 	rulingsLog
 }
 
-func (c *gamesCmd) Run() error {
+// Run implements the command.
+func (c *gameListCmd) Run() error { return terminal.Named("game list", c.list(os.Stdout)) }
+
+func (c *gameListCmd) list(out io.Writer) error {
 	log, err := c.open()
 	if err != nil {
-		return fmt.Errorf("games: %w", err)
+		return err
 	}
 	defer log.Close()
-	if err := play.Print(context.Background(), os.Stdout, log); err != nil {
-		return fmt.Errorf("games: %w", err)
-	}
-	return nil
-}
-
-type gameCmd struct {
-	Export gameExportCmd `cmd:"" help:"Write a game of the record to a file."`
+	return play.Print(context.Background(), out, log)
 }
 
 type gameExportCmd struct {
@@ -41,21 +43,22 @@ type gameExportCmd struct {
 	rulingsLog
 }
 
-func (c *gameExportCmd) Run() error { return c.export(os.Stdout) }
+// Run implements the command.
+func (c *gameExportCmd) Run() error { return terminal.Named("game export", c.export(os.Stdout)) }
 
 func (c *gameExportCmd) export(out io.Writer) error {
 	form, err := formOf(c.Form, c.Output)
 	if err != nil {
-		return fmt.Errorf("game export: %w", err)
+		return err
 	}
 	log, err := c.open()
 	if err != nil {
-		return fmt.Errorf("game export: %w", err)
+		return err
 	}
 	defer log.Close()
 	data, err := play.ExportFrom(context.Background(), log, c.Game, form)
 	if err != nil {
-		return fmt.Errorf("game export: %w", err)
+		return err
 	}
 	if c.Output == "-" {
 		_, err = out.Write(data)

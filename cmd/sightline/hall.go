@@ -18,6 +18,7 @@ import (
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/hall"
 	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/hardware"
 )
 
@@ -89,13 +90,15 @@ type hallInviteCmd struct {
 }
 
 // Run implements the command.
-func (c *hallInviteCmd) Run() error {
+func (c *hallInviteCmd) Run() error { return terminal.Named("hall invite", c.invite()) }
+
+func (c *hallInviteCmd) invite() error {
 	for _, file := range []struct{ option, path string }{{"-o", c.Output}, {"--png", c.PNG}} {
 		if file.path == "" {
 			continue
 		}
 		if err := pictures.CheckFile(file.option, file.path); err != nil {
-			return fmt.Errorf("hall invite: %w", err)
+			return err
 		}
 	}
 	invites, err := c.invites()
@@ -104,12 +107,12 @@ func (c *hallInviteCmd) Run() error {
 	}
 	i, err := invites.Invite(c.Table, c.URL, c.For)
 	if err != nil {
-		return fmt.Errorf("hall invite: %w", err)
+		return err
 	}
 	text := i.String()
 	rows := hardware.QR(text)
 	if rows == nil {
-		return errors.New("hall invite: the invitation is too long for a QR code")
+		return errors.New("the invitation is too long for a QR code")
 	}
 	fmt.Fprintf(os.Stderr, "%ssightline: table %s may join until %s. Keep this secret: whoever has it speaks as the table.\n",
 		terminalQR(rows), i.Table, i.Expires.Local().Format("2 January 15:04"))
@@ -120,12 +123,12 @@ func (c *hallInviteCmd) Run() error {
 			err = atomicfile.Write(c.PNG, data, 0o600)
 		}
 		if err != nil {
-			return fmt.Errorf("hall invite: %w", err)
+			return err
 		}
 	}
 	if c.Output != "" {
 		if err := atomicfile.Write(c.Output, []byte(text+"\n"), 0o600); err != nil {
-			return fmt.Errorf("hall invite: %w", err)
+			return err
 		}
 		return nil
 	}
@@ -183,13 +186,15 @@ type hallRevokeCmd struct {
 }
 
 // Run implements the command.
-func (c *hallRevokeCmd) Run() error {
+func (c *hallRevokeCmd) Run() error { return terminal.Named("hall revoke", c.revoke()) }
+
+func (c *hallRevokeCmd) revoke() error {
 	invites, err := c.invites()
 	if err != nil {
 		return err
 	}
 	if err := invites.Revoke(c.Table); err != nil {
-		return fmt.Errorf("hall revoke: %w", err)
+		return err
 	}
 	fmt.Fprintf(os.Stderr, "sightline: table %s is no longer invited; a running hall sends it home within a second\n", c.Table)
 	c.notRunning()
@@ -200,7 +205,9 @@ func (c *hallRevokeCmd) Run() error {
 type hallTablesCmd struct{ hallState }
 
 // Run implements the command.
-func (c *hallTablesCmd) Run() error {
+func (c *hallTablesCmd) Run() error { return terminal.Named("hall tables", c.list()) }
+
+func (c *hallTablesCmd) list() error {
 	invites, err := c.invites()
 	if err != nil {
 		return err
@@ -223,7 +230,9 @@ func (c *hallTablesCmd) Run() error {
 type hallSecretCmd struct{ hallState }
 
 // Run implements the command.
-func (c *hallSecretCmd) Run() error {
+func (c *hallSecretCmd) Run() error { return terminal.Named("hall judge-secret", c.print()) }
+
+func (c *hallSecretCmd) print() error {
 	secret, path, err := app.HallSecret(c.State)
 	if errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("--state: %w", err)

@@ -25,8 +25,8 @@ type cli struct {
 	Looks     looksCmd      `cmd:"" help:"Learn how stock ships' cards look, so that the camera finds them."`
 	Print     printCmd      `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
 	Squads    squadsCmd     `cmd:"" help:"Read squads as squad builders export them."`
-	Game      gameCmd       `cmd:"" help:"Export a game of the record."`
-	Games     gamesCmd      `cmd:"" help:"List the games of the record."`
+	Game      gameCmd       `cmd:"" help:"List and export the games of the record."`
+	Games     gameListCmd   `cmd:"" hidden:"" help:"The earlier name of game list."`
 	Hall      hallCmd       `cmd:"" help:"Bring the tables of an event together on one page; invite tables."`
 	Doctor    doctorCmd     `cmd:"" help:"Test the box (panel, camera, calibration, board), put out its lights, draw its wiring."`
 	SetUp     setupBoardCmd `cmd:"" name:"setup-board" help:"Prepare a Raspberry Pi for the panel: config.txt and the I2C bus."`

@@ -22,7 +22,9 @@ type replayCmd struct {
 
 // Run implements the command.
 func (c *replayCmd) Run(ctx context.Context) error {
-	return terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error { return c.replay(ctx, out) })
+	return terminal.Named("replay", terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error {
+		return c.replay(ctx, out)
+	}))
 }
 
 func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
@@ -41,9 +43,9 @@ func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
 			return terminal.Unanswered{Err: err}
 		}
 		if head.Number == 0 {
-			return fmt.Errorf("replay: no entry %d; the log has none", c.Entry)
+			return fmt.Errorf("no entry %d; the log has none", c.Entry)
 		}
-		return fmt.Errorf("replay: no entry %d; the log has 1 to %d", c.Entry, head.Number)
+		return fmt.Errorf("no entry %d; the log has 1 to %d", c.Entry, head.Number)
 	}
 	if err != nil {
 		return terminal.Unanswered{Err: err}

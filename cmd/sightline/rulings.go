@@ -80,7 +80,9 @@ type rulingsListCmd struct {
 }
 
 // Run implements the command.
-func (c *rulingsListCmd) Run(ctx context.Context) error { return c.list(ctx, os.Stdout) }
+func (c *rulingsListCmd) Run(ctx context.Context) error {
+	return terminal.Named("rulings list", c.list(ctx, os.Stdout))
+}
 
 // listedJSON is a ruling in the list for programs.
 type listedJSON struct {
@@ -183,7 +185,11 @@ func printable(s string) string { return terminal.OneLine(errors.New(s)) }
 
 func printJSON(out io.Writer, v any) error {
 	doc, err := json.Marshal(v)
-	return printDoc(out, "rulings", doc, err)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(doc, '\n'))
+	return err
 }
 
 // printDoc prints a JSON document, or returns the error that it came with, named for the command.
@@ -204,7 +210,9 @@ type rulingsVerifyCmd struct {
 
 // Run implements the command.
 func (c *rulingsVerifyCmd) Run(ctx context.Context) error {
-	return terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error { return c.verify(ctx, out) })
+	return terminal.Named("rulings verify", terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error {
+		return c.verify(ctx, out)
+	}))
 }
 
 func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
@@ -306,7 +314,9 @@ type rulingsExportCmd struct {
 
 // Run implements the command.
 func (c *rulingsExportCmd) Run(ctx context.Context) error {
-	return terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error { return c.export(ctx, out) })
+	return terminal.Named("rulings export", terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error {
+		return c.export(ctx, out)
+	}))
 }
 
 func (c *rulingsExportCmd) export(ctx context.Context, out io.Writer) error {

@@ -243,14 +243,10 @@ func TestInvalidQuestionsAboutRulings(t *testing.T) {
 
 func TestAReplayOfAMissingEntryIsNotADifference(t *testing.T) {
 	dir := ruled(t, 3)
-	var c replayCmd
-	c.Entry = 9
-	c.rulingsLog.Rulings = dir
-	err := c.replay(t.Context(), io.Discard)
-	assert.EqualError(t, err, "replay: no entry 9; the log has 1 to 3")
-	code, out := answered(t, "replay", "9", "--rulings", dir)
+	code, out, problem := called(t, "replay", "9", "--rulings", dir)
 	assert.Equal(t, 2, code, "1 is for an answer that differs")
 	assert.Empty(t, out)
+	assert.Contains(t, problem, "sightline: replay: no entry 9; the log has 1 to 3\n")
 }
 
 func TestARulingAndTheLogAreExported(t *testing.T) {

@@ -17,7 +17,9 @@ type secretCmd struct {
 }
 
 // Run implements the command.
-func (c *secretCmd) Run() error {
+func (c *secretCmd) Run() error { return terminal.Named("judge-secret", c.print()) }
+
+func (c *secretCmd) print() error {
 	config, err := app.LoadConfig(c.Config)
 	if err != nil {
 		return err
@@ -37,9 +39,9 @@ func (c *secretCmd) Run() error {
 func printSecret(secret, path, where, service string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w; the same command with sudo reads it", err)}
+		return terminal.Unanswered{Err: fmt.Errorf("%w; the same command with sudo reads it", err)}
 	case err != nil:
-		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
+		return terminal.Unanswered{Err: err}
 	}
 	fmt.Fprint(os.Stderr, secretNote(path, where, service))
 	fmt.Println(secret)
