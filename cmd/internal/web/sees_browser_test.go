@@ -45,6 +45,23 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	assert.Contains(t, text, "93 %")
 }
 
+func TestANoteSaysWhyObstaclesAreNotWatched(t *testing.T) {
+	f := newFakeTable(t)
+	server := steady(t, f)
+	ctx := browsertest.New(t, time.Minute)
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(server.URL)))
+	for unseen, want := range map[string]string{
+		vision.UnseenLooking: "Obstacles are being looked for.",
+		vision.UnseenNoisy:   "Obstacles are not watched: the picture is too noisy: give the table more light.",
+	} {
+		f.change(func(state *live.State) {
+			state.ObstaclesWatched = false
+			state.Located.Obstacles = &vision.ObstacleSight{Unseen: unseen}
+		})
+		require.NoError(t, chromedp.Run(ctx, browsertest.Poll(`document.querySelector("#things-note").textContent === "`+want+`"`, nil)), want)
+	}
+}
+
 // What is to be known as long as it is so stands on the page; a note that says the same is not shown as well.
 func TestWarningsStandAsLongAsTheyAreSo(t *testing.T) {
 	f := newFakeTable(t)

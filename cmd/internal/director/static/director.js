@@ -1,5 +1,6 @@
 // The director's page. What it shows as set is what the box says, never what was pressed.
 
+import { send } from "/ask.js";
 import { byId, setLinked, setText } from "/dom.js";
 import { ready, say } from "/texts.js";
 import { listen } from "/live.js";
@@ -60,7 +61,7 @@ function change(body) {
   queue = queue.then(async () => {
     if (direction === null) return;
     try {
-      const answer = await fetch("/api/director", { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body(direction)) });
+      const answer = await send("/api/director", body(direction), "PATCH");
       if (answer.ok) direction = await answer.json();
       setLinked(byId("said"), answer.ok ? "" : (await answer.text()).trim());
     } catch (error) {

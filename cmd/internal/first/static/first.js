@@ -2,7 +2,7 @@
 // and so are the sentences; this page draws them and posts what people want.
 
 import { byId, set, setLinked, setText } from "./dom.js";
-import { ask } from "./ask.js";
+import { ask, send } from "./ask.js";
 import { poll } from "./live.js";
 
 const every = 1500; // ms between two looks
@@ -41,7 +41,7 @@ async function calibrate(step, sure) {
   for (const intent of [{ do: "start" }, { ...wish, confirm: sure }]) {
     let answer;
     try {
-      answer = await fetch("/api/calibration", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(intent) });
+      answer = await send("/api/calibration", intent);
     } catch {
       return say("", "The program does not answer.");
     }

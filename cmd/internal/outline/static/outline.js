@@ -1,5 +1,6 @@
 // Marking bases by hand: a wire frame is dragged onto a base in a picture, twice; what is marked is answered about.
 
+import { patience } from "/ask.js";
 import { setLinked } from "/dom.js";
 import { say as translated } from "/texts.js";
 import { heightAt, inTable, pixelOf, pointAt } from "./camera.js";
@@ -26,7 +27,7 @@ let asking = 0;
 // Talking to the server.
 
 async function ask(path, options = {}) {
-  const response = await fetch(path, options);
+  const response = await fetch(path, { ...options, signal: AbortSignal.timeout(patience) });
   const text = await response.text();
   if (!response.ok) throw new Error(text.trim() || `The program answers ${response.status}.`);
   return JSON.parse(text);

@@ -1,6 +1,7 @@
 // The guided calibration's page: it draws each state that arrives and posts what
 // people want. What can be done when is the server's business; so are the sentences.
 
+import { send } from "./ask.js";
 import { byId, fill, mm, set, setLinked, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { boardFields, onBoard, spec } from "./board.js";
@@ -22,11 +23,7 @@ async function want(intent) {
   unconfirmed = null;
   show("confirm", false);
   try {
-    const answer = await fetch("/api/calibration", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(intent),
-    });
+    const answer = await send("/api/calibration", intent);
     if (answer.ok) return true;
     setLinked(problem, (await answer.text()).trim());
     if (answer.headers.has("Sightline-Confirm")) unconfirmed = intent;

@@ -1,6 +1,7 @@
 // Choosing the pair: by clicks (attacker, then target), by keys, by the lists. The
 // choice is one for everybody; the server holds it.
 
+import { send as request } from "./ask.js";
 import { byId, setText } from "./dom.js";
 import { leave } from "./leave.js";
 import { say } from "./texts.js";
@@ -10,11 +11,7 @@ let pending = null; // the attacker that was clicked, while its target is awaite
 
 async function send(change) {
   try {
-    const answer = await fetch("/api/choice", {
-      method: "PATCH",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(change),
-    });
+    const answer = await request("/api/choice", change, "PATCH");
     leave(byId("refused"), answer.ok ? "" : (await answer.text()).trim());
   } catch {
     // The watchdog says that the connection is lost.

@@ -1,5 +1,7 @@
 // Requests of the judge's page.
 
+import { patience, send } from "./ask.js";
+
 let refused = () => {};
 
 // onRefused says what to do when this device may not (any more) what it asked for.
@@ -11,7 +13,7 @@ export function onRefused(f) {
 export async function ask(path, method = "GET", body = null) {
   let answer;
   try {
-    answer = await fetch(path, body === null ? { method } : { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    answer = body === null ? await fetch(path, { method, signal: AbortSignal.timeout(patience) }) : await send(path, body, method);
   } catch {
     throw new Error("The program does not answer. Nothing is recorded as far as this page knows; try again when it is back.");
   }

@@ -1,6 +1,7 @@
 // The judge's page. A ruling is always on what is held: everything that is shown of it
 // comes from /api/held, and its number goes back with the ruling.
 
+import { send } from "./ask.js";
 import { byId, set, setText } from "./dom.js";
 import { say } from "./texts.js";
 import { listen } from "./live.js";
@@ -54,11 +55,7 @@ async function pair(event) {
   setText(byId("secret-problem"), "");
   field.removeAttribute("aria-invalid");
   try {
-    const answer = await fetch("/api/pair", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ judge_secret: field.value, name: byId("secret-name").value }),
-    });
+    const answer = await send("/api/pair", { judge_secret: field.value, name: byId("secret-name").value });
     if (!answer.ok) throw new Error((await answer.text()).trim());
     field.value = "";
     await start();

@@ -2,6 +2,7 @@
 // person says which ship it is and, if they like, which way its nose points. A base that got the
 // wrong name so is given another one.
 
+import { send } from "./ask.js";
 import { byId, setLinked, setText } from "./dom.js";
 import { pendingAttacker } from "./choose.js";
 import { label } from "./label.js";
@@ -71,7 +72,7 @@ async function name(event) {
   else if (byId("naming-nose").value !== "") said.heading_deg = Number(byId("naming-nose").value);
   byId("naming-say").disabled = true;
   try {
-    const answer = await fetch("/api/ships", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) });
+    const answer = await send("/api/ships", said);
     setLinked(byId("naming-refused"), answer.ok ? "" : (await answer.text()).trim());
     if (answer.ok) correct(false);
   } catch {

@@ -1,11 +1,12 @@
 // The tokens that were traced: each gets a name and a kind, or is left out.
 
+import { send } from "./ask.js";
 import { byId, mm, setLinked, setText, svg } from "./dom.js";
 
 // want asks the server for something; it returns the sentence why not, or "".
 export async function want(intent) {
   try {
-    const answer = await fetch("/api/obstacles", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(intent) });
+    const answer = await send("/api/obstacles", intent);
     return answer.ok ? "" : (await answer.text()).trim();
   } catch {
     return "The program does not answer.";

@@ -1,6 +1,7 @@
 // The catalogue: what it holds, with a small drawing of each; renamed, given another
 // kind, deleted; downloaded, and taken from a file.
 
+import { patience } from "./ask.js";
 import { byId, setText } from "./dom.js";
 import { drawing, field, kindSelect, line, say, want, words } from "./obstacles-learn.js";
 
@@ -159,6 +160,7 @@ byId("import").addEventListener("submit", async (event) => {
       method: "PUT",
       headers: { "Content-Type": "application/json", "If-Match": `"${chosen}"` },
       body: file,
+      signal: AbortSignal.timeout(patience),
     });
     chosen = state.catalogue.version;
     if (!answer.ok) problem = (await answer.text()).trim();

@@ -1,5 +1,6 @@
 // The page on which a streamer chooses an overlay, sees it and takes its address.
 
+import { patience, send } from "/ask.js";
 import { beyond } from "/overlay-gate.js";
 
 const byId = (id) => document.getElementById(id);
@@ -111,7 +112,7 @@ async function sendMatch() {
   const body = { title: match.elements.title.value, round: match.elements.round.value, sides: [side(0), side(1)] };
   const said = byId("match-said");
   try {
-    const answer = await fetch("/api/match", { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const answer = await send("/api/match", body, "PATCH");
     said.textContent = answer.ok ? "It is shown." : await answer.text();
     said.dataset.bad = !answer.ok;
   } catch (error) {
@@ -136,7 +137,7 @@ async function begin() {
   const state = await fetch("/api/state").then((r) => (r.ok ? r.json() : null), () => null);
   if (state) fillMatch(state.match);
   drawn = state && (state.overlay || state.picture);
-  const answer = await fetch("/overlay/token", { method: "POST" }).then((r) => (r.ok ? r.json() : null), () => null);
+  const answer = await fetch("/overlay/token", { method: "POST", signal: AbortSignal.timeout(patience) }).then((r) => (r.ok ? r.json() : null), () => null);
   if (answer && answer.needed) {
     token = answer.token;
     byId("token-line").hidden = false;

@@ -1,6 +1,7 @@
 // Pairing: the code of the box's display makes a player of this device, the judge's
 // secret a judge. The server remembers by a cookie that no script can read.
 
+import { patience, send as request } from "./ask.js";
 import { byId, set, setText, svg } from "./dom.js";
 import { ready } from "./texts.js";
 
@@ -95,7 +96,7 @@ async function send(form, field, problem, body) {
   setText(problem, "");
   field.removeAttribute("aria-invalid");
   try {
-    const answer = await fetch("/api/pair", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const answer = await request("/api/pair", body);
     if (!answer.ok) throw new Error((await answer.text()).trim());
     turns++;
     field.value = "";
@@ -120,7 +121,7 @@ byId("judge-form").addEventListener("submit", (event) => {
   send(event.target, byId("secret"), byId("judge-problem"), { judge_secret: byId("secret").value, name: byId("judge-name").value });
 });
 byId("unpair").addEventListener("click", async () => {
-  await fetch("/api/unpair", { method: "POST" });
+  await fetch("/api/unpair", { method: "POST", signal: AbortSignal.timeout(patience) }).catch(() => {});
   turns++;
   await refresh();
   byId("who-h").focus();

@@ -33,6 +33,7 @@ function blindNote(blind) {
 // noteOf says about obstacles what should be known at any time.
 function noteOf(state) {
   const { obstacles_watched: watched, why_not: why, unknown_mm: unknown } = state.things;
+  if (!watched && why === "obstacles are being looked for") return "Obstacles are being looked for.";
   if (!watched) return why ? `Obstacles are not watched: ${why}.` : "Obstacles are not watched.";
   const n = state.obstacles.length;
   const none = unknown.length + state.things.blind_mm.length ? "No obstacle found." : "No obstacle lies on the mat.";
