@@ -191,13 +191,18 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	v.do(emulation.SetDeviceMetricsOverride(1440, 900, 1, false), chromedp.Navigate(v.url+"/outline"),
 		chromedp.WaitVisible("#photo"), chromedp.SetUploadFiles("#photo", []string{path}), chromedp.WaitVisible("#mat"))
 	mat := table.Layout.Corners()
-	for i, p := range append(mat[:], mat[:]...) {
-		if i >= 4 { // the middle of an edge
-			p = p.Lerp(table.Layout.Corners()[(i+1)%4], 0.45)
+	corners := func() {
+		for i, p := range append(mat[:], mat[:]...) {
+			if i >= 4 { // the middle of an edge
+				p = p.Lerp(table.Layout.Corners()[(i+1)%4], 0.45)
+			}
+			px, _ := cam.PixelOf(p, 0)
+			v.tap(px)
 		}
-		px, _ := cam.PixelOf(p, 0)
-		v.tap(px)
 	}
+	corners()
+	v.anotherBefore("#corners-done", "/calibration", path)
+	corners()
 	v.shot("outline-corners")
 	v.do(chromedp.Click("#corners-done"), chromedp.WaitVisible("#marking"))
 	v.compareCameras()
@@ -256,6 +261,25 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	v.shot("outline-judge")
 	assert.Empty(t, complaints(), "the browser complains")
 	v.rule()
+}
+
+// anotherBefore presses a button and chooses another photograph before the program has answered: what it answers then is
+// not about that photograph.
+func (v *visitor) anotherBefore(button, path, photo string) {
+	v.t.Helper()
+	v.eval(`window.before = sightlineOutline.state().picture.id; window.late = 0; window.fetched = window.fetch;
+		window.fetch = async (...args) => {
+			const response = await window.fetched(...args);
+			if (String(args[0]).endsWith("`+path+`")) { await new Promise((go) => { window.release = go; }); window.late++; }
+			return response;
+		}; 0`, nil)
+	v.do(chromedp.Click(button), browsertest.Poll(`window.release !== undefined`, nil), chromedp.SetUploadFiles("#photo", []string{photo}),
+		browsertest.Poll(`sightlineOutline.state().picture.id !== window.before`, nil),
+		chromedp.Evaluate(`window.release(); window.fetch = window.fetched; 0`, nil), browsertest.Poll(`window.late === 1`, nil),
+		chromedp.Sleep(300*time.Millisecond))
+	var calibrated bool
+	v.eval(`sightlineOutline.state().picture.camera !== null || sightlineOutline.state().picture.id === window.before`, &calibrated)
+	assert.False(v.t, calibrated, "the first photograph's calibration is not the second's")
 }
 
 // agreeOn lets a judge order an agreement on measuring. The page then shows what it permits, and the

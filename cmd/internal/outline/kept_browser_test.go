@@ -51,3 +51,37 @@ func TestThePageTakesUpWhatStillStands(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#kept-forget"), chromedp.WaitNotVisible("#kept")))
 	assert.Nil(t, b.take().Kept)
 }
+
+// What was measured in one picture is not said of the next, nor of what a slow program answers about the first.
+func TestAnAnswerIsNotShownWithAnotherPicture(t *testing.T) {
+	ctx := browsertest.New(t, 2*time.Minute)
+	b := newKeptBench(t)
+	b.marks(b.take())
+	b.restart(b.desk.o.File)
+	b.take()
+	s := httptest.NewServer(web.NewServer(web.Options{Hub: b.hub, Choose: func(live.Choice) {}, Routes: b.desk.Routes()}))
+	t.Cleanup(s.Close)
+	const said = `document.getElementById("measured").textContent + document.getElementById("verdicts").textContent`
+	another := chromedp.Tasks{chromedp.Click("#take-live"), browsertest.Poll(`window.before !== sightlineOutline.state().picture.id`, nil)}
+	var measured, left, late string
+	var disabled bool
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(s.URL+"/outline?from=live"), chromedp.WaitVisible("#kept"),
+		chromedp.Click("#kept-use"), chromedp.WaitVisible("#measured:not(:empty)"), chromedp.Text("#measured", &measured),
+		chromedp.Evaluate(`window.before = sightlineOutline.state().picture.id; 0`, nil),
+		another, chromedp.Evaluate(said, &left), chromedp.Evaluate(`document.getElementById("hold").disabled`, &disabled)))
+	assert.Contains(t, measured, "Range 2")
+	assert.Empty(t, left)
+	assert.True(t, disabled, "nothing is marked in the new picture")
+
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Evaluate(`window.before = sightlineOutline.state().picture.id; window.late = 0; window.fetched = window.fetch;
+			window.fetch = async (...args) => {
+				const response = await window.fetched(...args);
+				if (String(args[0]).endsWith("/answer")) { await new Promise((go) => { window.release = go; }); window.late++; }
+				return response;
+			}; 0`, nil),
+		chromedp.Click("#kept-use"), browsertest.Poll(`window.release !== undefined`, nil),
+		another, chromedp.Evaluate(`window.release(); 0`, nil), browsertest.Poll(`window.late === 1`, nil), chromedp.Sleep(300*time.Millisecond),
+		chromedp.Evaluate(said, &late)))
+	assert.Empty(t, late)
+}

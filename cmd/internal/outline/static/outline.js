@@ -32,7 +32,16 @@ async function ask(path, options = {}) {
   if (!response.ok) throw new Error(text.trim() || `The program answers ${response.status}.`);
   return JSON.parse(text);
 }
-const post = (path, body) => ask(`/api/outline/pictures/${picture.id}/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+// post asks about the picture that is shown. It never returns once another is shown: nothing that comes then is about that.
+async function post(path, body) {
+  const { id } = picture;
+  try {
+    return await ask(`/api/outline/pictures/${id}/${path}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  } finally {
+    if (picture.id !== id) await new Promise(() => {});
+  }
+}
 
 function complain(error) {
   setLinked(byId("problem"), error ? error.message : "");
@@ -49,39 +58,51 @@ async function trying(work) {
 
 // Pictures.
 
-async function take(from) {
-  await trying(async () => {
-    say("Fetching the picture …");
-    const described = await ask(`/api/outline/pictures?from=${from}`, { method: "POST" });
-    const response = await fetch(`/api/outline/pictures/${described.id}/pixels`);
-    if (!response.ok) throw new Error(await response.text());
-    show(described, await createImageBitmap(await response.blob()));
-  });
+let wanted = 0; // how many pictures were asked for
+
+// bring shows the picture that was asked for last, however long the others take.
+async function bring(fetching) {
+  const mine = ++wanted;
+  complain(null);
+  let got = null, failed = null;
+  try {
+    got = await fetching();
+  } catch (error) {
+    failed = error;
+  }
+  if (mine !== wanted) return;
+  if (failed) complain(failed);
+  else show(...got);
   step();
 }
 
+const take = (from) => bring(async () => {
+  say("Fetching the picture …");
+  const described = await ask(`/api/outline/pictures?from=${from}`, { method: "POST" });
+  const response = await fetch(`/api/outline/pictures/${described.id}/pixels`);
+  if (!response.ok) throw new Error(await response.text());
+  return [described, await createImageBitmap(await response.blob())];
+});
+
 // drop sends a photograph: turned as it was held, and no larger than the server takes.
-async function drop(file) {
-  await trying(async () => {
-    say("Reading the photograph …");
-    let image;
-    try {
-      image = await createImageBitmap(file, { imageOrientation: "from-image" });
-    } catch {
-      throw new Error("This browser cannot read that file as a picture. A JPEG or PNG will do.");
-    }
-    const shrink = Math.min(1, longest / Math.max(image.width, image.height));
-    const paper = document.createElement("canvas");
-    paper.width = Math.round(image.width * shrink);
-    paper.height = Math.round(image.height * shrink);
-    paper.getContext("2d").drawImage(image, 0, 0, paper.width, paper.height);
-    const blob = await new Promise((done) => paper.toBlob(done, "image/jpeg", 0.95));
-    say("Looking for the mat's markers …");
-    const described = await ask(`/api/outline/pictures?name=${encodeURIComponent(file.name)}`, { method: "POST", headers: { "Content-Type": "image/jpeg" }, body: blob });
-    show(described, await createImageBitmap(blob));
-  });
-  step();
-}
+const drop = (file) => bring(async () => {
+  say("Reading the photograph …");
+  let image;
+  try {
+    image = await createImageBitmap(file, { imageOrientation: "from-image" });
+  } catch {
+    throw new Error("This browser cannot read that file as a picture. A JPEG or PNG will do.");
+  }
+  const shrink = Math.min(1, longest / Math.max(image.width, image.height));
+  const paper = document.createElement("canvas");
+  paper.width = Math.round(image.width * shrink);
+  paper.height = Math.round(image.height * shrink);
+  paper.getContext("2d").drawImage(image, 0, 0, paper.width, paper.height);
+  const blob = await new Promise((done) => paper.toBlob(done, "image/jpeg", 0.95));
+  say("Looking for the mat's markers …");
+  const described = await ask(`/api/outline/pictures?name=${encodeURIComponent(file.name)}`, { method: "POST", headers: { "Content-Type": "image/jpeg" }, body: blob });
+  return [described, await createImageBitmap(blob)];
+});
 
 function show(described, pixels) {
   picture = described;
@@ -92,6 +113,8 @@ function show(described, pixels) {
   marks = [];
   rocks = [];
   kept = described.kept;
+  asking++;
+  showAnswer();
   byId("mat-w").value = picture.mat_mm[0];
   byId("mat-h").value = picture.mat_mm[1];
   fit();
@@ -565,7 +588,10 @@ stage.addEventListener("keydown", (event) => {
 
 byId("take-live").addEventListener("click", () => take("live"));
 byId("take-held").addEventListener("click", () => take("held"));
-byId("photo").addEventListener("change", (event) => event.target.files[0] && drop(event.target.files[0]));
+byId("photo").addEventListener("change", (event) => {
+  if (event.target.files[0]) drop(event.target.files[0]);
+  event.target.value = ""; // so that the same file can be chosen again
+});
 stage.addEventListener("dragover", (event) => { event.preventDefault(); stage.classList.add("over"); });
 stage.addEventListener("dragleave", () => stage.classList.remove("over"));
 stage.addEventListener("drop", (event) => {
