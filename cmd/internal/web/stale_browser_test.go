@@ -361,3 +361,39 @@ func TestAPageThatCannotShowAStateShowsNoOldOne(t *testing.T) {
 		stop()
 	}
 }
+
+// TestAJudgeRulesOnWhatIsShown: while what was measured of the judge's new pair has not come, the verdict on the old
+// pair is not shown of it and cannot be recorded, and what was chosen for the old pair is not chosen for the new one.
+func TestAJudgeRulesOnWhatIsShown(t *testing.T) {
+	t.Parallel()
+	ctx := browsertest.New(t, time.Minute)
+	court, address := courtTable(t, "A2", "B2")
+	var hangs atomic.Bool
+	answers := make(chan struct{})
+	s := before(t, &httptest.Server{URL: address}, func(_ http.ResponseWriter, r *http.Request) bool {
+		if hangs.Load() && r.URL.Path == "/api/held" {
+			<-answers
+		}
+		return false
+	})
+	var first, between, after, chosen string
+	var lines int
+	require.NoError(t, chromedp.Run(ctx))
+	within(t, ctx, "the first pair", logIn(s.URL, "A2", "B2"), chromedp.WaitVisible("#open-range"), chooseOption("#open-range", "2"),
+		chromedp.Text("#measured", &first))
+	hangs.Store(true)
+	within(t, ctx, "another pair", chooseOption("#to", "B1"),
+		browsertest.Poll(`document.getElementById("measured").textContent === "Not measured yet."`, nil),
+		chromedp.Text("#verdicts", &between, chromedp.NodeReady),
+		chromedp.Evaluate(`document.querySelectorAll('#shapes [data-kind="line"]').length`, &lines),
+		chromedp.Evaluate(`document.getElementById("rule").requestSubmit(); 0`, nil), chromedp.Sleep(200*time.Millisecond))
+	assert.Empty(t, between)
+	assert.Zero(t, lines)
+	assert.Empty(t, court.judges.made, "nothing is ruled that is not shown")
+	close(answers)
+	within(t, ctx, "measured", browsertest.Poll(`!["Not measured yet.", `+fmt.Sprintf("%q", first)+`].includes(document.getElementById("measured").textContent)`, nil),
+		chromedp.WaitEnabled("#record"), chromedp.Text("#measured", &after),
+		chromedp.Evaluate(`document.getElementById("open-range")?.value ?? ""`, &chosen))
+	assert.Empty(t, chosen)
+	assert.NotEqual(t, first, after)
+}

@@ -19,13 +19,14 @@ const options = {
   "rule-attack": [["", "as measured"], ["yes", "it may attack"], ["no", "it may not attack"]],
 };
 let suggested = ""; // the reason that stands in the form and no one wrote
-let drafted = {}; // what was chosen of open questions before a reload
+let drafted = {}; // what was chosen of open questions before a reload, and of which pair: { open, about }
 
 function keepDraft() {
   const draft = {};
   for (const id of [...fields, ...Object.keys(options)]) draft[id] = byId(id).value;
   draft.overrule = byId("overrule").checked;
   draft.open = chosen();
+  draft.about = byId("open").dataset.about;
   try {
     sessionStorage.setItem(draftKey, JSON.stringify(draft));
   } catch {
@@ -42,7 +43,7 @@ function takeDraft() {
   }
   for (const id of [...fields, ...Object.keys(options)]) if (draft[id]) byId(id).value = draft[id];
   byId("overrule").checked = Boolean(draft.overrule);
-  drafted = draft.open ?? {};
+  drafted = draft;
 }
 
 const decisions = { confirm: "as_measured", decide: "decided", overrule: "overruled" };
@@ -74,14 +75,14 @@ function reasons() {
   return (now().judgement?.reasons ?? []).map((r) => (name ? r.replace("ruled by the judge.", `ruled by ${name}.`) : r));
 }
 
-// showOpen offers the possible results of what the measurement does not decide.
-function showOpen(open) {
+// showOpen offers the possible results of what the measurement does not decide about a pair.
+function showOpen(open, about) {
   const box = byId("open");
-  const key = JSON.stringify([open, reasons()]);
+  const key = JSON.stringify([open, reasons(), about]);
   if (box.dataset.key === key) return;
-  const before = { ...drafted, ...chosen() };
+  const before = { ...(drafted.about === about ? drafted.open : {}), ...(box.dataset.about === about ? chosen() : {}) };
   drafted = {};
-  box.dataset.key = key;
+  set(box, { "data-key": key, "data-about": about });
   box.replaceChildren(
     ...open.map((q) => {
       const label = document.createElement("label");
@@ -118,6 +119,13 @@ export const isOwn = (number) => sending || number === own;
 const underWay = "sightline.ruling-after";
 export const mayBeOwn = (number) => sessionStorage.getItem(underWay) === String(number - 1);
 
+// awaitForm lets nothing be ruled until it is known what.
+export function awaitForm() {
+  setText(byId("confirm-text"), "nothing is measured yet");
+  setText(byId("decide-text"), "");
+  byId("record").disabled = true;
+}
+
 // showForm says what would be confirmed; nothing can be ruled without a judgement.
 export function showForm(judgement) {
   const pair = judgement && judgement.choice.from && judgement.choice.to;
@@ -131,7 +139,7 @@ export function showForm(judgement) {
   if (pair && !measured) byId("overrule").checked = true;
   else if (open.length && byId("confirm").checked) byId("decide").checked = true;
   else if (!open.length && byId("decide").checked) byId("confirm").checked = true;
-  showOpen(open);
+  showOpen(open, pair ? `${judgement.choice.from} ${judgement.choice.to} ${judgement.choice.arc}` : "");
   if (judgement?.asked && !byId("asked-by").value) byId("asked-by").value = judgement.asked;
   for (const option of byId("rule-range").options) if (option.value === "0") option.disabled = judgement?.rules === "1e";
   setText(byId("asked-text"), judgement?.asked ? `called by ${judgement.asked}` : "optional");
@@ -176,7 +184,7 @@ async function record(event) {
   } finally {
     sending = false;
     sessionStorage.removeItem(underWay);
-    byId("record").disabled = false;
+    byId("record").disabled = !now().judgement;
   }
 }
 

@@ -6,6 +6,7 @@ import { inFull, lang } from "./texts.js";
 
 let selected = ""; // key of the verdict that the judge looks at
 let shown = null;
+let about = ""; // the pair that was shown last
 let told = () => {};
 
 const element = (name, text = "", className = "") => {
@@ -149,8 +150,9 @@ export const chosenVerdict = () => shown?.verdicts.find((v) => v.key === selecte
 // showVerdicts shows a judgement's verdicts; none without one. changed is called when
 // the judge looks at another.
 export function showVerdicts(judgement, changed) {
-  const pair = (j) => (j ? `${j.choice.from}|${j.choice.to}|${j.choice.arc}` : "");
-  const other = pair(shown) !== pair(judgement);
+  const pair = judgement ? `${judgement.choice.from}|${judgement.choice.to}|${judgement.choice.arc}` : about;
+  const other = pair !== about;
+  about = pair;
   shown = judgement;
   told = changed;
   if (judgement && (other || !chosenVerdict())) {

@@ -8,7 +8,7 @@ import { listen } from "./live.js";
 import { ask, onRefused } from "./judge-ask.js";
 import { showVerdicts, chosenVerdict } from "./judge-verdicts.js";
 import { showSure } from "./judge-sure.js";
-import { isOwn, mayBeOwn, showForm, showLog, startRuling } from "./judge-rule.js";
+import { awaitForm, isOwn, mayBeOwn, showForm, showLog, startRuling } from "./judge-rule.js";
 import { followPair, goTo, showHeld, showLive, startView } from "./judge-view.js";
 
 let state = null;
@@ -19,6 +19,7 @@ let judgement = null; // of what is held
 let choice = { from: "", to: "", arc: "front" }; // of this judge; the others' choice does not move it
 let toldOf = null; // number of the last ruling that this judge knows of
 let wanted = ""; // what was asked of /api/held last
+let judged = ""; // what the judgement that is shown was asked with
 
 // banner says what is wrong; it hides itself when nothing is.
 function banner(title, text = "") {
@@ -74,18 +75,33 @@ async function refresh() {
   const key = `${state.held.number}?${query}`;
   if (key === wanted) return;
   wanted = key;
+  if (judgement && key !== judged) takeBack();
   try {
     const now = await ask(`/api/held?${query}`);
     if (key !== wanted) return; // something newer was asked for meanwhile
     const renewed = judgement?.held !== now.held;
     const other = ["from", "to"].some((role) => judgement?.choice[role] !== now.choice[role]);
     judgement = now;
+    judged = key;
     showJudgement(renewed, other);
   } catch (error) {
     wanted = "";
     if (error.status === 404) judgement = null; // it was released just now; the next state says so
     else if (error.status !== 403) banner("This cannot be judged", error.message);
   }
+}
+
+// takeBack lets nothing be ruled on what was measured of another pair or picture, and hides it unless this one's is soon known.
+function takeBack() {
+  judged = "";
+  awaitForm();
+  setTimeout(() => {
+    if (judged || !judgement) return;
+    showVerdicts(null, redraw);
+    showSure(null);
+    showHeld({ ...judgement, choice, shapes: judgement.shapes.filter((s) => !["line", "band", "arc"].includes(s.kind)) }, null);
+    setText(byId("measured"), "Not measured yet.");
+  }, 200);
 }
 
 function showJudgement(renewed, other) {
@@ -237,7 +253,7 @@ function show() {
   }
   if (judgement) {
     judgement = null;
-    wanted = "";
+    wanted = judged = "";
     showVerdicts(null, redraw);
     showSure(null);
     showForm(null);
@@ -249,7 +265,7 @@ function show() {
 
 onRefused(start);
 startView(pick);
-startRuling(() => ({ judgement, choice, after: state?.ruling?.number ?? 0 }));
+startRuling(() => ({ judgement: judged ? judgement : null, choice, after: state?.ruling?.number ?? 0 }));
 byId("secret-form").addEventListener("submit", pair);
 byId("hold").addEventListener("click", hold);
 for (const name of ["from", "to", "arc"]) byId(name).addEventListener("change", (event) => choose({ [name]: event.target.value }));
