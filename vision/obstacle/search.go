@@ -98,15 +98,12 @@ const (
 	blindMost   = 0.5
 	coveredMost = 0.5
 
-	noiseMost = 8.0 // grey levels: a camera's own noise is 1 to 7
+	noiseMost = 8.0 // grey levels: a camera's own noise is 1 to 7; what makes most of the mat blind is noise beyond that
 	gainMost  = 3.0 // of the light since, either way
 )
 
 // unseen says what keeps the whole mat from being seen, or nothing.
 func (f *Finder) unseen(blind []engine.BlindArea) string {
-	if f.diff.noise > noiseMost {
-		return vision.UnseenNoisy
-	}
 	if g := gray.Quantile(slices.Clone(f.diff.gain.ratio), 0.5); g < 1/gainMost || g > gainMost {
 		return vision.UnseenLight
 	}
@@ -124,6 +121,9 @@ func (f *Finder) unseen(blind []engine.BlindArea) string {
 	case float64(set) > coveredMost*all:
 		return vision.UnseenOtherMat
 	case math.Abs(area) > blindMost*all*vision.DiffStep*vision.DiffStep:
+		if f.diff.noise > noiseMost {
+			return vision.UnseenNoisy
+		}
 		return vision.UnseenHidden
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/internal/gray"
+	"sightline/vision/internal/parts"
 	"sightline/vision/token"
 )
 
@@ -50,14 +51,15 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 		}
 	}
 	blobs = f.withoutSpecks(blobs, half, lights)
+	pairs := f.fragments(blobs, lights)
 	reach, sureReach := f.reach(blobs, plain, half)
 	_, miniature := f.reach(miniatures, plain, half)
 	clear(mask)
 	for k, set := range miniature {
 		miniature[k] = set && f.test.energy[k] > unevenLimit
 	}
-	var out []vision.UnknownObject
-	for _, b := range blobs {
+	pieces := make([][]int32, len(blobs))
+	for n, b := range blobs {
 		cells := b.Cells
 		box := b.Box.Inset(-half).Intersect(image.Rect(0, 0, w, f.diff.view.Height))
 		for j := box.Min.Y; j < box.Max.Y; j++ {
@@ -67,9 +69,38 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 				}
 			}
 		}
-		out = append(out, f.thing(cells, matSmall)) // of a faint thing's rim the small squares lie half on bare mat, and do not differ
+		pieces[n] = cells
+	}
+	var out []vision.UnknownObject
+	for _, group := range parts.Groups(len(blobs), pairs) {
+		var all []int32
+		for _, n := range group {
+			all = append(all, pieces[n]...)
+		}
+		out = append(out, f.thing(all, matSmall)) // of a faint thing's rim the small squares lie half on bare mat, and do not differ
 	}
 	return append(out, f.underShips(miniature, lights)...)
+}
+
+// In half of a token's squares its print has leastPrint or more. In the others it may go unnoticed in noise; where the rest is noticed, the
+// hull of that covers them. faintPrint is what a print may fall to between two parts of a token that are apart, and joinLeast the share of
+// what lies between them that must hide such a print.
+const (
+	faintPrint = leastPrint / 2
+	joinLeast  = 0.25
+)
+
+// fragments returns the pairs of f.diff.mask's blobs that may be parts of one obstacle. lights are the paper's.
+func (f *Finder) fragments(blobs []gray.Blob, lights []paperLight) [][2]int {
+	if len(blobs) < 2 {
+		return nil
+	}
+	m, half := &f.test, f.thingHalf()
+	f.expectedEnergy(lights, faintPrint)
+	gray.SumBoxes(m.a, m.a, m.w, m.h, half)
+	least := m.limit * float32((2*half+1)*(2*half+1))
+	p := parts.Finder{Width: m.w, Less: f.smallest, Far: 2 * f.widest, Hidden: joinLeast, Hides: func(k int) bool { return m.a[k] < least }}
+	return p.Pairs(blobs)
 }
 
 // reach returns where the squares lie in which blobs were noticed: first those whose middles plain holds, or all squares of

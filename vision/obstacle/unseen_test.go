@@ -20,7 +20,8 @@ func TestWhyTheMatIsNotWatched(t *testing.T) {
 		why         string
 	}{
 		"as learnt":       {noise: 2, gain: 1},
-		"noise":           {noise: 9, gain: 1, why: vision.UnseenNoisy},
+		"noise":           {noise: 9, gain: 1, blind: []engine.BlindArea{half}, why: vision.UnseenNoisy},
+		"little is blind": {noise: 9, gain: 1},
 		"a lamp went out": {noise: 2, gain: 0.3, why: vision.UnseenLight},
 		"a white mat":     {noise: 2, gain: 4, why: vision.UnseenLight},
 		"another print":   {noise: 2, gain: 1, differs: 60, why: vision.UnseenOtherMat},
