@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
 	"image/jpeg"
 	"math"
 
@@ -122,10 +123,11 @@ func (d *darkroom) bloom() {
 	share := float32(d.m.Bloom)
 	for c := range 3 {
 		small := d.smooth(func(x, y int) float32 { return d.light[3*(y*d.w+x)+c] }, d.m.BloomWide)
+		columns := small.columns(d.w)
 		d.rows(func(y int) {
-			row := d.light[3*y*d.w:][:3*d.w]
-			for x := range d.w {
-				row[3*x+c] += share * (small.at(x, y, d.w, d.h) - row[3*x+c])
+			row, at := d.light[3*y*d.w:][:3*d.w], small.row(y, d.h)
+			for x, column := range columns {
+				row[3*x+c] += share * (at.value(column) - row[3*x+c])
 			}
 		})
 	}
@@ -156,17 +158,46 @@ func (d *darkroom) smooth(at func(x, y int) float32, sigma float64) *plane {
 	return b
 }
 
-// at returns the smoothed picture at a pixel of the whole one, w×h.
-func (p *plane) at(x, y, w, h int) float32 {
-	u := (float32(x)+0.5)*float32(p.w)/float32(w) - 0.5
-	v := (float32(y)+0.5)*float32(p.h)/float32(h) - 0.5
-	u, v = min(max(u, 0), float32(p.w-1)), min(max(v, 0), float32(p.h-1))
-	i, j := min(int(u), max(p.w-2, 0)), min(int(v), max(p.h-2, 0))
-	i1, j1 := min(i+1, p.w-1), min(j+1, p.h-1)
-	a, b := u-float32(i), v-float32(j)
-	top := p.pix[j*p.w+i]*(1-a) + p.pix[j*p.w+i1]*a
-	bottom := p.pix[j1*p.w+i]*(1-a) + p.pix[j1*p.w+i1]*a
-	return top*(1-b) + bottom*b
+// lerp is where the middle of a pixel of the whole picture lies in a plane, along one axis: between two of its own.
+type lerp struct {
+	i, j int
+	a    float32 // from i to j, 0 to 1
+}
+
+// lerpAt returns where pixel x of n lies among the own of a plane.
+func lerpAt(x, n, own int) lerp {
+	u := (float32(x)+0.5)*float32(own)/float32(n) - 0.5
+	u = min(max(u, 0), float32(own-1))
+	i := min(int(u), max(own-2, 0))
+	return lerp{i, min(i+1, own-1), u - float32(i)}
+}
+
+// columns returns where the columns of a whole picture of w lie.
+func (p *plane) columns(w int) []lerp {
+	all := make([]lerp, w)
+	for x := range all {
+		all[x] = lerpAt(x, w, p.w)
+	}
+	return all
+}
+
+// planeRow is a row of the whole picture in a plane: the plane's rows above and below it.
+type planeRow struct {
+	above, below []float32
+	b            float32 // from above to below, 0 to 1
+}
+
+// row returns row y of a whole picture of h rows.
+func (p *plane) row(y, h int) planeRow {
+	v := lerpAt(y, h, p.h)
+	return planeRow{p.pix[v.i*p.w:][:p.w], p.pix[v.j*p.w:][:p.w], v.a}
+}
+
+// value returns the plane's value in a column of the row.
+func (r *planeRow) value(c lerp) float32 {
+	top := r.above[c.i]*(1-c.a) + r.above[c.j]*c.a
+	bottom := r.below[c.i]*(1-c.a) + r.below[c.j]*c.a
+	return top*(1-r.b) + bottom*r.b
 }
 
 // convolve smooths a picture of one channel, w×h, in both directions. Beyond its edge the picture
@@ -281,10 +312,11 @@ func (d *darkroom) localTone() {
 	for i, v := range around.pix {
 		around.pix[i] = float32(math.Pow(0.18/max(float64(v), 0.005), d.m.LocalTone))
 	}
+	columns := around.columns(d.w)
 	d.rows(func(y int) {
-		row := d.light[3*y*d.w:][:3*d.w]
-		for x := range d.w {
-			k := around.at(x, y, d.w, d.h)
+		row, at := d.light[3*y*d.w:][:3*d.w], around.row(y, d.h)
+		for x, c := range columns {
+			k := at.value(c)
 			row[3*x], row[3*x+1], row[3*x+2] = k*row[3*x], k*row[3*x+1], k*row[3*x+2]
 		}
 	})
@@ -358,9 +390,8 @@ func (d *darkroom) compressed() (*image.Gray, *vision.BGR, error) {
 		copy(gray.Pix[y*gray.Stride:][:d.w], ycc.Y[y*ycc.YStride:])
 		p := bgr.Pix[3*y*d.w:][:3*d.w]
 		for x := range d.w {
-			c := ycc.YCbCrAt(x, y)
-			r, g, b, _ := c.RGBA()
-			p[3*x], p[3*x+1], p[3*x+2] = byte(b>>8), byte(g>>8), byte(r>>8)
+			c := ycc.COffset(x, y)
+			p[3*x+2], p[3*x+1], p[3*x] = color.YCbCrToRGB(gray.Pix[y*gray.Stride+x], ycc.Cb[c], ycc.Cr[c])
 		}
 	})
 	return gray, bgr, nil

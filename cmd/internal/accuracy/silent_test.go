@@ -33,20 +33,27 @@ func TestFaintRocksAreNeverSilent(t *testing.T) {
 		table := calibration.Table{Camera: s.Camera(), Layout: s.Layout()}
 		rocks, err := catalogue.Of(s.Obstacles())
 		require.NoError(t, err)
+		var one vision.Frame
 		var frames exposure.Averager
 		for range 10 {
-			f, err := s.Next(context.Background())
+			one, err = s.Next(context.Background())
 			require.NoError(t, err)
-			f.Color = nil
-			require.NoError(t, frames.Add(f))
+			one.Color = nil
+			require.NoError(t, frames.Add(one))
 		}
-		one, err := s.Next(context.Background())
-		require.NoError(t, err)
 		mean, err := frames.Frame()
 		require.NoError(t, err)
-		for _, empties := range []int{1, 10} {
-			mat, err := obstacle.LearnBackground(table, empties, s.Bare)
+		mats, learner := map[int]*obstacle.Background{}, obstacle.NewBackgroundLearner(table)
+		for n := 1; n <= 10; n++ {
+			bare, err := s.Bare()
 			require.NoError(t, err)
+			require.NoError(t, learner.Add(bare))
+			if n == 1 || n == 10 {
+				mats[n], err = learner.Background()
+				require.NoError(t, err)
+			}
+		}
+		for empties, mat := range mats {
 			for n, f := range map[int]vision.Frame{1: one, 10: mean} {
 				l, err := locate.New(table, locate.Options{Catalogue: rocks, Background: mat})
 				require.NoError(t, err)
