@@ -175,7 +175,8 @@ func launch(path string, options []chromedp.ExecAllocatorOption) (browser, error
 	}
 	all := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(profile),
 		chromedp.Env("LC_ALL=en_US.UTF-8", "LANGUAGE=en_US", "TZ=UTC"), chromedp.WSURLReadTimeout(5*time.Minute),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.DisableGPU) // Debian's chromium draws with one otherwise, which a machine without one imitates
 	ctx, cancelAllocator := chromedp.NewExecAllocator(context.Background(), append(all, options...)...)
 	ctx, cancelBrowser := chromedp.NewContext(ctx)
 	b := browser{ctx: ctx, stop: func() {
