@@ -5,6 +5,7 @@ package web_test
 import (
 	"errors"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -106,4 +107,54 @@ func TestAWrongNameIsCorrectedOnThePage(t *testing.T) {
 	answers <- nil
 	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#naming-say"), chromedp.WaitNotVisible("#naming")))
 	assert.Equal(t, want, <-asked)
+}
+
+// What a person chose is not replaced by another base or name when it is out of view for a moment.
+func TestNoOtherBaseIsNamed(t *testing.T) {
+	t.Parallel()
+	ctx := browsertest.New(t, 90*time.Second)
+	both := unsureView(t)
+	for i := range both.Located.Scene.Ships {
+		if s := &both.Located.Scene.Ships[i]; s.ID == "B1" {
+			s.ID, s.NameDoubt, s.Seen, s.Look, s.Pose.Heading = "?2", []string{"B1", "B9"}, "look", "B1", 184*geom.Degree
+			both.Located.Ships[i].ID, both.Tracks[i].Ship = "?2", *s
+		}
+	}
+	covered := unsureView(t) // a hand is over ?2
+	without := func(id string) {
+		at := func(s engine.Ship) bool { return s.ID == id }
+		i := slices.IndexFunc(covered.Located.Scene.Ships, at)
+		covered.Located.Scene.Ships = slices.Delete(covered.Located.Scene.Ships, i, i+1)
+		covered.Located.Ships, covered.Tracks = slices.Delete(covered.Located.Ships, i, i+1), slices.Delete(covered.Tracks, i, i+1)
+	}
+	without("B1")
+	hub := live.NewHub(both)
+	asked := make(chan live.PlacedShip, 4)
+	s := httptest.NewServer(web.NewServer(web.Options{Hub: hub, Choose: func(live.Choice) {}, PlaceShip: func(p live.PlacedShip) error {
+		asked <- p
+		return nil
+	}}))
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	value := func(id string) string { return `document.getElementById("` + id + `").value` }
+	is := func(id, value string) chromedp.Action {
+		return browsertest.Poll(`document.getElementById("`+id+`").value === "`+value+`"`, nil)
+	}
+	var ship, nose string
+	require.NoError(t, chromedp.Run(ctx))
+	within(t, ctx, "chosen", chromedp.Navigate(s.URL), chromedp.WaitVisible("#naming"), is("naming-base", "?1"),
+		chooseOption("#naming-base", "?2"), is("naming-ship", "B1"), chooseOption("#naming-ship", "B9"), chooseOption("#naming-nose", "1"))
+	hub.Publish(covered)
+	within(t, ctx, "covered", is("naming-base", ""), chromedp.Click("#naming-say"), chromedp.Sleep(300*time.Millisecond))
+	assert.Empty(t, asked, "nobody said that ?1 is B9")
+	hub.Publish(both)
+	within(t, ctx, "seen again", chooseOption("#naming-base", "?2"), chromedp.Evaluate(value("naming-ship"), &ship),
+		chromedp.Evaluate(value("naming-nose"), &nose), chromedp.Click("#naming-say"))
+	assert.Equal(t, "B9", ship)
+	assert.Equal(t, "1", nose)
+	got := <-asked
+	assert.Equal(t, "B9", got.ID)
+	assert.InDelta(t, 94, got.Pose.Heading.Degrees(), 0.01, "to the right, in a base that lies 4 degrees askew")
+	without("?1")
+	hub.Publish(covered)
+	within(t, ctx, "none is left", chromedp.WaitNotVisible("#naming"))
 }

@@ -16,14 +16,18 @@ const isHere = (ship) => !["hidden", "lifted"].includes(ship.state);
 const isNamed = (ship) => !isNumber(ship) && isHere(ship) && ["look", "edges"].includes(ship.seen) && ship.sides_read.length === 0;
 const bases = () => state.ships.filter((ship) => (correcting ? isNamed(ship) : isNumber(ship)));
 
-// options makes a list's choices, and keeps the one that was chosen while it is there.
+let done = []; // the base that was named last, and its name: after them the first ones are chosen
+
+// options makes a list's choices. What was chosen stays chosen; when it is gone, nothing is, so that no other
+// base or ship is named in its place.
 function options(select, choices) {
   const now = JSON.stringify(choices);
   if (select.dataset.choices === now) return;
+  const chosen = select.value, here = choices.some(([value]) => value === chosen);
+  const gone = select.dataset.choices !== undefined && !here && !done.includes(chosen);
   select.dataset.choices = now;
-  const chosen = select.value;
-  select.replaceChildren(...choices.map(([value, text]) => new Option(say(text), value)));
-  if (choices.some(([value]) => value === chosen)) select.value = chosen;
+  select.replaceChildren(...(gone ? [["", "choose"]] : []).concat(choices).map(([value, text]) => new Option(say(text), value)));
+  if (gone || here) select.value = gone ? "" : chosen;
 }
 
 // names lists the ships that may be printed and that do not stand in view, those first that a base may be. One that has the wrong name
@@ -36,14 +40,19 @@ function names(base) {
     .sort((a, b) => first.includes(b) - first.includes(a));
 }
 
-// noses lists the four ways the nose of a base may point.
-function noses(ship) {
-  const ways = ["player 2's edge", "the right", "player 1's edge", "the left"];
-  const turns = [0, 1, 2, 3].map((k) => (ship.heading_deg + 90 * k) % 360);
-  return [["", "not known"], ...turns.map((deg) => [String(deg), `towards ${ways[Math.round(deg / 90) % 4]}`])];
-}
+// noses lists the four ways the nose of a base may point, for headings about 0, 90, 180 and 270 degrees.
+const noses = [["any", "not known"], ...["player 2's edge", "the right", "player 1's edge", "the left"].map((way, k) => [String(k), `towards ${way}`])];
+
+// headingOf is the heading of a base whose nose points one way, of the four that its sides allow.
+const headingOf = (ship, way) => [0, 90, 180, 270].map((turn) => (ship.heading_deg + turn) % 360).find((deg) => Math.round(deg / 90) % 4 === way);
 
 const title = (ship) => (ship.name_doubt.length > 0 ? `${ship.id}: ${label(ship)}` : `${ship.id}, ${ship.base}`);
+
+// anew lets the first base and the first name be chosen, where those that were are no longer there.
+function anew() {
+  for (const id of ["naming-base", "naming-ship"]) delete byId(id).dataset.choices;
+  delete byId("naming-ship").dataset.chosen;
+}
 
 // showNaming shows the form while a base without a name stands on the table, or while somebody corrects a name.
 export function showNaming(next) {
@@ -56,11 +65,19 @@ export function showNaming(next) {
   byId("naming-nose").parentElement.hidden = correcting;
   const choices = bases();
   byId("naming").hidden = choices.length === 0;
-  if (choices.length === 0) return;
+  if (choices.length === 0) return anew();
   options(byId("naming-base"), choices.map((ship) => [ship.id, title(ship)]));
-  const ship = choices.find((b) => b.id === byId("naming-base").value) ?? choices[0];
-  options(byId("naming-ship"), names(ship).map((id) => [id, id]));
-  if (!correcting) options(byId("naming-nose"), noses(ship));
+  const ship = choices.find((b) => b.id === byId("naming-base").value);
+  if (ship) {
+    const select = byId("naming-ship");
+    if (select.dataset.base !== ship.id && !select.dataset.chosen) { // another base, another first name
+      delete select.dataset.choices;
+      select.value = "";
+    }
+    select.dataset.base = ship.id;
+    options(select, names(ship).map((id) => [id, id]));
+  }
+  if (!correcting) options(byId("naming-nose"), noses);
 }
 
 async function name(event) {
@@ -69,12 +86,17 @@ async function name(event) {
   if (!ship) return;
   const said = { id: byId("naming-ship").value, base: ship.base, x_mm: ship.x_mm, y_mm: ship.y_mm };
   if (correcting) said.instead_of = ship.id;
-  else if (byId("naming-nose").value !== "") said.heading_deg = Number(byId("naming-nose").value);
+  else if (byId("naming-nose").value !== "any") said.heading_deg = headingOf(ship, Number(byId("naming-nose").value));
   byId("naming-say").disabled = true;
   try {
     const answer = await send("/api/ships", said);
     setLinked(byId("naming-refused"), answer.ok ? "" : (await answer.text()).trim());
-    if (answer.ok) correct(false);
+    if (answer.ok) {
+      done = [ship.id, said.id];
+      byId("naming-nose").value = "any";
+      delete byId("naming-ship").dataset.chosen;
+      correct(false);
+    }
   } catch {
     // The watchdog says that the connection is lost.
   }
@@ -83,6 +105,7 @@ async function name(event) {
 
 // correct begins or ends correcting a name, and begins with the ship that was tapped.
 function correct(now) {
+  if (correcting !== now) anew();
   correcting = now;
   if (!state) return;
   showNaming(state);
@@ -101,6 +124,7 @@ function preset() {
 export function startNaming() {
   byId("naming").addEventListener("submit", name);
   byId("naming-base").addEventListener("change", () => state && showNaming(state));
+  byId("naming-ship").addEventListener("change", (event) => { event.target.dataset.chosen = "yes"; });
   byId("misnamed-show").addEventListener("click", () => correct(!correcting));
   document.addEventListener("pending", () => state && preset());
 }
