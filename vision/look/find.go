@@ -166,8 +166,7 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	return s, ok, nil
 }
 
-// besides fits all other looks at the pose of the best candidate: the search may have found only one of two similar looks, or the other's
-// fit may have slipped. Of two looks of B6 on table 1812 one had an evidence of 11.3, and the other of 2.6, 0.8 mm beside it.
+// besides fits all other looks at the pose of the best candidate: the search may have found only one of two similar looks.
 func (f *Finder) besides(frame vision.Frame, all []candidate, looks []*Look) (out []candidate) {
 	if len(all) == 0 {
 		return nil
@@ -177,21 +176,26 @@ func (f *Finder) besides(frame vision.Frame, all []candidate, looks []*Look) (ou
 	if !ok || best.evidence < evidenceLeast {
 		return nil
 	}
-	passes := func(c *candidate) bool { return onePose(c, &best) && best.passesFor(c) }
 	for _, l := range looks {
-		if slices.ContainsFunc(all, func(c candidate) bool { return c.look == l && passes(&c) }) {
-			continue
+		if !slices.ContainsFunc(all, func(c candidate) bool { return c.look == l && best.mayBe(&c) }) {
+			out = append(out, s.beside(l, &best)...)
 		}
-		c, ok := s.fit(l, best.pose)
-		if ok {
-			out = append(out, c)
-		}
-		if ok && passes(&c) {
-			continue
-		}
-		if c, ok := s.unmoved(l, &best); ok {
-			out = append(out, c)
-		}
+	}
+	return out
+}
+
+// beside fits a look at the pose of another's candidate. If its fit fails or slips from there, it counts with what it has at that pose: of
+// two looks of B6 on table 1812 one had an evidence of 11.3, and the other of 2.6, 0.8 mm beside it.
+func (s *scan) beside(l *Look, best *candidate) (out []candidate) {
+	c, ok := s.fit(l, best.pose)
+	if ok {
+		out = append(out, c)
+	}
+	if best.evidence < evidenceLeast || ok && best.mayBe(&c) {
+		return out
+	}
+	if c, ok := s.unmoved(l, best); ok {
+		out = append(out, c)
 	}
 	return out
 }
@@ -464,6 +468,9 @@ func (c *candidate) passesFor(o *candidate) bool {
 	}
 	return o.evidence > max(c.evidence-within*float64(w)/40, alikeLeast*c.evidence)
 }
+
+// mayBe reports whether a base may be another candidate's as well.
+func (c *candidate) mayBe(o *candidate) bool { return onePose(c, o) && c.passesFor(o) }
 
 // bestPose returns that one of the first candidate's poses that smaller blocks prefer: of two fits 0.7 mm and 1.3° apart (1222 A5, medium,
 // through x264), larger blocks preferred the wrong one.

@@ -156,3 +156,30 @@ func TestEvidenceDoesNotTellPilotsOfOneShip(t *testing.T) {
 		assert.Equal(t, c.passes, a.passesFor(&b), c.look.Name)
 	}
 }
+
+// A search of the whole mat weighs a look where the best one lies, as a search near a hint does: if its own fit fails or slips, and if the
+// best one was itself found by a third look.
+func TestASearchWeighsALookWhoseFitFails(t *testing.T) {
+	looks, at := []*Look{small(t, 1, "A1"), small(t, 1, "A2"), small(t, 2, "A3")}, pose(130, 130, 40)
+	d := drawing{table: tableAt(1.02), noise: 1.5, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
+	f := NewFinder(d.table, &Library{Looks: looks}, calibration.Uncertainty{})
+	frame := d.draw(3)
+	found := f.fits(frame, looks[0], Hint{Base: engine.Small, Pose: at, Reach: 2, Turn: 5 * geom.Degree})[:1]
+	third := candidate{look: looks[2], pose: found[0].pose, agreement: agreement{evidence: othersLeast}}
+
+	kept := sharpHopeless
+	defer func() { sharpHopeless = kept }()
+	sharpHopeless[1] = math.Inf(1) // no fit succeeds any more
+	for _, c := range []struct {
+		all   []candidate
+		alike map[fitKey][]candidate
+	}{{all: found}, {[]candidate{third}, map[fitKey][]candidate{{third.look, third.pose}: found}}} {
+		s := &search{f: f, frame: frame, alike: c.alike}
+		if s.alike == nil {
+			s.alike = map[fitKey][]candidate{}
+		}
+		if sights := s.believed(c.all); assert.Len(t, sights, 1) {
+			assert.Equal(t, []string{"A1", "A2"}, sights[0].Ships())
+		}
+	}
+}

@@ -231,8 +231,7 @@ func (s *search) believed(all []candidate) (out []Sight) {
 		if best.evidence < othersLeast {
 			break
 		}
-		here = append(here, s.others(&best)...)
-		best = slices.MaxFunc(here, func(a, b candidate) int { return cmp.Compare(a.evidence, b.evidence) })
+		best, here = s.besides(best, here)
 		if best.evidence < evidenceLeast || best.evidence < sureEvidence && !s.f.standsThere(s.frame, best.look.Base, best.pose) {
 			continue
 		}
@@ -246,6 +245,21 @@ func (s *search) believed(all []candidate) (out []Sight) {
 	return out
 }
 
+// besides adds the other looks at the pose of the best candidate, and at that of one of these that is better. It returns the best of all.
+func (s *search) besides(best candidate, here []candidate) (candidate, []candidate) {
+	for range besidesRounds {
+		here = append(here, s.others(&best)...)
+		before := best.look
+		best = slices.MaxFunc(here, func(a, b candidate) int { return cmp.Compare(a.evidence, b.evidence) })
+		if best.look == before {
+			break
+		}
+	}
+	return best, here
+}
+
+const besidesRounds = 3
+
 // others fits the other looks of the same base size at a candidate's pose: the search may have found only one of two
 // similar looks.
 func (s *search) others(c *candidate) (out []candidate) {
@@ -258,11 +272,8 @@ func (s *search) others(c *candidate) (out []candidate) {
 		return nil
 	}
 	for _, l := range s.f.looks.Looks {
-		if l == c.look || l.Base != c.look.Base {
-			continue
-		}
-		if o, ok := sc.fit(l, c.pose); ok {
-			out = append(out, o)
+		if l != c.look && l.Base == c.look.Base {
+			out = append(out, sc.beside(l, c)...)
 		}
 	}
 	s.alike[key] = out
