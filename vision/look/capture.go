@@ -335,19 +335,21 @@ func (m *matcher) sampleAt(f *flat, p geom.Point) (int, bool) {
 
 // near returns the poses around the centre whose signs agree best with a look.
 func near(mat *signs.Mat, l *Look, reach float64, headings []geom.Angle) []guess {
-	look, turned := &l.grids().signs, signs.NewLattice(mat)
-	w := signs.NewWindow(look)
+	turned, scorer := signs.NewLattice(mat), signs.NewScorer([]*signs.Look{&l.grids().signs})
 	middle, n := turned.Side/2, int(math.Ceil(reach/signs.Step))
+	samples := make([]int, 2*n+1)
+	for i := range samples {
+		samples[i] = middle - n + i
+	}
 	var all []guess
 	for _, h := range headings {
 		turned.Turn(h)
 		for j := middle - n; j <= middle+n; j++ {
-			for i := middle - n; i <= middle+n; i++ {
-				w.Move(turned, i, j)
-				if score := look.Score(w); score > 0 {
+			scorer.Score(turned, j, samples, func(_, i int, score float64) {
+				if score > 0 {
 					all = append(all, guess{geom.Pose{Point: turned.Point(i, j), Heading: h}, score})
 				}
-			}
+			})
 		}
 	}
 	return apart(all, captureSigns, captureApart, 1.5*captureTurn)

@@ -360,37 +360,51 @@ func (s *search) bySigns() []candidate {
 // compareSigns ranks the poses where bases may stand by how well the signs of the looks agree, or of those only that found no base.
 func (s *search) compareSigns(missing bool) {
 	turned := signs.NewLattice(s.signs)
+	var all []*comparison
+	for _, base := range bases {
+		if s.may[base] != nil {
+			all = append(all, s.comparison(base, missing))
+		}
+	}
 	for a := range signs.Turns {
 		s.f.rest()
 		turned.Turn(geom.Angle(2 * math.Pi * float64(a) / signs.Turns))
-		for _, base := range bases {
-			if s.may[base] != nil && (base != engine.Small || a%signs.Small == 0) {
-				s.turned(base, turned, missing)
+		for _, c := range all {
+			if len(c.looks) > 0 && (c.looks[0].Base != engine.Small || a%signs.Small == 0) {
+				c.with(turned)
 			}
 		}
 	}
 }
 
-// turned compares the looks of a base with the mat at a heading.
-func (s *search) turned(base engine.Base, mat *signs.Lattice, missing bool) {
-	may := s.may[base]
-	var looks []*searched
+// comparison compares the looks of a base size with the mat.
+type comparison struct {
+	looks   []*searched
+	may     *signs.Standing
+	scorer  *signs.Scorer
+	samples []int
+}
+
+// comparison returns that of all looks of a base size, or of those that found no base.
+func (s *search) comparison(base engine.Base, missing bool) *comparison {
+	c := &comparison{may: s.may[base]}
+	var all []*signs.Look
 	for _, l := range s.looks {
 		if l.Base == base && (l.missing || !missing) {
-			looks = append(looks, l)
+			c.looks, all = append(c.looks, l), append(all, &l.signs)
 		}
 	}
-	if len(looks) == 0 {
-		return
-	}
-	w := signs.NewWindow(&looks[0].signs)
+	c.scorer = signs.NewScorer(all)
+	return c
+}
+
+// with compares the looks with the mat at a heading.
+func (c *comparison) with(mat *signs.Lattice) {
 	for j := range mat.Side {
-		may.Along(mat, j, func(i int) {
-			w.Move(mat, i, j)
-			for _, l := range looks {
-				if score := l.signs.Score(w); score >= l.guesses.least && score < l.below {
-					l.guesses.add(geom.Pose{Point: mat.Point(i, j), Heading: mat.Heading}, score)
-				}
+		c.samples = c.may.Along(mat, j, c.samples[:0])
+		c.scorer.Score(mat, j, c.samples, func(k, i int, score float64) {
+			if l := c.looks[k]; score >= l.guesses.least && score < l.below {
+				l.guesses.add(geom.Pose{Point: mat.Point(i, j), Heading: mat.Heading}, score)
 			}
 		})
 	}

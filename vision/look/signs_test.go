@@ -20,21 +20,22 @@ func TestALookScoresWhereItLies(t *testing.T) {
 	d := drawing{table: tableAt(1.02), noise: 1, matted: true, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
 	f := NewFinder(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{})
 	mat := f.flattenMat(d.draw(1)).signs()
-	turned, around := signs.NewLattice(mat), signs.NewWindow(&s)
+	turned, scorer := signs.NewLattice(mat), signs.NewScorer([]*signs.Look{&s})
 	best, where := 0.0, geom.Pose{}
 	for a := range 60 {
 		turned.Turn(geom.Angle(2 * math.Pi * float64(a) / 60))
 		for j := range turned.Side {
+			var within []int
 			for i := range turned.Side {
-				p := turned.Point(i, j)
-				if p.X < 20 || p.Y < 20 || p.X > 240 || p.Y > 240 {
-					continue
-				}
-				around.Move(turned, i, j)
-				if score := s.Score(around); score > best {
-					best, where = score, geom.Pose{Point: p, Heading: turned.Heading}
+				if p := turned.Point(i, j); p.X >= 20 && p.Y >= 20 && p.X <= 240 && p.Y <= 240 {
+					within = append(within, i)
 				}
 			}
+			scorer.Score(turned, j, within, func(_, i int, score float64) {
+				if score > best {
+					best, where = score, geom.Pose{Point: turned.Point(i, j), Heading: turned.Heading}
+				}
+			})
 		}
 	}
 	assert.Greater(t, best, 8.0)

@@ -23,7 +23,7 @@ const (
 
 	windowMM  = 3   // mm from the centre to the sides of the square that gives mean and deviation
 	signLeast = 0.5 // standard deviations from the mean, beyond which a sample has a sign
-	halfLeast = 1.0 // score of half of the rows, from which the other half is compared; of a quarter, 0 is enough
+	halfLeast = 1   // score of half of the rows, from which the other half is compared; of a quarter, 0 is enough
 	signNoise = 36  // added to the number of signs, so that cards with few signs do not rank first by chance
 	noise     = 6.0 // grey levels²: noise and rounding in a square's variance
 )
@@ -212,13 +212,14 @@ func (l *Lattice) sample(j int, out []word) {
 		x, y, dx, dy := p.X/s.step+0.5, p.Y/s.step+0.5, l.cos*Step/s.step, -l.sin*Step/s.step
 		first, end = clip(0, l.Side, x, dx, float64(s.n))
 		first, end = clip(first, end, y, dy, float64(s.n))
-		x, y = x+float64(first)*dx, y+float64(first)*dy
+		fx, fy, fdx, fdy := fixed(x+float64(first)*dx), fixed(y+float64(first)*dy), fixed(dx), fixed(dy)
+		n := uint(s.n)
 		for i := first; i < end; i++ {
-			if a, b := int(x), int(y); x >= 0 && y >= 0 && a < s.n && b < s.n {
-				l.row[i] = s.v[b*s.n+a]
+			if a, b := uint(fx>>fixedBits), uint(fy>>fixedBits); a < n && b < n {
+				l.row[i] = s.v[b*n+a]
 			}
-			x += dx
-			y += dy
+			fx += fdx
+			fy += fdy
 		}
 	}
 	var w word
@@ -233,6 +234,11 @@ func (l *Lattice) sample(j int, out []word) {
 		out[i+latticeMargin] = w
 	}
 }
+
+// fixedBits are the bits behind the point of a coordinate that grows by a step along a row: conversions cost more than shifts.
+const fixedBits = 32
+
+func fixed(v float64) int64 { return int64(math.Floor(v * (1 << fixedBits))) }
 
 // Look holds the signs of a look, a square of side by side cells.
 type Look struct {
@@ -286,84 +292,87 @@ func NewLook(cells, weight []float32, side int, cellMM float64) Look {
 	return s
 }
 
-// Window holds the mat's signs around a sample of a lattice, in the layout of a look.
-type Window struct {
-	side, words int
-	rows        [len(rowsOf)][]word
-	lattice     *Lattice
-	heading     geom.Angle // of the lattice
-	i, j        int
-	taken       [len(rowsOf)]bool // the rows are up to date
+// Scorer compares looks of one size with a lattice.
+type Scorer struct {
+	looks       []*Look
+	side, words int                // of a look
+	at          [len(rowsOf)][]int // of each word of a look: where the lattice holds the same word around its sample 0
+	left        []counted
 }
 
-// NewWindow returns a window for looks of a size.
-func NewWindow(s *Look) *Window {
-	return &Window{side: s.side, words: s.words, rows: newRows(s.side, s.words)}
+// counted is how many signs a look and the mat around a sample have in common, and how many of them disagree.
+type counted struct{ i, all, against int }
+
+// NewScorer returns a scorer for looks of one size.
+func NewScorer(looks []*Look) *Scorer {
+	s := &Scorer{looks: looks}
+	if len(looks) == 0 {
+		return s
+	}
+	s.side, s.words = looks[0].side, looks[0].words
+	for r := range s.at {
+		s.at[r] = make([]int, len(looks[0].rows[r]))
+	}
+	return s
 }
 
-// Move centres the window on a sample.
-func (w *Window) Move(l *Lattice, i, j int) {
-	if w.j != j || w.lattice != l || w.heading != l.Heading {
-		w.lattice, w.j, w.heading = l, j, l.Heading
-		l.hold(j-w.side/2, w.side)
+// Score compares all looks with some samples of a lattice's row. It calls do with what scores: by how many more signs of a look agree than
+// disagree, in standard deviations of chance. Nothing scores if a quarter of a look's rows disagrees more, or half of them scores less than
+// halfLeast.
+func (s *Scorer) Score(l *Lattice, j int, samples []int, do func(look, i int, score float64)) {
+	if len(samples) == 0 {
+		return
 	}
-	w.i, w.taken = i, [len(rowsOf)]bool{}
-}
-
-// take returns the rows of an entry of rowsOf.
-func (w *Window) take(r int) []word {
-	out := w.rows[r]
-	if w.taken[r] {
-		return out
-	}
-	w.taken[r] = true
-	l := w.lattice
-	words, step := l.words, rowsOf[r].every*l.stride
-	at := (w.j-w.side/2+rowsOf[r].first)&(latticeRows-1)*l.stride + w.i - w.side/2 + latticeMargin
-	if w.words == 1 {
-		for k := range out {
-			out[k] = words[at]
-			if at += step; at >= len(words) {
-				at -= len(words)
-			}
-		}
-		return out
-	}
-	for k := 0; k < len(out); k += w.words {
-		for i := range w.words {
-			out[k+i] = words[at+wordSamples*i]
-		}
-		if at += step; at >= len(words) {
-			at -= len(words)
+	l.hold(j-s.side/2, s.side)
+	for r, of := range rowsOf {
+		for k := range s.at[r] {
+			row := j - s.side/2 + of.first + of.every*(k/s.words)
+			s.at[r][k] = row&(latticeRows-1)*l.stride + wordSamples*(k%s.words) - s.side/2 + latticeMargin
 		}
 	}
-	return out
+	if cap(s.left) < len(samples) {
+		s.left = make([]counted, len(samples))
+	}
+	for k, look := range s.looks {
+		// No branch depends on chance: what is left is written, and kept if it counts.
+		left, n := s.left[:len(samples)], 0
+		for _, i := range samples {
+			c := counted{i: i}
+			c.add(look.rows[0], s.at[0], l.words)
+			left[n] = c
+			n += one(c.all >= 2*c.against)
+		}
+		left, n = left[:n], 0
+		for _, c := range left {
+			c.add(look.rows[1], s.at[1], l.words)
+			more := max(c.all-2*c.against, 0)
+			left[n] = c
+			n += one(more*more >= halfLeast*halfLeast*(c.all+signNoise))
+		}
+		for _, c := range left[:n] {
+			c.add(look.rows[2], s.at[2], l.words)
+			do(k, c.i, float64(c.all-2*c.against)/math.Sqrt(float64(c.all+signNoise)))
+		}
+	}
 }
 
-// Score returns how many more signs of the look agree with a window than disagree, in standard deviations of chance. It is 0 if a quarter
-// of the rows disagrees more, or half of them scores less than halfLeast.
-func (s *Look) Score(w *Window) float64 {
-	all, against := compareSigns(s.rows[0], w.take(0))
-	if all < 2*against {
-		return 0
-	}
-	a, b := compareSigns(s.rows[1], w.take(1))
-	all, against = all+a, against+b
-	if more := all - 2*against; more < 0 || float64(more*more) < halfLeast*halfLeast*float64(all+signNoise) {
-		return 0
-	}
-	a, b = compareSigns(s.rows[2], w.take(2))
-	all, against = all+a, against+b
-	return float64(all-2*against) / math.Sqrt(float64(all+signNoise))
-}
-
-// compareSigns counts the signs that both have, and those of them that disagree.
-func compareSigns(a, b []word) (all, against int) {
-	b = b[:len(a)]
-	for k := range a {
-		both := a[k].any & b[k].any
+// add counts the signs of some words.
+func (c *counted) add(look []word, at []int, held []word) {
+	held, at = held[c.i:], at[:len(look)]
+	all, against := c.all, c.against
+	for k := range look {
+		w := &held[at[k]]
+		both := look[k].any & w.any
 		all += bits.OnesCount64(both)
-		against += bits.OnesCount64((a[k].brighter ^ b[k].brighter) & both)
+		against += bits.OnesCount64((look[k].brighter ^ w.brighter) & both)
 	}
-	return all, against
+	c.all, c.against = all, against
+}
+
+// one is 1 for true and 0 for false.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -87,18 +87,22 @@ func (s *Standing) At(p geom.Point) bool {
 	return x >= 0 && y >= 0 && i < s.w && j < s.h && s.may[j*s.w+i]
 }
 
-// Along calls do with the samples of a lattice's row where the centre of a base may be.
-func (s *Standing) Along(l *Lattice, j int, do func(i int)) {
+// Along appends the samples of a lattice's row where the centre of a base may be.
+func (s *Standing) Along(l *Lattice, j int, to []int) []int {
 	from := l.Point(0, j)
 	x, y := from.X/Step+0.5, from.Y/Step+0.5
 	first, end := clip(0, l.Side, x, l.cos, float64(s.w))
 	first, end = clip(first, end, y, -l.sin, float64(s.h))
+	fx, fy, dx, dy := fixed(x+float64(first)*l.cos), fixed(y-float64(first)*l.sin), fixed(l.cos), fixed(-l.sin)
+	w, h := uint(s.w), uint(s.h)
 	for i := first; i < end; i++ {
-		x, y := x+float64(i)*l.cos, y-float64(i)*l.sin
-		if k, m := int(x), int(y); x >= 0 && y >= 0 && k < s.w && m < s.h && s.may[m*s.w+k] {
-			do(i)
+		if k, m := uint(fx>>fixedBits), uint(fy>>fixedBits); k < w && m < h && s.may[m*w+k] {
+			to = append(to, i)
 		}
+		fx += dx
+		fy += dy
 	}
+	return to
 }
 
 // clip returns the part of the integers from first to end for which x + i·d is from 0 to size, and a few more.

@@ -39,13 +39,13 @@ func TestWhereABaseMayStand(t *testing.T) {
 	for degrees := range 360 {
 		l.Turn(geom.Angle(degrees) * geom.Degree)
 		for j := range l.Side {
-			var want, got []int
+			var want []int
 			for i := range l.Side {
 				if card.At(l.Point(i, j)) {
 					want = append(want, i)
 				}
 			}
-			card.Along(l, j, func(i int) { got = append(got, i) })
+			got := card.Along(l, j, nil)
 			if len(want) != len(got) {
 				assert.InDelta(t, len(want), len(got), 1, "%d°, row %d", degrees, j) // by rounding, between two squares
 			}
