@@ -14,6 +14,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/locate"
+	"sightline/vision/look"
 )
 
 // readPlaced parses --at: ships whose codes cannot be read, and about where they stand.
@@ -61,7 +62,10 @@ func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.Plac
 		}
 		sight, err := search.Place(s, nil)
 		var occupied *pipeline.OccupiedError
+		var card *look.OtherCardError
 		switch {
+		case errors.As(err, &card):
+			p.miss("%s is not located: %v", s.ID, card)
 		case errors.Is(err, pipeline.ErrNoEdges):
 			p.miss("no %v base shows %s within %.0f mm of (%.0f, %.0f): %s is not located; where its miniature hides them, --mark says "+
 				"where its front edge is", s.Base, shows, float64(pipeline.PlacedReach), s.Pose.X, s.Pose.Y, s.ID)

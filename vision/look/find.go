@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"sightline/calibration"
 	"sightline/calibration/linalg"
@@ -133,8 +134,8 @@ func (s *Sight) Named() bool {
 	return s.Dots.Ship != "" || len(s.Ships()) == 1 && (!s.Elsewhere || s.Number != nil) && s.Shown()
 }
 
-// Near searches for a base near a hint. It reports false if it accepts none. It fails for an invalid hint or picture, and with a
-// *TurnedError if the card lies a quarter turn off in its base.
+// Near searches for a base near a hint. It reports false if it accepts none. It fails for an invalid hint or picture, with a *TurnedError
+// if the card lies a quarter turn off in its base, and with an *OtherCardError if the hint names a ship and the base shows another's card.
 func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	if w, ht := frame.Size(); w != f.table.Intrinsics.Width || ht != f.table.Intrinsics.Height {
 		return Sight{}, false, fmt.Errorf("look: the picture is %d×%d, the calibration is for %d×%d", w, ht, f.table.Intrinsics.Width,
@@ -152,6 +153,11 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	if ok {
 		if wrong := f.turned(frame, &s); wrong != nil {
 			return Sight{}, false, wrong
+		}
+		if h.Ship != "" && h.Look == "" && !h.follows() { // a person names it
+			if other := f.another(frame, &s); other != nil {
+				return Sight{}, false, &OtherCardError{s.Look.Ships, other.Ships, s.Pose.Point}
+			}
 		}
 		one := []Sight{s}
 		if h.Ship == "" && h.Look == "" { // else a person or a track names it
@@ -200,6 +206,40 @@ func (s *scan) beside(l *Look, best *candidate) (out []candidate) {
 	return out
 }
 
+// another returns the look of another ship whose card a base clearly shows, not the one that a person says; nil: none. Of 48 cards that
+// were taken for another of their layout, because the person named its ship, it finds 42, and none of 62 right ones is taken for another
+// (1, 1801, 1812). Looks with the same drawing are not told by evidence.
+func (f *Finder) another(frame vision.Frame, s *Sight) (out *Look) {
+	said := candidate{look: s.Look, pose: s.Pose, agreement: agreement{evidence: s.Evidence}}
+	sc, ok := newScan(&f.table, frame, s.Pose.Point, s.Look.Z, s.Look.half()*math.Sqrt2+4)
+	if !ok {
+		return nil
+	}
+	most := 0.0
+	for _, l := range f.looks.Looks {
+		if l == s.Look || l.Base != s.Look.Base || l.sameDrawing(s.Look) {
+			continue
+		}
+		if c, ok := sc.fit(l, s.Pose); ok && c.evidence > most && onePose(&c, &said) && !c.passesFor(&said) {
+			out, most = l, c.evidence
+		}
+	}
+	return out
+}
+
+// An OtherCardError is the error for a base that clearly shows the card of another ship than the one that a person says stands there.
+type OtherCardError struct {
+	Said, Seen []string // the ships that carry the card of the one, and of the other
+	At         geom.Point
+}
+
+// Error says what to do.
+func (e *OtherCardError) Error() string {
+	said := strings.Join(e.Said, " or ")
+	return fmt.Sprintf("the base at (%.0f, %.0f) mm does not show the card of %s, but one most like that of %s; if %s has another card now, "+
+		"show it again", e.At.X, e.At.Y, said, strings.Join(e.Seen, " or "), said)
+}
+
 // candidates returns the looks that a base may have: its ship's look if that is known, else all looks of its base size.
 func (f *Finder) candidates(h Hint) []*Look {
 	if i := slices.IndexFunc(f.looks.Looks, func(l *Look) bool { return l.Name == h.Look && l.Base == h.Base }); i >= 0 {
@@ -235,7 +275,7 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 	if !ok {
 		return nil
 	}
-	if reach <= followReach && float64(h.Turn) <= followTurn { // it most likely stands where it stood
+	if h.follows() { // it most likely stands where it stood
 		if c, ok := s.fit(l, h.Pose); ok && c.evidence >= evidenceLeast && h.allows(&c) {
 			return []candidate{c}
 		}
@@ -262,6 +302,9 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 	}
 	return out
 }
+
+// follows reports whether a hint is that of a base that is tracked.
+func (h *Hint) follows() bool { return h.Reach <= followReach && h.Turn <= followTurn }
 
 // allows reports whether a candidate's pose is within the hint's reach and turn.
 func (h *Hint) allows(c *candidate) bool {

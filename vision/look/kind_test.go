@@ -183,3 +183,35 @@ func TestASearchWeighsALookWhoseFitFails(t *testing.T) {
 		}
 	}
 }
+
+// A person who names the wrong ship is told so if the base clearly shows another ship's card, which may agree with the named one's layout.
+func TestAPersonNamesAShipWhoseCardIsNotThere(t *testing.T) {
+	library := &Library{}
+	for seed, name := range []string{"A1", "A2", "A3"} {
+		d := drawing{table: tableAt(1.02), noise: 1.5, bases: quarters(engine.Small, printed(uint64(seed+1)))}
+		l, err := Learn(Card{Name: name, Ships: []string{name}, Base: engine.Small}, d.views(uint64(seed+1)))
+		require.NoError(t, err)
+		library.Looks = append(library.Looks, l)
+	}
+	named, at := 0, pose(130, 130, 50)
+	for i, l := range library.Looks {
+		d := drawing{table: tableAt(1.02), noise: 1.5, bases: []drawnBase{{base: engine.Small, art: printed(uint64(i + 1)), pose: at}},
+			hides: discOver(at.Add(geom.Point{X: 6, Y: -3}), 11, 0.02)}
+		frame := d.draw(uint64(i + 1))
+		for _, said := range library.Looks {
+			_, ok, err := NewFinder(d.table, library, calibration.Uncertainty{}).Near(frame, Hint{Base: engine.Small, Pose: at, Reach: 3,
+				Turn: math.Pi, Ship: said.Name})
+			if said == l {
+				assert.True(t, ok && err == nil, l.Name)
+				continue
+			}
+			assert.False(t, ok, "%s, taken for %s", l.Name, said.Name)
+			if err != nil {
+				named++
+				assert.Equal(t, &OtherCardError{said.Ships, l.Ships, err.(*OtherCardError).At}, err)
+				assert.Contains(t, err.Error(), "mm does not show the card of "+said.Name+", but one most like that of "+l.Name)
+			}
+		}
+	}
+	assert.Positive(t, named, "cards that would pass for another")
+}
