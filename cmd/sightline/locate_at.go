@@ -63,9 +63,10 @@ func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.Plac
 		sight, err := search.Place(s, nil)
 		var occupied *pipeline.OccupiedError
 		var card *look.OtherCardError
+		var turned *look.TurnedError
 		switch {
-		case errors.As(err, &card):
-			p.miss("%s is not located: %v", s.ID, card)
+		case errors.As(err, &card), errors.As(err, &turned):
+			p.miss("%s is not located: %v", s.ID, err)
 		case errors.Is(err, pipeline.ErrNoEdges):
 			p.miss("no %v base shows %s within %.0f mm of (%.0f, %.0f): %s is not located; where its miniature hides them, --mark says "+
 				"where its front edge is", s.Base, shows, float64(pipeline.PlacedReach), s.Pose.X, s.Pose.Y, s.ID)

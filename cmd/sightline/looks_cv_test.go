@@ -137,3 +137,40 @@ func TestStockShipsAreShownOnceAndFound(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, found, 9, "of %d", len(truth.Ships))
 }
+
+// Ships whose cards lie turned in their bases are refused by name, and the others are located.
+func TestShipsThatAreRefusedLeaveTheOthers(t *testing.T) {
+	dir := t.TempDir()
+	shown, picture, table := stockTable(t, dir, "enrol-1080p")
+	args := []string{"looks", "learn", "--calibration", table, picture, "-o", filepath.Join(dir, "looks")}
+	for _, s := range shown.Ships {
+		id, _, _ := strings.Cut(s.ID, "_")
+		turn := 90.0 // the table's cards lie right, and the looks are turned
+		if id == "A1" {
+			turn = 0
+		}
+		args = append(args, "--at", fmt.Sprintf("%s,%s,%g,%g,%g", id, s.Base, s.X, s.Y, math.Mod(s.Heading+turn, 360)))
+	}
+	code, _, stderr := called(t, args...)
+	require.Zero(t, code, stderr)
+	truth, picture, table := stockTable(t, dir, "t1-1080p")
+	args = []string{"locate", "--json", "--calibration", table, "--looks", filepath.Join(dir, "looks"), picture}
+	for _, w := range truth.Ships {
+		if w.Base == "small" && w.ID != "A2" && w.ID != "A3" { // A1's copies
+			args = append(args, "--at", fmt.Sprintf("%s,%s,%.0f,%.0f", w.ID, w.Base, w.X, w.Y))
+		}
+	}
+	code, stdout, stderr := called(t, args...)
+	assert.Equal(t, 1, code, stderr)
+	assert.Regexp(t, `[AB]\d is not located: [AB]\d at .* its card seems turned in its base`, stderr)
+	scenes, _, err := scenefile.Parse([]byte(stdout))
+	require.NoError(t, err)
+	right := 0
+	for _, s := range scenes[0].Ships {
+		assert.True(t, s.ID == "A1" || s.TurnDoubt, s.ID)
+		if s.ID == "A1" {
+			right++
+		}
+	}
+	assert.Equal(t, 1, right, stderr)
+}
