@@ -471,7 +471,7 @@ func TestWoodAndSandHaveATexture(t *testing.T) {
 // A source opened by name shows the mat that it names.
 func TestTheSourceShowsItsMat(t *testing.T) {
 	pictures := map[string][]byte{}
-	for _, name := range MatNames() {
+	for _, name := range matNames {
 		o, err := ParseSpec("sim:160x90,still=1,fps=0,mat=" + name)
 		require.NoError(t, err)
 		bare, err := open(t, o).Bare()

@@ -155,9 +155,6 @@ const (
 var matNames = [...]string{MatStars: "stars", MatPlain: "plain", MatDots: "dots", MatIce: "ice", MatWhite: "white", MatWood: "wood",
 	MatSand: "sand"}
 
-// MatNames lists the styles' names.
-func MatNames() []string { return matNames[:] }
-
 // MatNamed returns the style of a name.
 func MatNamed(name string) (MatStyle, error) {
 	k := slices.Index(matNames[:], name)
