@@ -252,7 +252,7 @@ func TestTheProgramIsKilled(t *testing.T) {
 	status, said, err = v.ask("POST", "/api/game/start", start)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNoContent, status, string(said))
-	for range kills {
+	for k := 0; k < kills || k < 10 && len(v.acked) < 2; k++ { // a busy machine may acknowledge nothing in half a second
 		all, end := sync.WaitGroup{}, time.Now().Add(time.Duration(500+rand.IntN(6000))*time.Millisecond)
 		for _, does := range []func(){v.title, v.rock, v.say, func() { v.judge(end) }} {
 			all.Go(func() {
