@@ -105,8 +105,14 @@ const count = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const when = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 const dotted = (...texts) => texts.filter(Boolean).join(" · ");
 
+let searches = 0;
+
 async function search(words) {
+  const mine = ++searches;
+  byId("found").replaceChildren(); // what was found of other words
+  setText(byId("search-said"), "");
   const [out, problem] = await ask(`/api/search?q=${encodeURIComponent(words)}`);
+  if (mine !== searches) return;
   if (problem) return setText(byId("search-said"), problem);
   const rulings = out.rulings.map((r) =>
     make("li", {}, make("b", {}, make("span", {}, `Table ${[r.table, ...r.also].join(" + ")}, ruling ${r.number}`), ": ", named(r.title || r.text)), named(` ${dotted(when(r.at), r.judge)}`), make("p", { class: "hint" }, named(dotted(r.question, r.reason))), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),

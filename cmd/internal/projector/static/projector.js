@@ -4,7 +4,7 @@
 import { ask } from "/ask.js";
 import { byId, setText } from "/dom.js";
 import { poll } from "/live.js";
-import { ready, say } from "/texts.js";
+import { ready } from "/texts.js";
 
 const canvas = byId("canvas");
 const pen = canvas.getContext("2d", { alpha: false });
