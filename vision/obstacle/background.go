@@ -13,6 +13,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/internal/gray"
+	"sightline/vision/internal/shift"
 )
 
 // matStep is the spacing, in mm, of the cells in which the empty mat is remembered:
@@ -46,6 +47,22 @@ func (m *Background) At(p geom.Point) (float64, bool) {
 	top := float64(row[0]) + ax*(float64(row[1])-float64(row[0]))
 	bottom := float64(next[0]) + ax*(float64(next[1])-float64(next[0]))
 	return (top + ay*(bottom-top)) / 256, true
+}
+
+// moved returns the mat as it looks where it was pushed.
+func (m *Background) moved(p *shift.Push) *Background {
+	out := &Background{width: m.width, height: m.height, level: make([]uint16, len(m.level))}
+	for j := range m.height {
+		for i := range m.width {
+			at := geom.Point{X: (float64(i) + 0.5) * matStep, Y: (float64(j) + 0.5) * matStep}
+			at = at.Sub(p.At(at))
+			at.X = min(max(at.X, 0.5*matStep), (float64(m.width)-0.6)*matStep) // past its edge it looks as at its edge
+			at.Y = min(max(at.Y, 0.5*matStep), (float64(m.height)-0.6)*matStep)
+			v, _ := m.At(at)
+			out.level[j*m.width+i] = uint16(v*256 + 0.5)
+		}
+	}
+	return out
 }
 
 // BackgroundLearner averages pictures of the empty mat.

@@ -15,6 +15,7 @@ import (
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/internal/gray"
+	"sightline/vision/internal/shift"
 	"sightline/vision/internal/under"
 )
 
@@ -42,6 +43,8 @@ type Finder struct {
 	missed     []vision.ObstacleView // known ones that may lie in the picture that was searched last, but are not recognised
 	lights     []paperLight          // in the picture that was compared last
 	picture    vision.Frame          // that was compared last
+	learnt     *Background           // where it lay when it was learnt
+	pushed     shift.Push            // what was followed since
 	underneath []*under.Outline      // of shapes; nil: not made yet
 	focus      focus
 	lanes      lanes
@@ -82,7 +85,7 @@ func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u c
 	f := &Finder{table: t, catalogue: c, errors: calibration.NewErrorModel(t, u), reduce: reduce}
 	cam := t.Camera
 	cam.Intrinsics = gray.Reduced(cam.Intrinsics, reduce)
-	f.diff = newSubtraction(&cam, mat)
+	f.diff, f.learnt = newSubtraction(&cam, mat), mat
 	f.good, f.coarse = goodMisfit, scale < coarseScale
 	if f.coarse {
 		f.good = coarseMisfit
@@ -181,8 +184,29 @@ func (f *Finder) compare(frame vision.Frame) {
 		search = gray.Shrink(frame.Gray, f.reduce, &f.small)
 	}
 	f.diff.compare(search)
+	if f.followPush() {
+		f.diff.compare(search)
+	}
 	f.focus.slope = 0
 	f.picture = frame
+}
+
+// followPush finds by how much the mat was pushed since it was learnt, or since that was followed last, and lets the learnt mat lie there.
+// It reports whether the picture must be compared again.
+func (f *Finder) followPush() bool {
+	d := f.diff
+	learnt := make([]float32, len(d.diff))
+	for k, v := range d.work {
+		learnt[k] = v - d.diff[k]
+	}
+	p, ok := shift.Find(d.work, learnt, d.view.Width, d.view.Height)
+	if !ok {
+		return false
+	}
+	f.pushed = f.pushed.Then(&p)
+	d.mat = f.learnt.moved(&f.pushed)
+	f.fit.mat = d.mat
+	return true
 }
 
 // find finds the obstacles in the frame that was compared last.
