@@ -106,12 +106,15 @@ func (c *cameras) round(ctx context.Context) {
 		for _, s := range before {
 			if s.found.Source == f.Source {
 				next[i].jpeg, next[i].count = s.jpeg, s.count
+				if f.Problem == "" && s.found.Problem == "" {
+					next[i].problem = s.problem // until it is known anew
+				}
 			}
 		}
 	}
 	c.publish(next, false)
 	for i := range next {
-		if next[i].found.Source == inUse || next[i].problem != "" {
+		if next[i].found.Source == inUse || next[i].found.Problem != "" {
 			continue
 		}
 		picture, err := c.take(ctx, next[i].found.Source)
@@ -119,7 +122,7 @@ func (c *cameras) round(ctx context.Context) {
 		if err != nil {
 			updated[i].problem, updated[i].jpeg = err.Error(), nil
 		} else {
-			updated[i].jpeg = picture
+			updated[i].jpeg, updated[i].problem = picture, ""
 			updated[i].count++
 		}
 		next = updated

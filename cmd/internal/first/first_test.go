@@ -230,6 +230,28 @@ func TestACameraIsChosenFromTheListAndKept(t *testing.T) {
 	assert.Len(t, r.used, 3)
 }
 
+// A camera is tried again with each round: the list does not change between its trouble and "opening" meanwhile.
+func TestATroubleStandsUntilTheCameraWasTriedAgain(t *testing.T) {
+	r := newRig(t)
+	r.found = []capture.Found{{Source: "/dev/video2", Name: "Broken"}}
+	r.takes["/dev/video2"] = errors.New("device busy")
+	r.cameras.round(t.Context())
+	take, tried := r.cameras.look.Take, 0
+	r.cameras.look.Take = func(ctx context.Context, source string) (vision.Frame, error) {
+		tried++
+		assert.Equal(t, "device busy", r.state().Found[0].Problem)
+		return take(ctx, source)
+	}
+	r.takes["/dev/video2"] = nil
+	r.cameras.round(t.Context())
+	assert.Equal(t, 1, tried)
+	assert.Empty(t, r.state().Found[0].Problem, "it gives pictures again")
+	r.found[0].Problem = "another program has it"
+	r.cameras.round(t.Context())
+	assert.Equal(t, 1, tried)
+	assert.Equal(t, "another program has it", r.state().Found[0].Problem)
+}
+
 func TestWhatWasCalibratedBeforeIsOfTheFormerCamera(t *testing.T) {
 	for was, want := range map[string]*Camera{"/dev/video7": {Source: "/dev/video7"}, "": nil, "sim:seed=3": nil} {
 		r := newRig(t)
