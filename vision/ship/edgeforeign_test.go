@@ -60,3 +60,14 @@ func TestAnOutlineBesideABrighterOneIsNotBelieved(t *testing.T) {
 		}
 	}
 }
+
+// Edges that all lie well inside a base's size are none of its plastic's: a place by them is not stated.
+func TestLinesInsideAForeignBaseAreNotItsEdges(t *testing.T) {
+	for inset, stated := range map[geom.Length]bool{-1.2: true, -0.3: true, 0.2: true, 0.5: true, 0.7: false, 1.1: false} {
+		s := vision.EdgeSight{Base: engine.Small, Sides: [4]float64{1, 1, 1, 1}, Inset: inset}
+		assert.Equal(t, stated, foreign(&s), "%v inside", inset)
+		if stated {
+			assert.Greater(t, s.Covariance[0], 0.6, "the place is stated with what the frame hides")
+		}
+	}
+}
