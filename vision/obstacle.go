@@ -105,6 +105,9 @@ type ObstacleSight struct {
 	// pictures, which has less noise, is being made.
 	Refining bool
 
+	// Grainy says that the picture has so much noise that nothing is told of miniatures.
+	Grainy bool
+
 	Coverage *Coverage // where nothing lies; nil: not known
 }
 
@@ -165,7 +168,7 @@ func (s *ObstacleSight) OnMat() (ids []string, unknown bool) {
 
 // Noisy reports whether a mean of several pictures may show more.
 func (s *ObstacleSight) Noisy() bool {
-	return s.Unseen != "" && !s.Pending() ||
+	return s.Unseen != "" && !s.Pending() || s.Grainy ||
 		slices.ContainsFunc(s.Blind, func(b engine.BlindArea) bool { return b.Why == BlindNoise })
 }
 

@@ -346,6 +346,10 @@ func TestWhatIsApartFromAShipIsNotItsMiniature(t *testing.T) {
 		}
 		lay(f, table, []geom.Polygon{c.ship}, thing, print(c.light))
 		assert.Len(t, f.things(nil, nil), c.things, c.name)
+		if c.light > 1 {
+			f.diff.noise = noiseMost + 1
+			assert.Len(t, f.things(nil, nil), 1, "in much noise, %s", c.name)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (f *Finder) search(frame vision.Frame, bases []geom.Polygon, known []vision
 	}
 	things := f.things(out.Views, f.lights)
 	doubtful = slices.DeleteFunc(doubtful, func(v vision.ObstacleView) bool { return f.shadow(&v, f.lights) })
-	out.Blind = f.blind(f.lights, out.Views)
+	out.Blind, out.Grainy = f.blind(f.lights, out.Views), f.diff.noise > noiseMost
 	out.Unseen = f.unseen(out.Blind)
 	if out.Unseen != "" && out.Unseen != vision.UnseenHidden { // what was recognised there is chance
 		out.Views, out.Bases = nil, nil
@@ -98,8 +98,11 @@ const (
 	blindMost   = 0.5
 	coveredMost = 0.5
 
-	noiseMost = 8.0 // grey levels: a camera's own noise is 1 to 7; what makes most of the mat blind is noise beyond that
-	gainMost  = 3.0 // of the light since, either way
+	// Grey levels: a camera's own noise is 1 to 7. Of what lies next to a ship more noise does not tell whether it is its miniature. What
+	// makes most of the mat blind is noise then.
+	noiseMost = 8.0
+
+	gainMost = 3.0 // of the light since, either way
 )
 
 // unseen says what keeps the whole mat from being seen, or nothing.
