@@ -27,8 +27,13 @@ let asking = 0;
 // Talking to the server.
 
 async function ask(path, options = {}) {
-  const response = await fetch(path, { ...options, signal: AbortSignal.timeout(patience) });
-  const text = await response.text();
+  let response, text;
+  try {
+    response = await fetch(path, { signal: AbortSignal.timeout(patience), ...options });
+    text = await response.text();
+  } catch {
+    throw new Error("The program does not answer.");
+  }
   if (!response.ok) throw new Error(text.trim() || `The program answers ${response.status}.`);
   return JSON.parse(text);
 }
@@ -100,7 +105,7 @@ const drop = (file) => bring(async () => {
   paper.getContext("2d").drawImage(image, 0, 0, paper.width, paper.height);
   const blob = await new Promise((done) => paper.toBlob(done, "image/jpeg", 0.95));
   say("Looking for the mat's markers …");
-  const described = await ask(`/api/outline/pictures?name=${encodeURIComponent(file.name)}`, { method: "POST", headers: { "Content-Type": "image/jpeg" }, body: blob });
+  const described = await ask(`/api/outline/pictures?name=${encodeURIComponent(file.name)}`, { method: "POST", headers: { "Content-Type": "image/jpeg" }, body: blob, signal: AbortSignal.timeout(4 * patience) }); // some MB
   return [described, await createImageBitmap(blob)];
 });
 
