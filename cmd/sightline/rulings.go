@@ -188,8 +188,7 @@ func printJSON(out io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(append(doc, '\n'))
-	return err
+	return printLine(out, doc)
 }
 
 // printDoc prints a JSON document, or returns the error that it came with, named for the command.
@@ -197,7 +196,11 @@ func printDoc(out io.Writer, command string, doc []byte, err error) error {
 	if err != nil {
 		return terminal.Named(command, err)
 	}
-	_, err = out.Write(append(doc, '\n'))
+	return printLine(out, doc)
+}
+
+func printLine(out io.Writer, doc []byte) error {
+	_, err := out.Write(append(doc, '\n'))
 	return err
 }
 

@@ -184,15 +184,15 @@ func (f *Finder) besides(frame vision.Frame, all []candidate, looks []*Look) (ou
 	}
 	for _, l := range looks {
 		if !slices.ContainsFunc(all, func(c candidate) bool { return c.look == l && best.mayBe(&c) }) {
-			out = append(out, s.beside(l, &best)...)
+			out = append(out, s.atPoseOf(&best, l)...)
 		}
 	}
 	return out
 }
 
-// beside fits a look at the pose of another's candidate. If its fit fails or slips from there, it counts with what it has at that pose: of
-// two looks of B6 on table 1812 one had an evidence of 11.3, and the other of 2.6, 0.8 mm beside it.
-func (s *scan) beside(l *Look, best *candidate) (out []candidate) {
+// atPoseOf fits a look at the pose of another's candidate. If its fit fails or slips from there, it counts with what it has at that pose:
+// of two looks of B6 on table 1812 one had an evidence of 11.3, and the other of 2.6, 0.8 mm beside it.
+func (s *scan) atPoseOf(best *candidate, l *Look) (out []candidate) {
 	c, ok := s.fit(l, best.pose)
 	if ok {
 		out = append(out, c)

@@ -273,7 +273,7 @@ func (s *search) others(c *candidate) (out []candidate) {
 	}
 	for _, l := range s.f.looks.Looks {
 		if l != c.look && l.Base == c.look.Base {
-			out = append(out, sc.beside(l, c)...)
+			out = append(out, sc.atPoseOf(c, l)...)
 		}
 	}
 	s.alike[key] = out

@@ -42,7 +42,7 @@ func (f *Finder) search(frame vision.Frame, bases []geom.Polygon, known []vision
 	}
 	things := f.things(out.Views, f.lights)
 	doubtful = slices.DeleteFunc(doubtful, func(v vision.ObstacleView) bool { return f.shadow(&v, f.lights) })
-	out.Blind, out.Grainy = f.blind(f.lights, out.Views), f.diff.noise > noiseMost
+	out.Blind, out.Grainy = f.blind(f.lights, out.Views), f.grainy()
 	out.Unseen = f.unseen(out.Blind)
 	if out.Unseen != "" && out.Unseen != vision.UnseenHidden { // what was recognised there is chance
 		out.Views, out.Bases = nil, nil
@@ -105,6 +105,9 @@ const (
 	gainMost = 3.0 // of the light since, either way
 )
 
+// grainy reports whether the picture has so much noise that nothing is told of miniatures.
+func (f *Finder) grainy() bool { return f.diff.noise > noiseMost }
+
 // unseen says what keeps the whole mat from being seen, or nothing.
 func (f *Finder) unseen(blind []engine.BlindArea) string {
 	if g := gray.Quantile(slices.Clone(f.diff.gain.ratio), 0.5); g < 1/gainMost || g > gainMost {
@@ -124,7 +127,7 @@ func (f *Finder) unseen(blind []engine.BlindArea) string {
 	case float64(set) > coveredMost*all:
 		return vision.UnseenOtherMat
 	case math.Abs(area) > blindMost*all*vision.DiffStep*vision.DiffStep:
-		if f.diff.noise > noiseMost {
+		if f.grainy() {
 			return vision.UnseenNoisy
 		}
 		return vision.UnseenHidden

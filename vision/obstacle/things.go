@@ -44,7 +44,7 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 	}
 	var blobs, miniatures []gray.Blob
 	for _, b := range f.diff.blobs(half * half) {
-		if f.diff.noise <= noiseMost && f.miniature(b) { // in more noise what is told of miniatures and rims is chance
+		if !f.grainy() && f.miniature(b) { // in more noise what is told of miniatures and rims is chance
 			miniatures = append(miniatures, b)
 		} else {
 			blobs = append(blobs, b)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -228,4 +229,15 @@ func Complaints(ctx context.Context) (all func() []string) {
 		defer mu.Unlock()
 		return append([]string(nil), texts...)
 	}
+}
+
+// HoldBack returns a script that keeps from a page what is answered to requests whose address contains a text. window.release, once one
+// is answered, hands that on; window.late counts what was handed on.
+func HoldBack(text string) string {
+	return `window.late = 0; window.fetched = window.fetch;
+		window.fetch = async (...args) => {
+			const response = await window.fetched(...args);
+			if (String(args[0]).includes(` + strconv.Quote(text) + `)) { await new Promise((go) => { window.release = go; }); window.late++; }
+			return response;
+		}; 0`
 }

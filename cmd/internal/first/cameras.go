@@ -107,7 +107,7 @@ func (c *cameras) round(ctx context.Context) {
 			if s.found.Source == f.Source {
 				next[i].jpeg, next[i].count = s.jpeg, s.count
 				if f.Problem == "" && s.found.Problem == "" {
-					next[i].problem = s.problem // until it is known anew
+					next[i].problem = s.problem // until it is tried again
 				}
 			}
 		}

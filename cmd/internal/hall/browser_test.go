@@ -186,19 +186,14 @@ func TestAJudgeRulesFromTheHall(t *testing.T) {
 		chromedp.Click(`#search-form button`), until(`/Table 7, ruling 1/.test(document.getElementById("found").innerText)`),
 		until(`document.querySelector("#calls").children.length === 0`), tile("7", `e.dataset.kind === "held" && !/live/.test(e.innerText)`))
 	shot(t, ctx, "found")
-	within(t, ctx, "what is late was found of other words", chromedp.Evaluate(`(() => {
-			const fetched = window.fetch, form = document.getElementById("search-form");
-			const search = (words) => { form.querySelector("input").value = words; form.requestSubmit(); };
-			window.fetch = async (...args) => {
-				const answer = await fetched(...args);
-				if (!String(args[0]).includes("q=jo")) return answer;
-				await new Promise((go) => setTimeout(go, 700));
-				setTimeout(() => { window.late = true; }, 100);
-				return answer;
-			};
-			search("jo");
-			search("nobody");
-		})(); 0`, nil), until(`window.late`), until(`/^0 rulings/.test(document.getElementById("search-said").textContent)`),
+	search := func(words string) chromedp.Action {
+		return chromedp.Evaluate(`(() => { const form = document.getElementById("search-form"); form.querySelector("input").value = "`+words+`";
+			form.requestSubmit(); })()`, nil)
+	}
+	within(t, ctx, "what is late was found of other words", chromedp.Evaluate(browsertest.HoldBack("q=jo"), nil), search("jo"),
+		until(`window.release`), search("nobody"), until(`/^0 rulings/.test(document.getElementById("search-said").textContent)`),
+		chromedp.Evaluate(`window.release()`, nil), until(`window.late === 1`), chromedp.Sleep(100*time.Millisecond),
+		until(`/^0 rulings/.test(document.getElementById("search-said").textContent)`),
 		until(`document.getElementById("found").children.length === 0`))
 	within(t, ctx, "the stream asks for no judge any more", chromedp.Navigate(r.page+"/overlay/all?table=7"),
 		until(`document.getElementById("held-text").textContent === "The picture is held."`),

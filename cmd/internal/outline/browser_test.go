@@ -267,12 +267,7 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 // not about that photograph.
 func (v *visitor) anotherBefore(button, path, photo string) {
 	v.t.Helper()
-	v.eval(`window.before = sightlineOutline.state().picture.id; window.late = 0; window.fetched = window.fetch;
-		window.fetch = async (...args) => {
-			const response = await window.fetched(...args);
-			if (String(args[0]).endsWith("`+path+`")) { await new Promise((go) => { window.release = go; }); window.late++; }
-			return response;
-		}; 0`, nil)
+	v.eval(`window.before = sightlineOutline.state().picture.id;`+browsertest.HoldBack(path), nil)
 	v.do(chromedp.Click(button), browsertest.Poll(`window.release !== undefined`, nil), chromedp.SetUploadFiles("#photo", []string{photo}),
 		browsertest.Poll(`sightlineOutline.state().picture.id !== window.before`, nil),
 		chromedp.Evaluate(`window.release(); window.fetch = window.fetched; 0`, nil), browsertest.Poll(`window.late === 1`, nil),

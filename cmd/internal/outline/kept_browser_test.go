@@ -74,12 +74,7 @@ func TestAnAnswerIsNotShownWithAnotherPicture(t *testing.T) {
 	assert.True(t, disabled, "nothing is marked in the new picture")
 
 	require.NoError(t, chromedp.Run(ctx,
-		chromedp.Evaluate(`window.before = sightlineOutline.state().picture.id; window.late = 0; window.fetched = window.fetch;
-			window.fetch = async (...args) => {
-				const response = await window.fetched(...args);
-				if (String(args[0]).endsWith("/answer")) { await new Promise((go) => { window.release = go; }); window.late++; }
-				return response;
-			}; 0`, nil),
+		chromedp.Evaluate(`window.before = sightlineOutline.state().picture.id;`+browsertest.HoldBack("/answer"), nil),
 		chromedp.Click("#kept-use"), browsertest.Poll(`window.release !== undefined`, nil),
 		another, chromedp.Evaluate(`window.release(); 0`, nil), browsertest.Poll(`window.late === 1`, nil), chromedp.Sleep(300*time.Millisecond),
 		chromedp.Evaluate(said, &late)))

@@ -118,9 +118,9 @@ func middleOf(k *engine.Token) geom.Point {
 	if len(k.Outline) == 0 {
 		return k.Pose.Point
 	}
-	low := k.Pose.Transform(k.Outline[0])
-	high := low
-	for _, p := range k.Pose.TransformAll(k.Outline) {
+	outline := k.Pose.TransformAll(k.Outline)
+	low, high := outline[0], outline[0]
+	for _, p := range outline {
 		low = geom.Point{X: min(low.X, p.X), Y: min(low.Y, p.Y)}
 		high = geom.Point{X: max(high.X, p.X), Y: max(high.Y, p.Y)}
 	}

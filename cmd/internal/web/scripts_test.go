@@ -69,11 +69,11 @@ func TestEveryNameInAScriptIsDeclared(t *testing.T) {
 	}
 }
 
-// moduleFile returns the file of an imported module: beside the one that imports it, or among those that all pages share.
+// moduleFile returns the file of an imported module: in the folder of the one that imports it, or among those that all pages share.
 func moduleFile(all map[string]*js.AST, path string, imported *js.ImportStmt) string {
 	name := filepath.Base(strings.Trim(string(imported.Module), `"`))
-	if beside := filepath.Join(filepath.Dir(path), name); all[beside] != nil {
-		return beside
+	if own := filepath.Join(filepath.Dir(path), name); all[own] != nil {
+		return own
 	}
 	return filepath.Join("../web/static", name)
 }

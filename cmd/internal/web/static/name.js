@@ -48,8 +48,8 @@ const headingOf = (ship, way) => [0, 90, 180, 270].map((turn) => (ship.heading_d
 
 const title = (ship) => (ship.name_doubt.length > 0 ? `${ship.id}: ${label(ship)}` : `${ship.id}, ${ship.base}`);
 
-// anew lets the first base and the first name be chosen, where those that were are no longer there.
-function anew() {
+// startOver lets the first base and the first name be chosen, where those that were are no longer there.
+function startOver() {
   for (const id of ["naming-base", "naming-ship"]) delete byId(id).dataset.choices;
   delete byId("naming-ship").dataset.chosen;
 }
@@ -65,7 +65,7 @@ export function showNaming(next) {
   byId("naming-nose").parentElement.hidden = correcting;
   const choices = bases();
   byId("naming").hidden = choices.length === 0;
-  if (choices.length === 0) return anew();
+  if (choices.length === 0) return startOver();
   options(byId("naming-base"), choices.map((ship) => [ship.id, title(ship)]));
   const ship = choices.find((b) => b.id === byId("naming-base").value);
   if (ship) {
@@ -105,7 +105,7 @@ async function name(event) {
 
 // correct begins or ends correcting a name, and begins with the ship that was tapped.
 function correct(now) {
-  if (correcting !== now) anew();
+  if (correcting !== now) startOver();
   correcting = now;
   if (!state) return;
   showNaming(state);
