@@ -120,9 +120,10 @@ var mayImport = map[string][]string{
 		"vision/look/internal/signs"},
 	"vision/look/internal/signs": {"calibration", "engine", "engine/geom"},
 
-	"vision/dots":   {"vision", "calibration", "engine", "engine/geom"},
-	"vision/jig":    {"vision", "vision/look", "calibration", "engine", "engine/geom"},
-	"vision/locate": {"vision", "vision/catalogue", "vision/look", "vision/ship", "vision/obstacle", "calibration", "engine", "engine/geom"},
+	"vision/dots":    {"vision", "calibration", "engine", "engine/geom"},
+	"vision/jig":     {"vision", "vision/look", "calibration", "engine", "engine/geom"},
+	"vision/imprint": {"vision", "vision/catalogue", "vision/internal/gray", "vision/locate", "vision/obstacle", "calibration", "engine/geom"},
+	"vision/locate":  {"vision", "vision/catalogue", "vision/look", "vision/ship", "vision/obstacle", "calibration", "engine", "engine/geom"},
 	"vision/track": {"vision", "vision/token", "vision/internal/gray", "vision/internal/cov",
 		"calibration", "calibration/linalg", "engine", "engine/geom"},
 	"vision/fusion": {"vision", "vision/token", "vision/catalogue", "vision/internal/cov",
@@ -172,7 +173,7 @@ var mayImport = map[string][]string{
 var testsMayImport = map[string][]string{
 	"cmd/internal/accuracy": {"calibration", "calibration/lens", "calibration/quick", "calibration/watch", "engine", "engine/geom",
 		"engine/move", "engine/scenefile", "vision", "vision/catalogue", "vision/dots", "vision/exposure", "vision/fiducial", "vision/fusion",
-		"vision/locate", "vision/look", "vision/obstacle", "vision/opencv", "vision/renderedtest", "vision/ship",
+		"vision/imprint", "vision/locate", "vision/look", "vision/obstacle", "vision/opencv", "vision/renderedtest", "vision/ship",
 		"vision/tablesim", "vision/token", "vision/track"},
 	"cmd/internal/calibrate": {"cmd/internal/commandtest", "engine", "vision/tablesim"},
 	"cmd/internal/hall":      {"cmd/internal/director", "cmd/internal/openapitest", "calibration", "engine", "engine/geom", "vision"},
@@ -210,6 +211,7 @@ var testsMayImport = map[string][]string{
 	"vision/jig":            {"vision/internal/visiontest", "vision/tablesim"},
 	"vision/dots":           {"vision/internal/visiontest"},
 	"vision/obstacle":       {"vision/internal/visiontest", "vision/tablesim"},
+	"vision/imprint":        {"vision/tablesim"},
 	"vision/track":          {"vision/internal/visiontest", "vision/ship"},
 }
 

@@ -17,6 +17,7 @@ import (
 	"sightline/cmd/internal/terminal"
 	"sightline/vision"
 	"sightline/vision/catalogue"
+	"sightline/vision/imprint"
 	"sightline/vision/locate"
 	"sightline/vision/obstacle"
 	"sightline/vision/obstacle/trace"
@@ -35,7 +36,7 @@ type learnMatCmd struct {
 
 	Calibration string `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
-	Catalogue   string `placeholder:"FILE" help:"Your obstacles. If the file of -o exists, the mat in it shows whether one of them, or something unknown, lies there now. By default obstacles.json in the folder of that file, if there is one."`
+	Catalogue   string `placeholder:"FILE" help:"Your obstacles: the mat is not learnt with what looks like one of them on it. If the file of -o exists, the mat in it shows whether something unknown lies there now, too. By default obstacles.json in the folder of that file, if there is one."`
 	Bare        bool   `help:"Learn the mat even if something is recognised on it: you vouch that nothing lies there."`
 }
 
@@ -92,6 +93,11 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return terminal.Unanswered{Err: err}
 	}
+	if !c.Bare {
+		if err := c.checkImprint(mat); err != nil {
+			return err
+		}
+	}
 	if err := writeMat(c.Out, mat); err != nil {
 		return err
 	}
@@ -104,16 +110,9 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 // checkBare returns an error if the mat learnt before shows that an obstacle of the catalogue, or something unknown, lies on it: it would
 // become a part of the mat, and no line across it would be obstructed.
 func (c *learnMatCmd) checkBare(table calibration.Table, f vision.Frame, progress io.Writer) error {
-	list := c.Catalogue
-	if list == "" {
-		list = filepath.Join(filepath.Dir(c.Out), "obstacles.json")
-		if _, err := os.Stat(list); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-	}
-	known, err := catalogue.Load(list)
-	if err != nil {
-		return fmt.Errorf("--catalogue: %w", err)
+	known, err := c.catalogue()
+	if known == nil {
+		return err
 	}
 	before, err := obstacle.LoadBackground(c.Out)
 	switch {
@@ -141,6 +140,37 @@ func (c *learnMatCmd) checkBare(table calibration.Table, f vision.Frame, progres
 			"nothing lies there", f.Name, c.Out, strings.Join(names, ", "))}
 	}
 	return nil
+}
+
+// checkImprint returns an error if the mat as it is learnt now shows an obstacle of the catalogue, which the mat learnt before could not
+// tell: there was none, or the light was another.
+func (c *learnMatCmd) checkImprint(mat *obstacle.Background) error {
+	known, err := c.catalogue()
+	if known == nil {
+		return err
+	}
+	names, err := imprint.On(mat, known)
+	if err == nil && len(names) > 0 {
+		err = terminal.Unanswered{Err: fmt.Errorf("on the mat seems to lie %s: take it away, or say --bare if nothing lies there",
+			strings.Join(names, ", "))}
+	}
+	return err
+}
+
+// catalogue reads the obstacles that may lie on the mat; nil: there are none.
+func (c *learnMatCmd) catalogue() (*catalogue.Catalogue, error) {
+	list := c.Catalogue
+	if list == "" {
+		list = filepath.Join(filepath.Dir(c.Out), "obstacles.json")
+		if _, err := os.Stat(list); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	known, err := catalogue.Load(list)
+	if err != nil {
+		return nil, fmt.Errorf("--catalogue: %w", err)
+	}
+	return known, nil
 }
 
 // emptyTable registers the table in a picture of the empty mat. It fails if anything lies on the

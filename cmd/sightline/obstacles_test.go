@@ -83,7 +83,10 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	other := filepath.Join(dir, "other.png")
 	require.NoError(t, os.WriteFile(other, learnt, 0o644))
 	assert.Zero(t, run(append(again[:4:4], "-o", other, "--bare", littered)), "a person says that nothing does")
-	assert.Zero(t, run(append(again[:4:4], "-o", filepath.Join(dir, "new.png"), littered)), "there is no mat to know it by")
+	code, _, said = called(t, append(again[:4:4], "-o", filepath.Join(dir, "new.png"), littered)...)
+	assert.Equal(t, 1, code, "there is no mat to know it by, but its outline is")
+	assert.Contains(t, said, "on the mat seems to lie rock: take it away")
+	assert.NoFileExists(t, filepath.Join(dir, "new.png"))
 	assert.Equal(t, 2, run(append(again, "--catalogue", filepath.Join(dir, "none.json"), empty)))
 	tokens := []string{"obstacles", "learn", "--calibration", calibrated, "--kind", "asteroid", "-o", catalogue, "--name", "x"}
 	assert.Equal(t, 1, run(append(tokens, played)), "ships stand there, whose print is no token's")

@@ -23,6 +23,7 @@ import (
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/exposure"
+	"sightline/vision/imprint"
 	"sightline/vision/obstacle"
 	"sightline/vision/obstacle/trace"
 )
@@ -51,7 +52,9 @@ type Learner struct {
 	stale  bool                // the catalogue has changed since it was last compared
 	saved  map[int]string      // name under which each traced token was saved
 	twins  map[string][]string // other entries that look the same, by entry
-	view   live.State          // the state from which the trace was made: frame, region
+	// imprint names the obstacles that the mat showed when it was to be learnt last, and was not.
+	imprint []string
+	view    live.State // the state from which the trace was made: frame, region
 }
 
 var _ web.Learning = (*Learner)(nil)
@@ -61,6 +64,7 @@ type learnTask struct {
 	do            live.LearnAction // "": none is running
 	wanted        bool             // requested, but not begun
 	top           geom.Length
+	bare          bool // somebody says that nothing lies on the mat
 	frames        int
 	last          live.LearnAction // the last ended task
 	ended         time.Time
@@ -137,7 +141,7 @@ func (l *Learner) work(ctx context.Context, task learnTask) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, learnMost)
 	defer cancel()
 	if task.do == live.LearnMat {
-		return l.learnMat(ctx)
+		return l.learnMat(ctx, task.bare)
 	}
 	return l.traceTokens(ctx, task.top)
 }
@@ -202,17 +206,21 @@ func lyingOn(v *live.State) (out []string) {
 		return nil
 	}
 	ids, unknown := sight.OnMat()
-	switch len(ids) {
-	case 0:
-	case 1:
-		out = append(out, ids[0]+" is recognised on the mat: take it away.")
-	default:
-		out = append(out, strings.Join(ids, ", ")+" are recognised on the mat: take them away.")
+	if len(ids) > 0 {
+		out = append(out, recognised(ids))
 	}
 	if unknown {
 		out = append(out, "Something unknown lies on the mat: look at the picture.")
 	}
 	return out
+}
+
+// recognised says that obstacles lie on the mat.
+func recognised(ids []string) string {
+	if len(ids) == 1 {
+		return ids[0] + " is recognised on the mat: take it away."
+	}
+	return strings.Join(ids, ", ") + " are recognised on the mat: take them away."
 }
 
 // glareInTheWay returns the glare that prevents learning the mat. White paper may cause it too, but
@@ -297,8 +305,8 @@ func (l *Learner) next(ctx context.Context, after uint64) (vision.Frame, error) 
 	return f, err
 }
 
-// learnMat learns the empty mat and saves it.
-func (l *Learner) learnMat(ctx context.Context) (string, error) {
+// learnMat learns the empty mat and saves it, unless it shows an obstacle and nobody says that it is bare.
+func (l *Learner) learnMat(ctx context.Context, bare bool) (string, error) {
 	before := l.hub.Newest()
 	if way := glareInTheWay(&before); len(way) > 0 {
 		return "", errors.New(way[0])
@@ -322,6 +330,18 @@ func (l *Learner) learnMat(ctx context.Context) (string, error) {
 	mat, err := learner.Background()
 	if err != nil {
 		return "", err
+	}
+	var names []string
+	if !bare {
+		if names, err = imprint.On(mat, &catalogue.Catalogue{Entries: l.known.entries()}); err != nil {
+			return "", err
+		}
+	}
+	l.mu.Lock()
+	l.imprint = names
+	l.mu.Unlock()
+	if len(names) > 0 {
+		return "", errors.New(recognised(names))
 	}
 	if err := l.known.saveMat(mat); err != nil {
 		return "", err

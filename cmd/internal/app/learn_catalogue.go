@@ -50,7 +50,7 @@ func (l *Learner) Learning() live.LearnState {
 	}
 	l.mu.Lock()
 	s := live.LearnState{
-		Blockers: slices.Clone(l.way), MatBlockers: slices.Clone(l.matWay), Lying: lyingOn(&newest), Paper: l.paper,
+		Blockers: slices.Clone(l.way), MatBlockers: slices.Clone(l.matWay), Lying: l.lying(&newest), Paper: l.paper,
 		Doing: l.task.do, Frames: l.task.frames, Wanted: learnFrames,
 		Last: l.task.last, Ended: l.task.ended, Done: l.task.done, Problem: l.task.problem, Trace: l.trace, Twins: l.twins,
 	}
@@ -68,6 +68,15 @@ func (l *Learner) Learning() live.LearnState {
 	}
 	s.Unusable = k.unusable
 	return s
+}
+
+// lying returns what lies on the mat by what was learnt before, or lay there when the mat was to be learnt last, in sentences.
+func (l *Learner) lying(v *live.State) []string {
+	out := lyingOn(v)
+	if len(l.imprint) > 0 && !slices.Contains(out, recognised(l.imprint)) {
+		out = append(out, recognised(l.imprint))
+	}
+	return out
 }
 
 // Traced implements live.Learning.
@@ -155,7 +164,7 @@ func (l *Learner) want(in live.LearnIntent) error {
 	if l.task.do != "" {
 		return fmt.Errorf("%w: pictures are already being taken", live.ErrLearnConflict)
 	}
-	l.task = learnTask{do: in.Do, wanted: true, top: in.Top}
+	l.task = learnTask{do: in.Do, wanted: true, top: in.Top, bare: in.Bare}
 	select {
 	case l.wake <- struct{}{}:
 	default:

@@ -212,6 +212,37 @@ func TestTheMatIsNotLearntWithWhatIsRecognisedOnIt(t *testing.T) {
 	assert.True(t, begun)
 }
 
+// The mat learnt before does not know it: there is none, or the light is another.
+func TestTheMatIsNotLearntWithAnObstacleThatOnlyItsOutlineTells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three times ten pictures")
+	}
+	s := newTeaching(t)
+	c := &catalogue.Catalogue{}
+	for _, o := range tablesim.PaperOutlines() {
+		e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
+		require.NoError(t, err)
+		c.Entries = append(c.Entries, e)
+	}
+	doc, err := json.Marshal(c)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(s.table().Catalogue), 0o755))
+	require.NoError(t, os.WriteFile(s.table().Catalogue, doc, 0o644))
+	s.known.renew()
+	s.source.ShowPaper(tablesim.PaperGame)
+	got := s.do(live.LearnIntent{Do: live.LearnMat})
+	assert.Contains(t, got.Problem, "recognised on the mat: take")
+	require.Len(t, got.Lying, 1, "the page asks whether they really lie there")
+	assert.True(t, strings.EqualFold(got.Problem, got.Lying[0]), got.Lying[0])
+	assert.NoFileExists(t, s.table().EmptyMat)
+	got = s.do(live.LearnIntent{Do: live.LearnMat, Bare: true})
+	assert.Empty(t, got.Problem, "somebody says that nothing lies there")
+	assert.Empty(t, got.Lying)
+	s.source.ShowPaper(tablesim.PaperEmpty)
+	got = s.do(live.LearnIntent{Do: live.LearnMat, Version: got.Mat.Version})
+	assert.Empty(t, got.Problem)
+}
+
 func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T) {
 	s := newTeaching(t)
 	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnMat}))
