@@ -340,14 +340,14 @@ func (s *Scorer) Score(l *Lattice, j int, samples []int, do func(look, i int, sc
 			c := counted{i: i}
 			c.add(look.rows[0], s.at[0], l.words)
 			left[n] = c
-			n += one(c.all >= 2*c.against)
+			n += one[int](c.all >= 2*c.against)
 		}
 		left, n = left[:n], 0
 		for _, c := range left {
 			c.add(look.rows[1], s.at[1], l.words)
 			more := max(c.all-2*c.against, 0)
 			left[n] = c
-			n += one(more*more >= halfLeast*halfLeast*(c.all+signNoise))
+			n += one[int](more*more >= halfLeast*halfLeast*(c.all+signNoise))
 		}
 		for _, c := range left[:n] {
 			c.add(look.rows[2], s.at[2], l.words)
@@ -370,7 +370,7 @@ func (c *counted) add(look []word, at []int, held []word) {
 }
 
 // one is 1 for true and 0 for false.
-func one(b bool) int {
+func one[T int | uint8](b bool) T {
 	if b {
 		return 1
 	}

@@ -18,32 +18,65 @@ const (
 // Standing holds where the centres of bases of a size may be, in squares of Step.
 type Standing struct {
 	w, h int
-	may  []bool
+	away []uint8 // squares to the nearest one where a centre may be, the larger of both directions, at most farthest; 0: here
 }
+
+const farthest = math.MaxUint8
 
 // NewStanding returns where bases may stand in any heading: the picture varies like a card in a circle within the base, something lies
 // there, and no taken base is too near.
 func NewStanding(mat *calibration.Layout, b engine.Base, varies, lies func(geom.Point) bool, taken []engine.Ship) *Standing {
 	s := &Standing{w: int(float64(mat.Width)/Step) + 1, h: int(float64(mat.Height)/Step) + 1}
-	s.may = make([]bool, s.w*s.h)
-	for k := range s.may {
-		s.may[k] = true
-	}
+	s.away = make([]uint8, s.w*s.h)
 	width, _ := b.Size()
+	for i := range taken {
+		own, _ := taken[i].Base.Size()
+		s.exclude(taken[i].Pose.Point, float64(width+own)/2-2)
+	}
 	r := int((float64(width)/2 - 2) / Step)
 	s.ask(r, variesLeast, varies)
 	if lies != nil {
 		s.ask(r, standsLeast, lies)
 	}
-	for k := range s.may {
-		for i := range taken {
-			own, _ := taken[i].Base.Size()
-			if s.point(k).Distance(taken[i].Pose.Point) < (width+own)/2-2 {
-				s.may[k] = false
-			}
+	s.spread()
+	return s
+}
+
+// spread measures how far away the nearest square is where a centre may be: from the rows above and the squares on the left first, then from
+// the others.
+func (s *Standing) spread() {
+	n := len(s.away)
+	for k := range n {
+		s.nearer(k, k%s.w, -1)
+	}
+	for k := n - 1; k >= 0; k-- {
+		s.nearer(k, k%s.w, 1)
+	}
+}
+
+// nearer looks at four neighbours of a square in column i: the one before it (to -1) or after it (1) in its row, and the three in the row
+// before or after.
+func (s *Standing) nearer(k, i, to int) {
+	least := s.away[k]
+	if least == 0 {
+		return
+	}
+	by := func(k int) {
+		if k >= 0 && k < len(s.away) {
+			least = min(least, s.away[k]+one[uint8](s.away[k] < farthest))
 		}
 	}
-	return s
+	by(k + to*s.w)
+	if i > 0 {
+		by(k + to*s.w - 1)
+	}
+	if i < s.w-1 {
+		by(k + to*s.w + 1)
+	}
+	if i+to >= 0 && i+to < s.w {
+		by(k + to)
+	}
+	s.away[k] = least
 }
 
 // ask excludes the centres of circles of r squares in which is holds for less than the share.
@@ -64,27 +97,39 @@ func (s *Standing) ask(r int, share float64, is func(geom.Point) bool) {
 		reach[j] = int(math.Sqrt(float64(r*r - (j-r)*(j-r))))
 		all += 2*reach[j] + 1
 	}
-	for k := range s.may {
+	for k := range s.away {
+		if s.away[k] > 0 {
+			continue
+		}
 		i, j := k%s.w+r, k/s.w
 		here := int32(0)
 		for d, x := range reach {
 			row := sums[(j+d)*w:]
 			here += row[i+x+1] - row[i-x]
 		}
-		s.may[k] = s.may[k] && float64(here) >= share*float64(all)
+		if float64(here) < share*float64(all) {
+			s.away[k] = farthest
+		}
 	}
 }
 
-// point returns the centre of a square.
-func (s *Standing) point(k int) geom.Point {
-	return geom.Point{X: float64(k%s.w) * Step, Y: float64(k/s.w) * Step}
+// exclude excludes the squares whose centres lie within r mm of a point.
+func (s *Standing) exclude(p geom.Point, r float64) {
+	square := func(mm float64, n int) int { return min(max(int(mm/Step), 0), n) }
+	for j := square(p.Y-r, s.h); j < square(p.Y+r+Step, s.h); j++ {
+		for i := square(p.X-r, s.w); i < square(p.X+r+Step, s.w); i++ {
+			if float64(p.Distance(geom.Point{X: float64(i) * Step, Y: float64(j) * Step})) < r {
+				s.away[j*s.w+i] = farthest
+			}
+		}
+	}
 }
 
 // At reports whether the centre of a base may be at a point.
 func (s *Standing) At(p geom.Point) bool {
 	x, y := p.X/Step+0.5, p.Y/Step+0.5
 	i, j := int(x), int(y)
-	return x >= 0 && y >= 0 && i < s.w && j < s.h && s.may[j*s.w+i]
+	return x >= 0 && y >= 0 && i < s.w && j < s.h && s.away[j*s.w+i] == 0
 }
 
 // Along appends the samples of a lattice's row where the centre of a base may be.
@@ -95,12 +140,18 @@ func (s *Standing) Along(l *Lattice, j int, to []int) []int {
 	first, end = clip(first, end, y, -l.sin, float64(s.h))
 	fx, fy, dx, dy := fixed(x+float64(first)*l.cos), fixed(y-float64(first)*l.sin), fixed(l.cos), fixed(-l.sin)
 	w, h := uint(s.w), uint(s.h)
-	for i := first; i < end; i++ {
-		if k, m := uint(fx>>fixedBits), uint(fy>>fixedBits); k < w && m < h && s.may[m*w+k] {
-			to = append(to, i)
+	for i := first; i < end; {
+		skip := 1 // samples: each lies at most one square further, in both directions
+		if k, m := uint(fx>>fixedBits), uint(fy>>fixedBits); k < w && m < h {
+			if away := s.away[m*w+k]; away > 0 {
+				skip = int(away)
+			} else {
+				to = append(to, i)
+			}
 		}
-		fx += dx
-		fy += dy
+		i += skip
+		fx += int64(skip) * dx
+		fy += int64(skip) * dy
 	}
 	return to
 }

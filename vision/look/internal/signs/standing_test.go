@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
 	"sightline/engine"
@@ -19,8 +20,8 @@ func TestWhereABaseMayStand(t *testing.T) {
 	}
 	everywhere := func(geom.Point) bool { return true }
 	count := func(s *Standing) (n int) {
-		for _, may := range s.may {
-			if may {
+		for _, away := range s.away {
+			if away == 0 {
 				n++
 			}
 		}
@@ -32,6 +33,15 @@ func TestWhereABaseMayStand(t *testing.T) {
 	assert.True(t, card.At(geom.Point{X: 100, Y: 100}))
 	assert.False(t, card.At(geom.Point{X: 130, Y: 100}))
 	assert.Zero(t, count(NewStanding(&mat, engine.Small, everywhere, within(100, 100, 12), nil)), "less than a base lies there")
+	for k, away := range card.away {
+		nearest := farthest
+		for o := range card.away {
+			if card.away[o] == 0 {
+				nearest = min(nearest, max(abs(o%card.w-k%card.w), abs(o/card.w-k/card.w)))
+			}
+		}
+		require.EqualValues(t, nearest, away, "squares from %d to a place for a centre", k)
+	}
 	taken := []engine.Ship{{Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 110, Y: 100}}}}
 	assert.Zero(t, count(NewStanding(&mat, engine.Small, within(100, 100, 14), nil, taken)), "another base stands there")
 
@@ -52,3 +62,5 @@ func TestWhereABaseMayStand(t *testing.T) {
 		}
 	}
 }
+
+func abs(v int) int { return max(v, -v) }
