@@ -25,6 +25,9 @@ SHELL   := /bin/bash
 # A Go in the usual place is found even when PATH does not name it.
 export PATH := $(PATH):/usr/local/go/bin
 
+# Processors since 2009 count bits and round in one instruction: the search for stock ships takes an eighth less time.
+export GOAMD64 ?= v2
+
 # The race detector needs a C compiler, which these tests otherwise do without.
 # SQLite is C translated to Go, which passes pinned pointers as numbers: the race
 # detector's pointer check does not hold for it.

@@ -81,6 +81,7 @@ build() {
   builder "$n" "$arch"
   mkdir -p "$out" "$cache"
   BINDS="$PWD:$place:ro $(go env GOROOT):/usr/local/go:ro $(go env GOMODCACHE):/root/go/pkg/mod:ro $cache:/root/.cache/go-build $out:/out" \
-    inside "$roots/build-$n-$arch" env GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=readonly "GOTAGS=$GOTAGS" "ARCH=$arch" "VERSION=$version" \
+    inside "$roots/build-$n-$arch" env GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=readonly \
+    "GOAMD64=${GOAMD64:-v2}" "GOTAGS=$GOTAGS" "ARCH=$arch" "VERSION=$version" \
     "SOURCE_DATE_EPOCH=$epoch" OUT=/out "$place/firmware-config/package/build"
 }
