@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -396,4 +397,55 @@ func TestAJudgeRulesOnWhatIsShown(t *testing.T) {
 		chromedp.Evaluate(`document.getElementById("open-range")?.value ?? ""`, &chosen))
 	assert.Empty(t, chosen)
 	assert.NotEqual(t, first, after)
+}
+
+// TestALookIsTurnedByThePictureThatIsShown: until a look's new picture has arrived, the browser shows the one before, and who turns by
+// that one would turn twice.
+func TestALookIsTurnedByThePictureThatIsShown(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.New(t, time.Minute)
+	var page *httptest.Server
+	for _, p := range morePages() {
+		if p.name == "looks" {
+			page = p.open(t)
+		}
+	}
+	var version atomic.Int32
+	arrives, turned := make(chan struct{}), make(chan string, 9)
+	server := before(t, page, func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.URL.Path == "/api/looks" && r.Method == http.MethodPost:
+			body, _ := io.ReadAll(r.Body)
+			turned <- string(body)
+			w.WriteHeader(http.StatusNoContent)
+		case r.URL.Path == "/api/looks":
+			v := version.Load()
+			_, _ = fmt.Fprintf(w, `{"looks":[{"name":"A1","ships":["A1"],"base":"small","views":4,"px_per_mm":2,"jig_mm":0.1,"jig_deg":0.1,
+				"version":"%d","picture":"/icon.svg?v=%d"}],"damaged":[],"learnt":"A1","showing":null,"problem":""}`, v, v)
+		case r.URL.RawQuery == "v=1":
+			select {
+			case <-arrives:
+			case <-r.Context().Done():
+			}
+			return false
+		default:
+			return false
+		}
+		return true
+	})
+	click := chromedp.Evaluate(`document.getElementById("turn").click(), document.querySelector('[data-do="turn"]').click()`, nil)
+	shown := func(v int) chromedp.Action {
+		return browsertest.Poll(fmt.Sprintf(`[...document.querySelectorAll("#learnt-picture, #known img")].
+			filter((i) => i.src.endsWith("v=%d")).length === 2`, v), nil)
+	}
+	arrived := browsertest.Poll(`document.getElementById("learnt-picture").complete && document.querySelector("#known img").complete`, nil)
+	within(t, browser, "shown", chromedp.Navigate(server.URL+"/looks"), shown(0), arrived)
+	version.Store(1)
+	within(t, browser, "another version", shown(1), click, chromedp.Sleep(300*time.Millisecond))
+	assert.Empty(t, turned, "its picture has not arrived")
+	close(arrives)
+	within(t, browser, "its picture", arrived, click)
+	for range 2 {
+		assert.Contains(t, <-turned, `"version":"1"`)
+	}
 }

@@ -41,11 +41,21 @@ function showSheet(showing) {
   });
 }
 
+// turn turns a look by what its picture shows: until that has arrived, the browser shows the one before.
+function turn(name, picture) {
+  if (picture.complete) want({ do: "turn", name, version: picture.dataset.version, quarters: 1 });
+}
+
+function showPicture(picture, look) {
+  picture.dataset.version = look.version;
+  if (picture.getAttribute("src") !== look.picture) picture.src = look.picture;
+}
+
 function showLearnt() {
   const look = state.looks.find((l) => l.name === state.learnt);
   byId("learnt").hidden = !look || state.showing !== null;
   if (!look || state.showing) return;
-  if (byId("learnt-picture").getAttribute("src") !== look.picture) byId("learnt-picture").src = look.picture;
+  showPicture(byId("learnt-picture"), look);
   setText(byId("learnt-says"), `${look.name} is known now, and the table uses it. Is the front of the card up in this picture?`);
 }
 
@@ -56,7 +66,7 @@ function entryOf(look) {
   const change = () => want({ do: "change", name: look.name, ships: form.elements.ships.value, pilot: form.elements.pilot.value });
   form.addEventListener("submit", (e) => e.preventDefault());
   form.addEventListener("change", change);
-  item.querySelector('[data-do="turn"]').addEventListener("click", () => want({ do: "turn", name: item.dataset.name, version: item.dataset.version, quarters: 1 }));
+  item.querySelector('[data-do="turn"]').addEventListener("click", () => turn(look.name, item.querySelector("img")));
   deletes(item);
   return item;
 }
@@ -103,9 +113,8 @@ function showKnown() {
   state.looks.forEach((look, i) => {
     const item = items.get(look.name) ?? entryOf(look);
     items.delete(look.name);
-    item.dataset.version = look.version;
     const picture = item.querySelector("img");
-    if (picture.getAttribute("src") !== look.picture) picture.src = look.picture;
+    showPicture(picture, look);
     set(picture, { alt: `The card of ${look.name}, its front upwards` });
     for (const [name, value] of [["ships", look.ships.join(" ")], ["pilot", look.pilot]]) {
       const input = item.querySelector(`input[name="${name}"]`);
@@ -151,7 +160,7 @@ byId("show").addEventListener("submit", (e) => {
   want({ do: "show", ships: byId("ship").value, base: byId("base").value, pilot: byId("pilot").value });
 });
 byId("stop").addEventListener("click", () => want({ do: "stop" }));
-byId("turn").addEventListener("click", () => want({ do: "turn", name: state.learnt, version: state.looks.find((l) => l.name === state.learnt)?.version ?? "", quarters: 1 }));
+byId("turn").addEventListener("click", () => turn(state.learnt, byId("learnt-picture")));
 byId("another").addEventListener("click", () => {
   byId("ship").value = nextShip(state.learnt);
   want({ do: "show", ships: byId("ship").value, base: byId("base").value, pilot: byId("pilot").value });

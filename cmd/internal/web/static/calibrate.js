@@ -264,8 +264,7 @@ for (const link of document.querySelectorAll("header nav a")) {
   link.addEventListener("click", async (event) => {
     if (!allSaved() || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    await want({ do: "finish" });
-    location.href = link.href;
+    if (await want({ do: "finish" })) location.href = link.href;
   });
 }
 

@@ -42,8 +42,8 @@ func NewStanding(mat *calibration.Layout, b engine.Base, varies, lies func(geom.
 	return s
 }
 
-// spread measures how far away the nearest square is where a centre may be: from the rows above and the squares on the left first, then from
-// the others.
+// spread measures how far away the nearest square is where a centre may be: from the rows above and the squares on the left first, then
+// from the others.
 func (s *Standing) spread() {
 	n := len(s.away)
 	for k := range n {
