@@ -117,7 +117,8 @@ var mayImport = map[string][]string{
 	"vision/obstacle/trace": {"vision", "vision/catalogue", "vision/internal/gray", "calibration", "engine/geom"},
 	"vision/look": {"vision", "vision/token", "vision/dots", "calibration", "calibration/linalg", "calibration/atomicfile",
 		"calibration/regularfile", "calibration/strictjson", "engine", "engine/geom",
-		"vision/look/internal/signs"},
+		"vision/look/internal/rim", "vision/look/internal/signs"},
+	"vision/look/internal/rim":   {},
 	"vision/look/internal/signs": {"calibration", "engine", "engine/geom"},
 
 	"vision/dots":    {"vision", "calibration", "engine", "engine/geom"},

@@ -62,7 +62,8 @@ func (l *Locator) Found(f vision.Frame) (found []look.Sight, current, ok bool) {
 	return l.watch.Take(f)
 }
 
-// Turned returns the bases that the background search left out whose result was taken last, because their cards lie a quarter turn off.
+// Turned returns the cards that the background search left out whose result was taken last, because they lie a quarter turn off or have
+// no base.
 func (l *Locator) Turned() []*look.TurnedError {
 	if l.watch == nil {
 		return nil

@@ -19,7 +19,7 @@ func benchBase(b *testing.B, base engine.Base) (*Finder, vision.Frame, geom.Pose
 		b.Fatal(err)
 	}
 	at := pose(130, 130, 77)
-	d := drawing{table: tableAt(1.02), noise: 1, matted: true, bases: []drawnBase{{base: base, art: a, pose: at}}}
+	d := drawing{table: tableAt(1.02), noise: 1, matted: true, bases: []drawnBase{{base: base, art: a, pose: at, guides: 2}}}
 	w, _ := base.Size()
 	d.hides = discOver(geom.Point{X: 130 + float64(w)/8, Y: 130}, 0.36*float64(w), 0.05)
 	return NewFinder(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{}), d.draw(1), at

@@ -57,6 +57,8 @@ type drawnBase struct {
 
 	guides int // quarter turns of the base against its pose, for bases drawn with guides; 0: without them
 
+	bare bool // a card without a base
+
 	number art // of its ID tokens, as an observer beside it sees them, their middle at 0; nil: it has none
 }
 
@@ -95,6 +97,7 @@ type drawing struct {
 	blur   float64                            // px
 	noise  float64                            // grey levels
 	matted bool                               // the mat has stars
+	mat    [3]float64                         // its colour; zero: dark
 }
 
 // tableAt is a camera over a small mat.
@@ -120,7 +123,7 @@ func (d *drawing) at(px geom.Pixel) [3]float64 {
 		switch r := max(math.Abs(q.X), math.Abs(q.Y)); {
 		case r > half && r < half+1.6 && b.guides > 0 && b.guideAt(q):
 			return [3]float64{0.03, 0.03, 0.03}
-		case r > half:
+		case r > half, b.bare && r > half-1.7:
 		case r > half-1.7:
 			return [3]float64{0.03, 0.03, 0.03}
 		case r < 6:
@@ -132,6 +135,9 @@ func (d *drawing) at(px geom.Pixel) [3]float64 {
 	}
 	if d.matted && math.Mod(math.Abs(p.X*7.3+p.Y*3.1), 11) < 2 {
 		return [3]float64{0.5, 0.4, 0.3}
+	}
+	if d.mat != [3]float64{} {
+		return d.mat
 	}
 	return [3]float64{0.05, 0.04, 0.03}
 }

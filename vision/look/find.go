@@ -87,6 +87,7 @@ type Sight struct {
 	Kind     float64   // logarithm of the odds that the card is one that was shown, not another of its layout
 	Tint     float64   // logarithm of the odds that the ground of the card has other colours than the look; at least 0
 	Aside    float64   // logarithm of the odds that the base's guides are at the card's sides, not at its front and rear
+	Bare     bool      // neither guides nor rim are seen well enough to name it: the card may lie on the mat without a base
 
 	Dots   Naming // what the dots on it say
 	Plate  Plate  // what its name plate says
@@ -131,7 +132,7 @@ func (s *Sight) Shown() bool {
 
 // Named reports whether the base can be one ship only.
 func (s *Sight) Named() bool {
-	return s.Dots.Ship != "" || len(s.Ships()) == 1 && (!s.Elsewhere || s.Number != nil) && s.Shown()
+	return s.Dots.Ship != "" || len(s.Ships()) == 1 && (!s.Elsewhere || s.Number != nil) && s.Shown() && !s.Bare
 }
 
 // Near searches for a base near a hint. It reports false if it accepts none. It fails for an invalid hint or picture, with a *TurnedError

@@ -251,7 +251,7 @@ func (f *Finder) turned(frame vision.Frame, s *Sight) *TurnedError {
 	if s.Aside < guideTurned {
 		return nil
 	}
-	return &TurnedError{s.Look.Name, s.Ships(), s.Pose.Point}
+	return &TurnedError{Card: s.Look.Name, Ships: s.Ships(), At: s.Pose.Point}
 }
 
 // TurnDoubt reports whether the guides are not seen well enough to know that the card does not lie a quarter turn off in its base.
@@ -277,15 +277,20 @@ func (f *Finder) guidesAside(frame vision.Frame, b engine.Base, at geom.Pose) (o
 	return odds
 }
 
-// A TurnedError is the error for a base whose card lies a quarter turn off in it.
+// A TurnedError is the error for a card that does not lie in a base as it should: a quarter turn off, or on the mat without one.
 type TurnedError struct {
 	Card  string   // the name of its look
 	Ships []string // that carry the card
 	At    geom.Point
+	Bare  bool // it has no base
 }
 
 // Error says what to do.
 func (e *TurnedError) Error() string {
+	if e.Bare {
+		return fmt.Sprintf("%s at (%.0f, %.0f) mm does not count: its card seems to lie on the mat without a base; if a base stands there, "+
+			"place the ship by hand", strings.Join(e.Ships, " or "), e.At.X, e.At.Y)
+	}
 	return fmt.Sprintf("%s at (%.0f, %.0f) mm does not count: its card seems turned in its base, whose guides are at the card's sides; "+
 		"put it in the right way round", strings.Join(e.Ships, " or "), e.At.X, e.At.Y)
 }

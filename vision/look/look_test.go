@@ -578,10 +578,10 @@ func FuzzDecodeLibrary(f *testing.F) {
 func TestTheWholeMatIsSearched(t *testing.T) {
 	looks := &Library{Looks: []*Look{small(t, 1, "A1"), small(t, 2, "B1")}}
 	d := drawing{table: tableAt(1.02), noise: 1, matted: true, bases: []drawnBase{
-		{base: engine.Small, art: drawnArt(1), pose: pose(60, 70, 200)},
-		{base: engine.Small, art: drawnArt(1), pose: pose(150, 75, 33)},
-		{base: engine.Small, art: drawnArt(2), pose: pose(70, 190, 310)},
-		{base: engine.Small, art: drawnArt(3), pose: pose(190, 180, 10)}, // was never shown
+		{base: engine.Small, art: drawnArt(1), pose: pose(60, 70, 200), guides: 2},
+		{base: engine.Small, art: drawnArt(1), pose: pose(150, 75, 33), guides: 2},
+		{base: engine.Small, art: drawnArt(2), pose: pose(70, 190, 310), guides: 2},
+		{base: engine.Small, art: drawnArt(3), pose: pose(190, 180, 10), guides: 2}, // was never shown
 	}}
 	d.hides = discOver(geom.Point{X: 155, Y: 80}, 12, 0.03)
 	lies := func(p geom.Point) bool {

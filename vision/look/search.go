@@ -61,7 +61,8 @@ const (
 )
 
 // Search finds all bases whose looks are known. lies reports whether something may lie at a point of the mat; nil means
-// anywhere. taken are bases that are known already. It leaves out bases whose cards lie a quarter turn off, which Turned returns.
+// anywhere. taken are bases that are known already. It leaves out cards that lie a quarter turn off in their
+// bases or have none, which Turned returns.
 func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []engine.Ship) (out []Sight) {
 	w, h := frame.Size()
 	if w != f.table.Intrinsics.Width || h != f.table.Intrinsics.Height {
@@ -80,7 +81,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	f.refused = nil
 	right := out[:0]
 	for i := range out {
-		if wrong := f.turned(frame, &out[i]); wrong != nil {
+		if wrong := cmp.Or(f.bare(frame, &out[i]), f.turned(frame, &out[i])); wrong != nil {
 			f.refused = append(f.refused, wrong)
 		} else {
 			right = append(right, out[i])
@@ -101,7 +102,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	})
 }
 
-// Turned returns the bases that the last Search left out because their cards lie a quarter turn off.
+// Turned returns the cards that the last Search left out because they lie a quarter turn off in their bases or have none.
 func (f *Finder) Turned() []*TurnedError { return f.refused }
 
 // count reports whether as many bases were found as ships were shown. If fewer were found, one of them may be a ship that was not shown.

@@ -85,7 +85,7 @@ func (w *Watch) Take(f vision.Frame) (found []Sight, current, ok bool) {
 	return found, w.shows(watchBlocks(f)), true
 }
 
-// Turned returns the bases that the search left out whose sights were taken last, because their cards lie a quarter turn off.
+// Turned returns the cards that the search left out whose sights were taken last, because they lie a quarter turn off or have no base.
 func (w *Watch) Turned() []*TurnedError { return w.turned }
 
 // shows reports whether blocks equal those of the picture of the last search.
