@@ -80,14 +80,15 @@ type Sight struct {
 	Look     *Look
 	Alike    []*Look // other looks that fit nearly as well: it may be any of them
 	Pose     geom.Pose
-	Fit      geom.Cov3 // the part of the pose's covariance that comes from the picture's noise
-	Evidence float64   // logarithm of a likelihood ratio
-	Margin   float64   // by which it exceeds the evidence of every other pose
-	Seen     float64   // share of the card that is in view, 0…1
-	Kind     float64   // logarithm of the odds that the card is one that was shown, not another of its layout
-	Tint     float64   // logarithm of the odds that the ground of the card has other colours than the look; at least 0
-	Aside    float64   // logarithm of the odds that the base's guides are at the card's sides, not at its front and rear
-	Bare     bool      // neither guides nor rim are seen well enough to name it: the card may lie on the mat without a base
+	Fit      geom.Cov3  // the part of the pose's covariance that comes from the picture's noise
+	Evidence float64    // logarithm of a likelihood ratio
+	Margin   float64    // by which it exceeds the evidence of every other pose
+	Seen     float64    // share of the card that is in view, 0…1
+	Kind     float64    // logarithm of the odds that the card is one that was shown, not another of its layout
+	Tint     float64    // logarithm of the odds that the ground of the card has other colours than the look; at least 0
+	Aside    float64    // logarithm of the odds that the base's guides are at the card's sides, not at its front and rear
+	Slip     geom.Angle // by which the card is turned in its base, if that is noticeable
+	Bare     bool       // neither guides nor rim are seen well enough to name it: the card may lie on the mat without a base
 
 	Dots   Naming // what the dots on it say
 	Plate  Plate  // what its name plate says
@@ -169,6 +170,7 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		}
 		f.byDots(frame, one)
 		s = one[0]
+		s.Slip = f.slip(frame, &s)
 	}
 	return s, ok, nil
 }

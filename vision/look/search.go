@@ -93,6 +93,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	f.byDots(frame, out)
 	counted := f.count(out, known) && !slices.ContainsFunc(out, func(s Sight) bool { return s.Plate == PlateDenies })
 	for i := range out {
+		out[i].Slip = f.slip(frame, &out[i])
 		out[i].Counted, out[i].Missing = counted, f.looks.misses(out[i].Look.Base)
 	}
 	f.byKinds(frame, out)

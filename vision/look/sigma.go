@@ -62,6 +62,7 @@ func (f *Finder) covariance(s *Sight, borrowed bool) geom.Cov3 {
 	}
 	add(&out, s.Look.Known.Place, s.Look.Known.Turn)
 	add(&out, slipSigma, slipTurn)
+	add(&out, 0, s.Slip)
 	if borrowed {
 		add(&out, BorrowedSigma, BorrowedTurn)
 	}
