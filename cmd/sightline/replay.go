@@ -147,6 +147,9 @@ func printRelook(w io.Writer, r *rulings.Relook) {
 	switch r.State {
 	case rulings.Alike:
 		fmt.Fprintln(w, "picture  the same answers")
+		if r.Why != "" {
+			fmt.Fprintf(w, "           %s\n", printable(r.Why))
+		}
 	case rulings.NoPicture:
 		fmt.Fprintln(w, "picture  none was kept")
 	case rulings.Pruned:

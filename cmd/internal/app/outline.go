@@ -4,11 +4,15 @@ import (
 	"path/filepath"
 	"time"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/outline"
 	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/vision"
+	"sightline/vision/locate"
 )
 
 // outlines returns the routes of the page on which people mark bases by hand.
@@ -20,5 +24,16 @@ func (p *program) outlines(c Config, hub *live.Hub, g *game.Game, table *play.Ta
 			r := g.Rules()
 			return outline.Rules{Edition: r.Edition, Profile: r.Profile, Sigmas: r.Sigmas}
 		},
+		Read: readCodes,
 	}).Routes()
+}
+
+// readCodes returns the ships whose printed codes a picture shows.
+func readCodes(t calibration.Table, f vision.Frame) ([]engine.Ship, error) {
+	l, err := locate.New(t, locate.Options{})
+	if err != nil {
+		return nil, err
+	}
+	located, err := l.Locate(f)
+	return located.Scene.Ships, err
 }

@@ -136,14 +136,24 @@ func (a *answered) overlapping() error {
 	return nil
 }
 
-// readElsewhere returns an error for a marked base whose code the camera reads elsewhere in the picture: either the name or the place is
-// wrong.
+// turnedMost is further than any hand turns a frame whose front it has found.
+const turnedMost = 20 * geom.Degree
+
+// readElsewhere returns an error for a marked base whose code is read elsewhere in the picture, or turned: the name, the place or the front
+// is wrong.
 func (p *picture) readElsewhere(marked []placed) error {
-	for _, s := range p.seen.Scene().Ships {
-		i := slices.IndexFunc(marked, func(m placed) bool { return m.id == s.ID })
-		if i >= 0 && (s.Seen == "token" || s.Seen == "both") && !marked[i].isOn(&s) {
-			return fmt.Errorf("%s is marked %.0f mm from where its code is read: which base is it?", s.ID,
-				float64(marked[i].pose.Distance(s.Pose.Point)))
+	for _, s := range p.named() {
+		for i := range marked {
+			m := &marked[i]
+			if m.id == s.ID && !m.isOn(&s) {
+				return fmt.Errorf("%s is marked %.0f mm from where its code is read: which base is it?", m.id,
+					float64(m.pose.Distance(s.Pose.Point)))
+			}
+			turned := math.Abs(math.Remainder(float64(m.pose.Heading-s.Pose.Heading), 2*math.Pi))
+			if m.isOn(&s) && turned > float64(turnedMost) {
+				return fmt.Errorf("%s is marked turned by %.0f° from how its code is read: where is its front?", m.id,
+					geom.Angle(turned).Degrees())
+			}
 		}
 	}
 	return nil

@@ -39,6 +39,8 @@ type Options struct {
 	Layout  calibration.Layout    // of the mat and its markers
 	Markers vision.MarkerDetector // nil: a photograph is calibrated only by the mat's corners
 	Rules   func() Rules
+	// Read finds the ships whose printed codes a picture shows; nil: none are looked for.
+	Read func(calibration.Table, vision.Frame) ([]engine.Ship, error)
 	// Hold holds the marked picture for everyone, and returns its number. Its errors are for people.
 	Hold func(live.Held, live.Choice) (uint64, error)
 	Now  func() time.Time
@@ -127,16 +129,31 @@ func (d *Desk) ofPhoto(w http.ResponseWriter, r *http.Request) (*picture, error)
 	if name == "/" || name == "." {
 		name = "photograph"
 	}
-	f, err := readPhoto(raw, name, d.o.Now())
+	f, err := readPhoto(raw, name)
 	if err != nil {
 		return nil, err
 	}
 	p := &picture{source: "photograph " + name, frame: f}
 	t, ok, err := d.byMarkers(f)
 	if ok {
-		err = p.calibrate(t, "markers", d.o.Now())
+		err = d.calibrated(p, t, "markers")
 	}
 	return p, err
+}
+
+// calibrated sets a picture's table, and reads the codes that the picture shows, with which marks must agree.
+func (d *Desk) calibrated(p *picture, t calibration.Table, from string) error {
+	if err := p.calibrate(t, from, d.o.Now()); err != nil || d.o.Read == nil {
+		return err
+	}
+	d.detecting.Lock()
+	defer d.detecting.Unlock()
+	ships, err := d.o.Read(t, p.frame)
+	if err != nil { // then nothing contradicts the marks
+		d.o.Log.Info("no codes are read in a picture that is marked by hand", "err", err)
+	}
+	p.read(ships)
+	return nil
 }
 
 // byMarkers calibrates a photograph by the mat's markers. The error is fiducial.ErrMirrored if they can only be read mirrored.
@@ -193,7 +210,7 @@ func (d *Desk) ofCamera(from string) (*picture, error) {
 	}
 	t, ok, err := d.byMarkers(p.frame)
 	if ok {
-		err = p.calibrate(t, "markers", d.o.Now())
+		err = d.calibrated(p, t, "markers")
 	}
 	return p, err
 }
@@ -314,7 +331,7 @@ func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 		refuse(w, plain(err))
 		return
 	}
-	if err := p.calibrate(s.Table, "corners", d.o.Now()); err != nil {
+	if err := d.calibrated(p, s.Table, "corners"); err != nil {
 		refuse(w, plain(err))
 		return
 	}

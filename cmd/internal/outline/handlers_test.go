@@ -232,6 +232,7 @@ func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 	assert.True(t, b.held.Marked)
 	assert.Nil(t, b.held.Play)
 	assert.Equal(t, "photograph dispute.jpg", b.held.Source)
+	assert.Zero(t, b.held.Located.Captured, "when it was taken is not known")
 	for _, s := range b.held.Located.Scene.Ships {
 		assert.Equal(t, "mark", s.Seen)
 	}
@@ -285,10 +286,45 @@ func TestALivePictureIsMarked(t *testing.T) {
 	_, err = picture.measure(&request{From: "A1", To: "A2", Arc: "front", Ships: []mark{{"A1", "small", []try{{420, 300, 0}}}}},
 		Rules{Edition: engine.Rules25, Sigmas: 3}, b.now)
 	assert.EqualError(t, err, "A1 is marked 220 mm from where its code is read: which base is it?")
+	_, err = picture.measure(&request{From: "A1", To: "A2", Arc: "front", Ships: []mark{{"A1", "small", []try{{201, 300, 180}}}}},
+		Rules{Edition: engine.Rules25, Sigmas: 3}, b.now)
+	assert.EqualError(t, err, "A1 is marked turned by 180° from how its code is read: where is its front?")
 	pixels := b.do("GET", "/api/outline/pictures/"+p.ID+"/pixels", nil)
 	img, err := png.Decode(pixels.Body)
 	require.NoError(t, err)
 	assert.Equal(t, image.Rect(0, 0, 1280, 720), img.Bounds())
+}
+
+// Marks on a photograph must agree with the codes that it shows, however the base is named.
+func TestMarksAgreeWithTheCodesOfAPhotograph(t *testing.T) {
+	b, cam := newBench(t), tablesim.DefaultCamera(1920, 1080)
+	read := engine.Ship{ID: "A1", Player: 1, Base: engine.Small, Seen: "both",
+		Pose: geom.Pose{Point: geom.Point{X: 400, Y: 300}, Heading: 350 * geom.Degree}}
+	faint := read
+	faint.ID, faint.Seen, faint.Pose.Y = "B1", "edges", 700 // its code is not read
+	b.desk.o.Read = func(calibration.Table, vision.Frame) ([]engine.Ship, error) { return []engine.Ship{read, faint}, nil }
+	at := "/api/outline/pictures/" + b.photo(1920, 1080).ID
+	require.Equal(t, http.StatusOK, b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam)}).Code)
+	for _, c := range []struct {
+		first try
+		id    string
+		want  string // "": it is measured
+	}{
+		{try{401, 300, 5}, "A1", ""},
+		{try{400, 300, 200}, "A1", "A1 is marked turned by 150° from how its code is read: where is its front?"},
+		{try{400, 300, 80}, "A3", "A3 is marked turned by 90° from how its code is read: where is its front?"},
+		{try{400, 250, 0}, "A1", "A1 is marked 50 mm from where its code is read: which base is it?"},
+		{try{400, 200, 80}, "A3", ""},
+	} {
+		got := b.post(at+"/answer", request{From: c.id, To: "B1", Arc: "front",
+			Ships: []mark{{c.id, "small", []try{c.first}}, {"B1", "large", []try{{410, 520, 180}}}}})
+		if c.want == "" {
+			assert.Equal(t, http.StatusOK, got.Code, got.Body)
+			continue
+		}
+		assert.NotEqual(t, http.StatusOK, got.Code)
+		assert.Contains(t, got.Body.String(), c.want)
+	}
 }
 
 // In a game of the first edition marks are measured by what it knows of the tokens' arcs and of which ships touch. Where a ship that the
@@ -454,7 +490,7 @@ func TestColoursOfAPhotographAreKept(t *testing.T) {
 	m.Set(3, 5, color.RGBA{10, 20, 30, 255})
 	var buf bytes.Buffer
 	require.NoError(t, png.Encode(&buf, m))
-	f, err := readPhoto(buf.Bytes(), "x.png", time.Now())
+	f, err := readPhoto(buf.Bytes(), "x.png")
 	require.NoError(t, err)
 	assert.Equal(t, color.RGBA{10, 20, 30, 255}, f.Color.At(3, 5))
 	assert.Equal(t, color.GrayModel.Convert(color.RGBA{10, 20, 30, 255}), f.Gray.At(3, 5))

@@ -16,6 +16,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/engine"
 	"sightline/vision"
 )
 
@@ -43,6 +44,7 @@ type picture struct {
 	table    *calibration.Table // nil: not calibrated yet
 	from     string             // table, markers, corners
 	seen     live.Held          // what the camera saw; empty for a photograph
+	codes    []engine.Ship      // of a picture of which nothing else is known: the ships whose printed codes it shows
 }
 
 // calibration returns the picture's table, or nil before there is one.
@@ -67,8 +69,24 @@ func (p *picture) calibrate(t calibration.Table, from string, now time.Time) err
 	return nil
 }
 
-// readPhoto decodes a photograph. Its errors are for people.
-func readPhoto(raw []byte, name string, now time.Time) (vision.Frame, error) {
+// read notes the ships whose codes the picture shows.
+func (p *picture) read(ships []engine.Ship) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.codes = ships
+}
+
+// named returns the ships whose codes are read in the picture.
+func (p *picture) named() []engine.Ship {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Concat(p.seen.Scene().Ships, p.codes), func(s engine.Ship) bool {
+		return s.Seen != "token" && s.Seen != "both"
+	})
+}
+
+// readPhoto decodes a photograph. When it was taken is not known. Its errors are for people.
+func readPhoto(raw []byte, name string) (vision.Frame, error) {
 	size, _, err := image.DecodeConfig(bytes.NewReader(raw))
 	switch {
 	case err != nil:
@@ -82,7 +100,7 @@ func readPhoto(raw []byte, name string, now time.Time) (vision.Frame, error) {
 	if err != nil {
 		return vision.Frame{}, errors.New("the picture is cut off or damaged")
 	}
-	f := vision.Frame{Captured: now, Name: name}
+	f := vision.Frame{Name: name}
 	b := img.Bounds()
 	f.Gray = image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
 	draw.Draw(f.Gray, f.Gray.Rect, img, b.Min, draw.Src)

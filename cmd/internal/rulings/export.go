@@ -83,6 +83,8 @@ func (l *Log) document(ctx context.Context, e *Entry) (*document, error) {
 	d := &document{Entry: e, When: clock(e.At), Overruled: e.Decision != AsMeasured, Data: exported{e.Hash, e.Signature, string(e.raw)}}
 	if !e.Captured.IsZero() {
 		d.Seen = clock(e.Captured)
+	} else if _, ok := e.File(RoleFrame); ok { // a photograph, say
+		d.Seen = "taken at an unknown time"
 	}
 	if e.Damage != "" {
 		d.Faults = append(d.Faults, e.Damage)

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -137,6 +138,16 @@ func TestADocumentOfARulingWithoutPictureOrVerdict(t *testing.T) {
 	page := exported(t, l, 1)
 	assert.Contains(t, page, "no answer: B1 is moving")
 	assert.Contains(t, page, "The ruling was made without a picture.")
+}
+
+// A photograph does not say when it was taken, and no ruling on one does.
+func TestADocumentOfAPhotographNamesNoTime(t *testing.T) {
+	l, _ := newLog(t, 0)
+	r := overruled(t, 0)
+	r.Captured, r.Source = time.Time{}, "photograph dispute.jpg"
+	_, err := l.Append(ctx, r, files(1))
+	require.NoError(t, err)
+	assert.Contains(t, exported(t, l, 1), "<dt>Picture</dt><dd>taken at an unknown time, photograph dispute.jpg</dd>")
 }
 
 func TestTheWholeLogAsAZipIsALog(t *testing.T) {

@@ -123,7 +123,7 @@ func judgementOf(h *live.Held, c live.Choice) judgementJSON {
 	width, height := h.Frame.Size()
 	region := state.Crop()
 	j := judgementJSON{
-		Version: 1, Held: h.Number, AtMS: h.At.UnixMilli(), Asked: h.AskedBy, Source: h.Source, Captured: h.Located.Captured.UnixMilli(),
+		Version: 1, Held: h.Number, AtMS: h.At.UnixMilli(), Asked: h.AskedBy, Source: h.Source, Captured: unixMS(h.Located.Captured),
 		Rules: scene.Rules.String(), Profile: scene.Profile, Sigmas: h.Sigmas, Calibration: calibrationOf(h.Register),
 		Picture: pictureJSON{h.Frame.Seq, width, height, [4]int{region.Min.X, region.Min.Y, region.Dx(), region.Dy()}},
 		Mat:     matJSON{round(float64(scene.MatWidth)), round(float64(scene.MatHeight))},

@@ -28,7 +28,7 @@ function calibrationTerms(j) {
     term("Calibration", `${c.hash.slice(0, 16)}… from ${c.from || "nowhere"}, ${c.rms_px.toFixed(2)} px rms, registered ${new Date(c.at_unix_ms).toLocaleTimeString()}`),
     term("Integrity", c.integrity || "from the markers, no file", changed),
     term("Markers", c.watch.text || c.watch.state || "not watched", c.watch.state !== "ok"),
-    term("Picture", `${j.picture.width_px}×${j.picture.height_px} px, number ${j.picture.seq}, ${new Date(j.captured_unix_ms).toLocaleTimeString()} · ${j.source}`),
+    term("Picture", `${j.picture.width_px}×${j.picture.height_px} px, number ${j.picture.seq}, ${j.captured_unix_ms ? new Date(j.captured_unix_ms).toLocaleTimeString() : "taken at an unknown time"} · ${j.source}`),
     term("Obstacles", j.obstacles_watched ? `${j.obstacles.length === 1 ? "1 obstacle" : `${j.obstacles.length} obstacles`} found${j.unknown_things ? `, ${j.unknown_things} unknown` : ""}` : "not watched", !j.obstacles_watched || j.unknown_things > 0),
     term("Rules", `${j.rules}, profile ${j.profile}, decided beyond ${j.sigmas} standard deviations`),
   ];
