@@ -213,6 +213,7 @@ var testsMayImport = map[string][]string{
 	"vision/dots":           {"vision/internal/visiontest"},
 	"vision/obstacle":       {"vision/internal/visiontest", "vision/tablesim"},
 	"vision/imprint":        {"vision/tablesim"},
+	"vision/internal/shift": {"vision/catalogue"},
 	"vision/track":          {"vision/internal/visiontest", "vision/ship"},
 }
 

@@ -109,6 +109,22 @@ type ObstacleSight struct {
 	Grainy bool
 
 	Coverage *Coverage // where nothing lies; nil: not known
+
+	// Pushed is by how far the mat lies elsewhere than when it was learnt, at most over all of it. 0: by less than can be told.
+	Pushed geom.Length
+}
+
+// pushedMost is by how much, in mm, a mat may lie elsewhere than when it was learnt before people are told: another registration of the
+// camera may differ by that much.
+const pushedMost = 1.5
+
+// DescribePushed says that the mat was pushed, in words; "" where it was not by much. The edges of the play area are the markers'.
+func (s *ObstacleSight) DescribePushed() string {
+	if s == nil || s.Pushed < pushedMost {
+		return ""
+	}
+	return fmt.Sprintf("the mat lies up to %.0f mm from where it was learnt. Its edges, for ships that flee or are set up, are taken to be "+
+		"where the markers show them. Push it back.", float64(s.Pushed))
 }
 
 // Lying returns the obstacles that a later search should look for where they lay.

@@ -240,6 +240,9 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	if s := p.Obstacles; s != nil && s.Unseen != "" {
 		fmt.Fprintf(l.warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
 	}
+	if text := p.Obstacles.DescribePushed(); text != "" {
+		fmt.Fprintf(l.warn, "%s: %s\n", name, text)
+	}
 	p.Scene.Rules = l.rules
 	return p, nil
 }

@@ -72,7 +72,7 @@ func (f fuser) obstacles(views []fuseView, out *vision.Located, o Options) {
 				sight.Blind = blindToBoth(sight.Blind, s.Blind)
 			}
 			out.Scene.ObstaclesUnseen = false
-			sight.Captured = older(sight.Captured, s.Captured)
+			sight.Captured, sight.Pushed = older(sight.Captured, s.Captured), max(sight.Pushed, s.Pushed)
 		}
 		for _, k := range s.Views {
 			seen = append(seen, seenObstacle{k, v.name, s.Past, s.Coverage})

@@ -44,7 +44,7 @@ type Finder struct {
 	lights     []paperLight          // in the picture that was compared last
 	picture    vision.Frame          // that was compared last
 	learnt     *Background           // where it lay when it was learnt
-	pushed     shift.Push            // what was followed since
+	pushes     shift.Pushes          // what was followed since
 	underneath []*under.Outline      // of shapes; nil: not made yet
 	focus      focus
 	lanes      lanes
@@ -184,27 +184,22 @@ func (f *Finder) compare(frame vision.Frame) {
 		search = gray.Shrink(frame.Gray, f.reduce, &f.small)
 	}
 	f.diff.compare(search)
-	if f.followPush() {
+	for n := 0; n < 3 && f.followPush(); n++ { // a far push is found roughly first
 		f.diff.compare(search)
 	}
-	f.focus.slope = 0
-	f.picture = frame
+	f.pushes.Hide(f.diff.work, f.diff.diff, f.diff.view.Width, f.diff.view.Height)
+	f.focus.slope, f.picture = 0, frame
 }
 
-// followPush finds by how much the mat was pushed since it was learnt, or since that was followed last, and lets the learnt mat lie there.
-// It reports whether the picture must be compared again.
+// followPush lets the learnt mat lie where it was pushed, and reports whether the picture must be compared again.
 func (f *Finder) followPush() bool {
 	d := f.diff
-	learnt := make([]float32, len(d.diff))
-	for k, v := range d.work {
-		learnt[k] = v - d.diff[k]
-	}
-	p, ok := shift.Find(d.work, learnt, d.view.Width, d.view.Height)
+	p, ok := shift.Find(d.work, d.diff, d.view.Width, d.view.Height)
 	if !ok {
 		return false
 	}
-	f.pushed = f.pushed.Then(&p)
-	d.mat = f.learnt.moved(&f.pushed)
+	f.pushes.Add(&p)
+	d.mat = f.learnt.moved(&f.pushes.All)
 	f.fit.mat = d.mat
 	return true
 }
@@ -220,6 +215,7 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 	defer func() { f.refined = nil }()
 	var all, under []vision.ObstacleView
 	f.missed = nil
+	known = f.pushes.Carry(known)
 	for i := range known {
 		v, lies := f.stillThere(frame.Gray, &known[i])
 		if lies {
@@ -245,9 +241,12 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 			out = append(out, v)
 		}
 	}
+	pushed, elsewhere := shift.OfLying(known, out)
 	for i := range under {
 		switch v := &under[i]; {
 		case f.foundElsewhere(v, out):
+		case elsewhere:
+			f.missed = append(f.missed, pushed.Carry(under[i:i+1])...)
 		case f.fitsElsewhere(frame.Gray, v):
 			f.missed = append(f.missed, *v)
 		default:

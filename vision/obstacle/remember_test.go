@@ -30,9 +30,12 @@ type searchedTable struct {
 	seed    uint64
 }
 
-func newSearchedTable(tb testing.TB, outlines, things int) *searchedTable {
+func newSearchedTable(tb testing.TB, outlines, things int, mat ...tablesim.MatStyle) *searchedTable {
 	s := &searchedTable{TB: tb, table: tablesim.RandomTable(5003, 1920, 1080), catalog: &catalogue.Catalogue{}}
 	s.table.Scene.Ships = s.table.Scene.Ships[:8]
+	for _, m := range mat {
+		s.table.Look.Mat = m
+	}
 	s.table.Hands, s.table.Clutter = nil, nil
 	rng := rand.New(rand.NewPCG(7, 7))
 	for k, side := range [][2]geom.Length{{20, 40}, {41, 63}, {50, 50}, {20, 20}, {12, 12}, {20, 120}, {40, 40}, {63, 88}}[:things] {

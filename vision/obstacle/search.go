@@ -48,6 +48,7 @@ func (f *Finder) search(frame vision.Frame, bases []geom.Polygon, known []vision
 		out.Views, out.Bases = nil, nil
 		return out
 	}
+	out.Pushed = f.pushes.Settle(f.learnt.Size())
 	out.Unknown, out.Adjoins, out.Missed = append(f.suspects(append(doubtful, f.missed...)), things...), f.exits, f.missed
 	out.Coverage = f.coverage()
 	return out

@@ -300,7 +300,16 @@ func locateReexposed(
 	}
 	table := register(t, d, r.intrinsics(), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), f)
 	if how == "running" {
-		return r, locateResting(t, table, c, empty, all)
+		var before []vision.Frame
+		if camera := os.Getenv("SIGHTLINE_BEFORE"); camera != "" {
+			before = picturesOf(t, filepath.Join(filepath.Dir(dir), camera), true)
+			require.NotEmpty(t, before, camera)
+		}
+		l := locatorOn(t, table, c, empty, true)
+		if before != nil {
+			locateResting(t, l, before)
+		}
+		return r, locateResting(t, l, all)
 	}
 	return r, locateOn(t, table, c, empty, f)
 }
@@ -332,11 +341,8 @@ func locateOn(t *testing.T, table calibration.Table, c *catalogue.Catalogue, emp
 
 // locateResting shows pictures of a table at rest one after the other, from the first again after the last, as a running program sees
 // them, until no later one can show more of the obstacles.
-func locateResting(
-	t *testing.T, table calibration.Table, c *catalogue.Catalogue, empty, all []vision.Frame,
-) (got vision.Located) {
+func locateResting(t *testing.T, l *locate.Locator, all []vision.Frame) (got vision.Located) {
 	const most = 200
-	l := locatorOn(t, table, c, empty, true)
 	for n := range most {
 		var err error
 		got, err = l.Locate(all[n%len(all)])
@@ -366,7 +372,8 @@ func locateResting(
 // photorealistic pictures that other cameras took: noise, a colour mosaic, blur, sharpening,
 // light, compression. The folders are as for TestObstaclesRendered, one folder for each camera
 // within each seed's; image-1.jpg … next to image.jpg show the same table with other noise.
-// With SIGHTLINE_AVERAGE=1 they are averaged, with SIGHTLINE_AVERAGE=running shown one after the other, as a running program sees them.
+// With SIGHTLINE_AVERAGE=1 they are averaged, with SIGHTLINE_AVERAGE=running shown one after the other, as a running program sees them,
+// and after those of the camera that SIGHTLINE_BEFORE names: as if the table or the light had changed in the middle of a game.
 func TestObstaclesReexposed(t *testing.T) {
 	catalogue, d := publishedCatalogue(t), markerDetector(t)
 	cameras, lined, answers := map[string]*obstacleTally{}, map[string]*lineTally{}, &answerTally{}
@@ -386,7 +393,7 @@ func TestObstaclesReexposed(t *testing.T) {
 				t.Log("    ", lost)
 			}
 		}
-		t.Logf("%s: %v; blind %.1f %%; %s", name, of, of.blind/914.4/914.4*100, got.Obstacles.Unseen)
+		t.Logf("%s: %v; blind %.1f %%; %s", name, of, of.blind/914.4/914.4*100, got.Obstacles.Unseen+got.Obstacles.DescribePushed())
 		t.Logf("%s: %v", name, said)
 		for _, kept := range of.keepers {
 			t.Log("    ", kept)

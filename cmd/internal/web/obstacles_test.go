@@ -13,6 +13,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
+	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
 )
@@ -172,6 +173,20 @@ func TestThePageIsToldWhyNothingIsWatched(t *testing.T) {
 			assert.False(t, got.Now.Watched)
 			assert.Equal(t, c.want, got.Now.Why)
 		})
+	}
+}
+
+func TestAPushedMatIsTold(t *testing.T) {
+	f, s := everything(t, func(*web.Options) {})
+	for pushed, want := range map[float64]float64{0: 0, 1.2: 0, 4.2: 4.2} {
+		f.change(func(state *live.State) { state.Located.Obstacles = &vision.ObstacleSight{Pushed: geom.Length(pushed)} })
+		var got struct {
+			Things struct {
+				Pushed float64 `json:"mat_pushed_mm"`
+			} `json:"things"`
+		}
+		require.NoError(t, json.Unmarshal(ask(s, http.MethodGet, "/api/state", "", network, "").Body.Bytes(), &got))
+		assert.InDelta(t, want, got.Things.Pushed, 1e-9)
 	}
 }
 

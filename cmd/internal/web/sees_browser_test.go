@@ -60,6 +60,11 @@ func TestANoteSaysWhyObstaclesAreNotWatched(t *testing.T) {
 		})
 		require.NoError(t, chromedp.Run(ctx, browsertest.Poll(`document.querySelector("#things-note").textContent === "`+want+`"`, nil)), want)
 	}
+	f.change(func(state *live.State) {
+		state.ObstaclesWatched, state.Located.Obstacles = true, &vision.ObstacleSight{Pushed: 4.2}
+	})
+	require.NoError(t, chromedp.Run(ctx, browsertest.Poll(`/The mat lies up to 4 mm from where it was learnt\. .* Push it back\./.test(
+		document.querySelector("#things-note").textContent)`, nil)))
 }
 
 // What is to be known as long as it is so stands on the page; a note that says the same is not shown as well.

@@ -128,6 +128,7 @@ type thingsJSON struct {
 	Blind   []blindJSON    `json:"blind_mm"` // where an obstacle would go unnoticed
 	Seen    []thingSeen    `json:"seen"`     // how each obstacle of the state was seen, in the same order
 	Tokens  []tokenJSON    `json:"tokens"`
+	Pushed  float64        `json:"mat_pushed_mm"` // by how far the mat lies elsewhere than when it was learnt, if people should know
 }
 
 // blindJSON is a part of the mat where an obstacle would go unnoticed.
@@ -153,6 +154,9 @@ func thingsOf(state *live.State) thingsJSON {
 		j.Why = "the program has not learnt this table's obstacles"
 	case sight.Unseen != "":
 		j.Why = sight.Unseen
+	}
+	if sight.DescribePushed() != "" {
+		j.Pushed = round(float64(sight.Pushed))
 	}
 	for _, u := range state.Located.Scene.Unknown {
 		j.Unknown = append(j.Unknown, pointsOf(u))

@@ -30,6 +30,12 @@ function blindNote(blind) {
   return ` Where the map is hatched${why ? ` (${why})` : ""} an obstacle would not be noticed: a line across is not called clear.`;
 }
 
+// pushedNote says that the mat lies elsewhere than when it was learnt.
+const pushedNote = (mm) =>
+  mm > 0
+    ? ` The mat lies up to ${mm.toFixed(0)} mm from where it was learnt. Its edges, for ships that flee or are set up, are taken to be where the markers show them. Push it back.`
+    : "";
+
 // noteOf says about obstacles what should be known at any time.
 function noteOf(state) {
   const { obstacles_watched: watched, why_not: why, unknown_mm: unknown } = state.things;
@@ -38,7 +44,7 @@ function noteOf(state) {
   const n = state.obstacles.length;
   const none = unknown.length + state.things.blind_mm.length ? "No obstacle found." : "No obstacle lies on the mat.";
   const found = n === 0 ? none : n === 1 ? "1 obstacle found." : `${n} obstacles found.`;
-  const blind = blindNote(state.things.blind_mm);
+  const blind = blindNote(state.things.blind_mm) + pushedNote(state.things.mat_pushed_mm);
   if (unknown.length === 0) return found + blind;
   return `${found}${blind} ${unknown.length === 1 ? "Something lies there that matches" : `${unknown.length} things lie there that match`} nothing in the catalogue: a line across it is not called clear. ${unknown.length === 1 ? "Take it" : "Take them"} away, trace a token on /obstacles, show a ship on /looks.`;
 }
