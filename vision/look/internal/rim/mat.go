@@ -17,8 +17,7 @@ const (
 	share      = 3.0  // grey levels that count as much as 1 of the logarithm of the odds of guides
 	shadowMost = 0.75 // share of the light that a shadow leaves on the mat
 	shadowNone = 1.03 // and the most that differs without one
-	blackLeast = 35.0 // grey levels of black plastic
-	blackMost  = 85.0
+	blackMost  = 85.0 // grey levels of black plastic; in a dark picture it may be as dark as any mat
 
 	// Of 84 bases with miniatures on eight tables (1801 to 1803, 1811, 1812, 1831, 1832, 1861) the least odds are 8.8, and of 136 without
 	// miniatures where the mat tells, 7.4. Of 84 cards without a base on the same tables, 76 have less than 5, and 82 less than 9.
@@ -86,7 +85,7 @@ func offBlack(mat [][channels]float64, gain float64) float64 {
 		for _, v := range middle {
 			mean += light * v / channels
 		}
-		grey := min(max(mean, blackLeast*gain), blackMost*gain)
+		grey := min(mean, blackMost*gain)
 		for _, v := range middle {
 			sum += (light*v - grey) * (light*v - grey)
 		}

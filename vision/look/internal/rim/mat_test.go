@@ -1,0 +1,33 @@
+package rim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The mat tells black plastic if it is lighter or has a colour, in the look's light; a dark grey mat does not, however dark the picture is.
+func TestWhichMatsTell(t *testing.T) {
+	for _, c := range []struct {
+		mat  [channels]float64
+		gain float64
+		bare bool
+	}{
+		{[channels]float64{70, 45, 30}, 1, true}, {[channels]float64{150, 150, 150}, 1, true}, {[channels]float64{35, 22, 15}, 0.5, true},
+		{[channels]float64{60, 60, 60}, 1, false}, {[channels]float64{10, 10, 10}, 1, false}, {[channels]float64{10, 9, 9}, 0.3, false},
+	} {
+		var on, mat [][channels]float64
+		for range 30 {
+			mat = append(mat, c.mat)
+			on = append(on, [channels]float64{0.9 * c.mat[0], 0.9 * c.mat[1], 0.9 * c.mat[2]})
+		}
+		var o Odds
+		for range 4 {
+			o.Side(on, mat, c.gain)
+		}
+		assert.Equal(t, c.bare, o.Bare(), "%+v", c)
+		assert.True(t, o.Doubtful(), "%+v", c)
+		o.Guides(bareNamed)
+		assert.False(t, o.Bare() || o.Doubtful(), "%+v: guides are seen", c)
+	}
+}
