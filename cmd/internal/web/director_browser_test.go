@@ -41,6 +41,11 @@ func air(what string) chromedp.Action {
 		chromedp.WithPollingInterval(50*time.Millisecond))
 }
 
+// says waits until the director's page says this of what is on air.
+func says(what string) chromedp.Action {
+	return browsertest.Poll(fmt.Sprintf(`document.getElementById("air-note").textContent === %q`, what), nil)
+}
+
 // TestTheDirectorsKeysReachTheOverlay: each hotkey does what it says on an overlay whose
 // address stays, and nothing frozen is on air without its mark.
 func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
@@ -60,7 +65,8 @@ func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
 		key("p"), air(`text("pair-to") === "B1"`))
 	within(t, ctx, "no table, no match", key("1"), key("4"), air(`!on("table") && !on("match") && on("pair")`))
 	within(t, ctx, "both again", key("1"), key("4"), air(all))
-	within(t, ctx, "no pair", key("2"), air(`!on("pair") && !d.querySelector("#top .measure")`), key("2"), air(all))
+	within(t, ctx, "no pair", key("2"), air(`!on("pair") && !d.querySelector("#top .measure")`), says("no pair: it is hidden"), key("2"),
+		air(all), says("A1 to B1, front"))
 
 	within(t, ctx, "frozen", key("f"), air(`on("pair") && / not live$/.test(mark("pair")) && / not live$/.test(mark("table"))`))
 	if path := os.Getenv("DIRECTOR_PNG"); path != "" {
@@ -75,6 +81,11 @@ func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
 	within(t, ctx, "a page that comes later has nothing to keep", chromedp.Sleep(time.Second), begin,
 		air(`on("match") && !on("pair") && !on("table")`))
 	within(t, ctx, "live again", key("f"), air(all+` && text("pair-from") === "A2"`))
+
+	f.change(func(s *live.State) { s.Held, s.Hold = true, &live.Held{Number: 1, At: s.At, AskedBy: "Anna"} })
+	within(t, ctx, "held", air(`!on("pair") && !on("table")`), says("A judge was called. The picture is held."))
+	f.change(func(s *live.State) { s.Held, s.Hold = false, nil })
+	within(t, ctx, "released", air(all), says("A2 to B1, front"))
 
 	within(t, ctx, "frozen again", key("f"), air(`/FROZEN/.test(mark("pair"))`))
 	f.change(func(s *live.State) { s.Ruling = &live.Ruling{Number: 7, At: time.Now(), From: "A2", To: "B1"} })

@@ -42,9 +42,16 @@ function show() {
   setText(byId("follow-text"), `The players' choice: ${named(state.choice)}`);
   setText(byId("own-text"), `Put on air: ${named(staged())}`);
   for (const button of document.querySelectorAll("[data-widget]")) press(button, !direction.hidden[button.dataset.widget]);
+  setText(byId("air-note"), onAir());
+}
+
+// onAir says what the overlays show of the pair. They show neither table nor pair while a picture is held, frozen or not.
+function onAir() {
+  if (state.held) return state.held.asked ? "A judge was called. The picture is held." : "The picture is held.";
+  if (direction.frozen_unix_ms) return `frozen at ${new Date(direction.frozen_unix_ms).toTimeString().slice(0, 8)}`;
+  if (direction.hidden.pair) return "no pair: it is hidden";
   const answer = state.directed ? state.directed.answer : state.answer;
-  const about = answer.reason ? `no pair: ${answer.reason}` : named(direction.pair || state.choice);
-  setText(byId("air-note"), direction.frozen_unix_ms ? `frozen at ${new Date(direction.frozen_unix_ms).toTimeString().slice(0, 8)}` : about);
+  return answer.reason ? `no pair: ${answer.reason}` : named(direction.pair || state.choice);
 }
 
 // start is the pair that the form begins with: the director's, else the players', else any.
