@@ -91,6 +91,31 @@ func TestTheRemote(t *testing.T) {
 	assert.Equal(t, "Ruling 3, A1 to B1: In range 2", ruled)
 }
 
+// What everyone must see of the agreement on measuring is seen on a remote too, and its player may object.
+func TestTheRemoteShowsWhatIsProposed(t *testing.T) {
+	ctx := browsertest.New(t, time.Minute)
+	f := newFakeTable(t)
+	f.change(func(s *live.State) {
+		s.Policy = live.Policy{Measuring: live.MeasuringEdition,
+			Proposal: &live.Proposal{To: live.MeasuringFree, Until: s.At.Add(14 * time.Second)}}
+	})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	var proposed, why, declared string
+	require.NoError(t, chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Navigate(server.URL+"/remote"),
+		chromedp.WaitVisible(`#answer[data-kind="withheld"]`), chromedp.WaitVisible("#proposal"), chromedp.Text("#proposal-text", &proposed),
+		chromedp.Text("#obstruction", &why), chromedp.WaitEnabled("#object"), chromedp.WaitNotPresent("#declared:not([hidden])")))
+	assert.Equal(t, "Proposed: measuring is free, at any time. It holds unless someone objects.", proposed)
+	assert.Equal(t, "No one has declared what to measure for", why)
+	f.change(func(s *live.State) {
+		s.Policy = live.Policy{Measuring: live.MeasuringEdition, Window: &live.Window{
+			Declaration: live.Declaration{Doing: live.DoAttack, Ship: "A1"}, Opened: s.At, Until: s.At.Add(time.Minute)}}
+	})
+	require.NoError(t, chromedp.Run(ctx, chromedp.WaitNotVisible("#proposal"), chromedp.WaitVisible("#declared"),
+		chromedp.Text("#declared", &declared)))
+	assert.Contains(t, declared, "A1 attacks")
+}
+
 // A remote that is not paired shows the answer, and says how its buttons come to work.
 func TestTheRemoteOfAStranger(t *testing.T) {
 	f, _, address := served(t, stranger)

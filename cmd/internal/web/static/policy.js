@@ -8,13 +8,35 @@ import { say } from "./texts.js";
 const names = { free: "is free, at any time.", edition: "follows the rules: the acting player declares it first.", judge: "is the judge's alone." };
 let state = null;
 
-async function post(path, body) {
-  const [, refused] = await ask(path, body);
+function refuse(refused) {
   setText(byId("agree-hint"), refused);
   leave(byId("refused"), refused);
 }
 
+const post = async (path, body) => refuse((await ask(path, body))[1]);
+
 const seconds = (ms) => `${Math.ceil(ms / 1000)} s`;
+
+const declared = (open) => `${open.text} (${seconds(open.left_ms)} left)`;
+
+// showProposal shows the agreement that someone proposes. What counts down stands outside the alert, which would be read out each second.
+function showProposal(p) {
+  byId("proposal").hidden = p.proposal === null;
+  setText(byId("proposal-text"), p.proposal ? `Proposed: measuring ${names[p.proposal.to]} It holds unless someone objects.` : "");
+  setText(byId("proposal-left"), p.proposal ? `${seconds(p.proposal.left_ms)} left` : "");
+}
+
+// showDeclared shows on a page without the strip what everyone must see: what is proposed, and what is declared.
+export function showDeclared(p) {
+  setText(byId("declared"), p.window ? declared(p.window) : "");
+  byId("declared").hidden = p.window === null;
+  showProposal(p);
+}
+
+// startObject listens to the button that objects to a proposal. said is told of a refusal.
+export function startObject(said) {
+  byId("object").addEventListener("click", async () => said((await ask("/api/policy", { object: true }))[1]));
+}
 
 // showPolicy brings the strip up to date.
 export function showPolicy(now) {
@@ -22,7 +44,7 @@ export function showPolicy(now) {
   const p = state.policy;
   set(byId("policy"), { "data-measuring": p.measuring });
   const open = p.window;
-  setText(byId("policy-text"), open ? `${open.text} (${seconds(open.left_ms)} left)` : names[p.measuring]);
+  setText(byId("policy-text"), open ? declared(open) : names[p.measuring]);
   set(byId("policy"), { "data-open": open !== null });
   const from = state.choice.from;
   byId("declare").hidden = p.measuring !== "edition" || open !== null;
@@ -34,10 +56,7 @@ export function showPolicy(now) {
   }
   showTokens();
   byId("declared-done").hidden = open === null;
-  byId("proposal").hidden = p.proposal === null;
-  // What counts down stands outside the alert, which would be read out each second.
-  setText(byId("proposal-text"), p.proposal ? `Proposed: measuring ${names[p.proposal.to]} It holds unless someone objects.` : "");
-  setText(byId("proposal-left"), p.proposal ? `${seconds(p.proposal.left_ms)} left` : "");
+  showProposal(p);
   byId("agree").hidden = false;
   for (const button of byId("agree").querySelectorAll("button")) set(button, { "aria-pressed": button.dataset.measuring === p.measuring });
   if (p.judges_only && !byId("agree-hint").textContent) setText(byId("agree-hint"), "Only a judge changes this at this table.");
@@ -85,7 +104,7 @@ export function startPolicy() {
     });
   }
   byId("declared-done").addEventListener("click", () => post("/api/declare", { doing: "done" }));
-  byId("object").addEventListener("click", () => post("/api/policy", { object: true }));
+  startObject(refuse);
   for (const button of byId("agree").querySelectorAll("button")) {
     button.addEventListener("click", () => {
       post("/api/policy", { measuring: button.dataset.measuring });

@@ -6,6 +6,7 @@ import { byId, set, setText } from "./dom.js";
 import { label } from "./label.js";
 import { leave } from "./leave.js";
 import { listen } from "./live.js";
+import { showDeclared, startObject } from "./policy.js";
 import { showHeld, showRuling, startRuling } from "./ruling.js";
 import { speaking, speakState, startSpeaking } from "./speak.js";
 import { ready } from "./texts.js";
@@ -28,6 +29,7 @@ function showPads() {
   byId("unpaired").hidden = paired;
   const ships = state && paired && !lost ? state.ships.length : 0;
   for (const button of byId("pads").children) if (button.tagName === "BUTTON") button.disabled = ships === 0;
+  byId("object").disabled = !paired || lost;
   byId("swap").disabled ||= !state.choice.from || !state.choice.to;
   byId("ask-judge").disabled = !state || !paired || lost || Boolean(state.held?.asked) || (state.health.code !== "ok" && state.held === null);
   setText(byId("ask-judge"), state?.held?.asked ? "A judge was called" : "Call a judge");
@@ -41,7 +43,7 @@ async function who() {
 }
 
 function show() {
-  const { headline, obstruction } = state.answer;
+  const { headline, obstruction, reason } = state.answer;
   const { code, title } = state.health;
   set(byId("status"), { "data-code": code === "ok" && state.held ? "held" : code, "data-held": state.held ? "true" : null });
   setText(byId("status-text"), code === "ok" ? (state.held ? "held" : "live") : title.toLowerCase());
@@ -49,10 +51,11 @@ function show() {
   setText(byId("title"), headline.text);
   setText(byId("band"), headline.band || signs[headline.kind] || "–");
   set(byId("band"), { "data-long": headline.band.length > 2 ? "true" : null });
-  setText(byId("obstruction"), ["shot", "close"].includes(headline.kind) ? upper(obstruction.text) : "");
+  setText(byId("obstruction"), ["shot", "close"].includes(headline.kind) ? upper(obstruction.text) : headline.kind === "withheld" ? upper(reason) : "");
   setText(byId("from-name"), named(state.choice.from));
   setText(byId("to-name"), named(state.choice.to));
   setText(byId("arc-name"), state.choice.arc.replaceAll("_", " "));
+  showDeclared(state.policy);
   showHeld(state);
   showRuling(state);
   showPads();
@@ -77,6 +80,7 @@ for (const [id, act] of Object.entries({
 }
 startSpeaking();
 startRuling();
+startObject((refused) => leave(byId("refused"), refused));
 who();
 document.addEventListener("visibilitychange", () => document.hidden || who());
 ready.then(() =>
@@ -96,6 +100,7 @@ ready.then(() =>
       setText(byId("title"), "Connection lost");
       setText(byId("band"), "–");
       setText(byId("obstruction"), "");
+      showDeclared({ window: null, proposal: null });
     },
     "/api/events",
     speaking,
