@@ -34,6 +34,10 @@ const (
 
 func (e *examination) camera(ctx context.Context) {
 	source := e.setup.Source
+	if source == "" {
+		e.add("camera", Wrong, "No camera is chosen yet.", "sightline run, and choose one on its page /first; or set camera.source")
+		return
+	}
 	if cameraDevice(source) && e.serviceRuns(ctx) {
 		e.add("camera", Skipped, "The service is using it.", stopService)
 		return
@@ -287,7 +291,8 @@ func (e *examination) calibration(ctx context.Context) {
 func (e *examination) lens() {
 	if e.setup.Lens == "" {
 		if e.setup.Table == "" {
-			e.add("lens", Wrong, "No lens file is named: nothing can be measured.", "sightline calibrate lens (docs/lens.md), then set camera.lens")
+			e.add("lens", Wrong, "No lens file is named: nothing can be measured.",
+				"calibrate it on the page /first; or sightline calibrate lens (docs/lens.md), then set camera.lens")
 		}
 		return
 	}

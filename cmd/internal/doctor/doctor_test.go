@@ -469,6 +469,16 @@ func TestOnlyWrongFindingsFail(t *testing.T) {
 	assert.True(t, doctor.Failed([]doctor.Finding{{State: doctor.OK}, {State: doctor.Wrong}}))
 }
 
+// Where no camera was chosen there is none to plug in.
+func TestWithoutACameraItSaysHowToChooseOne(t *testing.T) {
+	w := newBox()
+	w.box.Camera = nil // it is not opened
+	all := doctor.Examine(t.Context(), w.box, doctor.Setup{DataDir: t.TempDir()}, []string{"camera"}, nil)
+	require.Len(t, all, 1)
+	assert.Equal(t, "No camera is chosen yet.", all[0].Says)
+	assert.Contains(t, all[0].Do, "/first")
+}
+
 // The machine that the tests run on, with its real files and programs.
 func TestThisMachineCanBeExamined(t *testing.T) {
 	w := newBox()

@@ -128,6 +128,11 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 		chromedp.Evaluate(`document.querySelectorAll('#shapes path[data-kind="line"][data-state="chosen"]:not(.under)').length`, &lines),
 	))
 	assert.Equal(t, "Range 2, in the front arc, obstructed by rock1", measured)
+	var head string
+	c.change(func(s *live.State) { s.Source = "another camera" })
+	require.NoError(t, chromedp.Run(ctx, browsertest.Poll(`fetch("/api/state").then((r) => r.json()).then((s) => s.camera.source === "another camera")`,
+		nil), chromedp.Sleep(300*time.Millisecond), chromedp.Text("#source", &head)))
+	assert.Contains(t, head, "fake camera", "what is held is not the camera's picture of now")
 	assert.Equal(t, "Range 2", title)
 	assert.Contains(t, rules, "2.5 G4 Attack range goes to the closest point")
 	assert.Equal(t, 1, lines, "the line of the verdict that is looked at")

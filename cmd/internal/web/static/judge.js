@@ -105,6 +105,7 @@ function takeBack() {
 }
 
 function showJudgement(renewed, other) {
+  showStatus();
   showChoice();
   showVerdicts(judgement, redraw);
   showSure(judgement);
@@ -220,8 +221,9 @@ function showStatus() {
   const code = lost ? "lost" : state.held ? "held" : state.health.code;
   set(byId("status"), { "data-code": code });
   setText(byId("status-text"), lost ? "connection lost" : state.held ? "held" : code === "ok" ? "live" : state.health.title.toLowerCase());
-  const c = state.calibration;
-  setText(byId("source"), [state.camera.source, say(`rules ${state.rules || "–"}`), say(c.hash ? `calibration ${c.hash.slice(0, 8)}` : "not registered")].join(" · "));
+  const shown = state.held && judgement?.held === state.held.number ? judgement : null; // what is held may be a photograph
+  const c = (shown ?? state).calibration;
+  setText(byId("source"), [shown ? shown.source : state.camera.source, say(`rules ${(shown ?? state).rules || "–"}`), say(c.hash ? `calibration ${c.hash.slice(0, 8)}` : "not registered")].join(" · "));
 }
 
 // tellOfRuling says that another judge has ruled while this one was at it.
