@@ -229,7 +229,8 @@ func (d *document) numbers(scene *engine.Scene) {
 		add(r, engine.AttackRule(scene.Rules, arc))
 		o := &a.Attack.Obstruction
 		r = row{Question: "Obstructed, " + strings.ToLower(name), Answer: o.words(scene.ObstaclesUnseen), Margin: "–", Chosen: a.Arc == d.Arc}
-		if o.Verdict != engine.NoView.String() { // an unseen line has no margin
+		// An unseen line has no margin, nor has one that nothing on the table could obstruct.
+		if o.Verdict != engine.NoView.String() && len(scene.Obstacles)+len(scene.Unknown) > 0 {
 			r.Margin = mm(o.Margin)
 		}
 		add(r, engine.ObstructionRule(scene.Rules))

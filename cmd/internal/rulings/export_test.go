@@ -219,6 +219,7 @@ func TestWhatWasNotLookedAtHasNoMarginInTheDocument(t *testing.T) {
 	}{
 		"nobody looked":        {func(s *engine.Scene) { s.Obstacles, s.ObstaclesUnseen = nil, true }, "obstacles are not watched", "–"},
 		"something lies there": {unknown, "no view of what lies on the line", "–"},
+		"nothing lies there":   {func(s *engine.Scene) { s.Obstacles = nil }, "no", "–"},
 		"a rock lies beside":   {func(*engine.Scene) {}, "no", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
