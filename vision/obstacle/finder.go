@@ -90,7 +90,7 @@ func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u c
 	if f.coarse {
 		f.good = coarseMisfit
 	}
-	f.fit = outlineFit{cam: &f.table.Camera, diff: f.diff, mat: mat, eye: t.Center(), scale: scale, reduced: float64(reduce)}
+	f.fit = outlineFit{cam: &f.table.Camera, diff: f.diff, eye: t.Center(), scale: scale, reduced: float64(reduce)}
 	for i := range c.Entries {
 		for _, flipped := range [2]bool{false, true} {
 			f.shapes = append(f.shapes, newShape(&c.Entries[i], flipped))
@@ -200,7 +200,6 @@ func (f *Finder) followPush() bool {
 	}
 	f.pushes.Add(&p)
 	d.mat = f.learnt.moved(&f.pushes.All)
-	f.fit.mat = d.mat
 	return true
 }
 

@@ -53,7 +53,7 @@ func (f *Finder) strip(g *image.Gray, base engine.Base, pose geom.Pose, side int
 			p := middle.Add(along.Mul(a)).Add(away.Mul(d))
 			px, ok := f.fit.cam.PixelOf(p, geom.Length(z))
 			v, ok2 := gray.Bilinear(g, px.X, px.Y)
-			e, ok3 := f.fit.mat.At(geom.Point{X: f.fit.eye[0] + (p.X-f.fit.eye[0])*foot, Y: f.fit.eye[1] + (p.Y-f.fit.eye[1])*foot})
+			e, ok3 := f.diff.mat.At(geom.Point{X: f.fit.eye[0] + (p.X-f.fit.eye[0])*foot, Y: f.fit.eye[1] + (p.Y-f.fit.eye[1])*foot})
 			if !ok || !ok2 || !ok3 {
 				return out, false
 			}

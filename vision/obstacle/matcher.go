@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/internal/ghost"
 	"sightline/vision/internal/gray"
 )
 
@@ -23,7 +24,7 @@ func (f *Finder) recognise(g *image.Gray, b gray.Blob, bright bool) (v vision.Ob
 	for _, m := range f.matchers {
 		if o, found := m.match(g, b, bright); found {
 			v, ok = o, true
-			v.Denied = f.accepted(&v) && f.deniedByArea(&v)
+			v.Denied = f.accepted(&v) && (f.deniedByArea(&v) || ghost.Of(v.Outline, f.diff.work, f.diff.diff, f.diff.view.Width))
 		}
 		if f.accepted(&v) || bright && !(ok && v.Misfit < f.good) {
 			break

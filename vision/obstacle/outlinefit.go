@@ -48,7 +48,6 @@ type edgePoint struct {
 type outlineFit struct {
 	cam   *calibration.Camera
 	diff  *subtraction
-	mat   *Background
 	eye   calibration.Vec3
 	scale float64 // px/mm
 
@@ -113,7 +112,7 @@ func (f *outlineFit) sampleProfiles(g *image.Gray, top geom.Length, hidden func(
 			t := float64(i) * edge.step
 			v, ok := gray.Bilinear(g, px.X+t*along.X, px.Y+t*along.Y)
 			q := at.Add(out.Mul(t))
-			e, ok2 := f.mat.At(geom.Point{X: f.eye[0] + (q.X-f.eye[0])*foot, Y: f.eye[1] + (q.Y-f.eye[1])*foot})
+			e, ok2 := f.diff.mat.At(geom.Point{X: f.eye[0] + (q.X-f.eye[0])*foot, Y: f.eye[1] + (q.Y-f.eye[1])*foot})
 			if !ok || !ok2 {
 				break
 			}

@@ -101,7 +101,7 @@ func (f *outlineFit) sampleRegion(g *image.Gray, top geom.Length, hidden func(ge
 		gain, noise := f.diff.gain.At(at), f.reduced*f.diff.noises.At(at)
 		mat := func(t float64) (float64, bool) {
 			q := at.Add(out.Mul(t))
-			e, ok := f.mat.At(geom.Point{X: f.eye[0] + (q.X-f.eye[0])*foot, Y: f.eye[1] + (q.Y-f.eye[1])*foot})
+			e, ok := f.diff.mat.At(geom.Point{X: f.eye[0] + (q.X-f.eye[0])*foot, Y: f.eye[1] + (q.Y-f.eye[1])*foot})
 			return gain * e, ok
 		}
 		r.near = r.near[:0]
