@@ -1,6 +1,8 @@
 package rim
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,5 +31,18 @@ func TestWhichMatsTell(t *testing.T) {
 		assert.True(t, o.Doubtful(), "%+v", c)
 		o.Guides(bareNamed)
 		assert.False(t, o.Bare() || o.Doubtful(), "%+v: guides are seen", c)
+	}
+}
+
+// The median is that of the sorted values, also where many are the same.
+func TestMedian(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := 1; n < 90; n++ {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = float64(rng.IntN(1 + n/(1+n%3)))
+		}
+		sorted := slices.Sorted(slices.Values(v))
+		assert.Equal(t, sorted[n/2], median(v), "%v", sorted)
 	}
 }
