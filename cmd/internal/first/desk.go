@@ -76,7 +76,7 @@ func (d *Desk) Keep(change func(*Kept) error) error {
 		return err
 	}
 	if err := next.save(d.o.Path); err != nil {
-		return fmt.Errorf("it cannot be saved: %w", err)
+		return unsaved{fmt.Errorf("it cannot be saved: %w", err)}
 	}
 	d.kept = next
 	return nil
@@ -217,6 +217,9 @@ func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, new(notNow)):
 		http.Error(w, sentence.Of(err), http.StatusConflict)
 		return
+	case errors.As(err, new(unsaved)):
+		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
+		return
 	case err != nil:
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
@@ -253,6 +256,9 @@ func (d *Desk) do(in intentJSON) (says string, err error) {
 	}
 	return says, err
 }
+
+// unsaved is an error of the disk, not of the request.
+type unsaved struct{ error }
 
 // notNow is the refusal of what is possible at another time.
 type notNow struct{ error }

@@ -326,6 +326,11 @@ func TestWhatIsDecidedIsKept(t *testing.T) {
 	after, err := LoadKept(r.o.Path)
 	require.NoError(t, err)
 	assert.Equal(t, kept, after, "what was refused changed nothing")
+
+	r.o.Path += "/below-a-file.json"
+	answer := post(`{"do":"way","quick":false}`)
+	assert.Equal(t, http.StatusInsufficientStorage, answer.Code)
+	assert.Contains(t, answer.Body.String(), "It cannot be saved: ")
 }
 
 func TestEverythingToPrintIsOneDocument(t *testing.T) {
