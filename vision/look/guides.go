@@ -53,6 +53,10 @@ const (
 	// seem to be where there are none by 3.4 at most, in pictures of cameras 30° aslant; elsewhere by 1.8.
 	guideTurned = 4.0
 
+	// And those of the guides at one of these sides, without which the base is doubted, not refused. Simulated guides half as light as their
+	// frame seem to be nowhere: by -4.8, 0.7, -4.1 and -5.1 at the four sides.
+	guideShown = 1.0
+
 	// The same of guides at the card's front and rear, from which a base stands there whatever its card is. Of 62 bases that were found on six
 	// tables, the 7 with an evidence below sureEvidence have 7.5 or more. Where nothing stands, of five poses with an evidence of 9.2
 	// or more on a template, two seem to have guides, by 3.2 and 3.5.
@@ -244,11 +248,12 @@ func (g *guideSide) guide(d, deviation, expected float64) float64 {
 	return math.Log(((1-guideHidden)*seen + hidden) / ((1-guideHidden)*normal(d, sigma) + hidden))
 }
 
-// turned sets the odds of a sight's guides. It returns an error if its base has guides where its card has its sides, and none where it has
-// its front and rear.
+// turned sets the odds of a sight's guides. It returns an error if guides are seen where its card has its sides, and none where it has its
+// front and rear. Where none is seen anywhere, as if guides are darker than their base's frame, the picture does not tell.
 func (f *Finder) turned(frame vision.Frame, s *Sight) *TurnedError {
-	s.Aside = f.guidesAside(frame, s.Look.Base, s.Pose)
-	if s.Aside < guideTurned {
+	by := f.guidesBy(frame, s.Look.Base, s.Pose)
+	s.Aside = by.aside()
+	if !by.turned() {
 		return nil
 	}
 	return &TurnedError{Card: s.Look.Name, Ships: s.Ships(), At: s.Pose.Point}
@@ -263,18 +268,27 @@ func (f *Finder) standsThere(frame vision.Frame, b engine.Base, at geom.Pose) bo
 }
 
 // guidesAside returns the logarithm of the odds that the guides of a base are at its card's sides, not at its front and rear.
-func (f *Finder) guidesAside(frame vision.Frame, b engine.Base, at geom.Pose) (odds float64) {
+func (f *Finder) guidesAside(frame vision.Frame, b engine.Base, at geom.Pose) float64 {
+	by := f.guidesBy(frame, b, at)
+	return by.aside()
+}
+
+// guideOdds are the logarithms of the odds that a base has guides at its card's front, right, rear and left.
+type guideOdds [4]float64
+
+func (o *guideOdds) aside() float64 { return o[1] + o[3] - o[0] - o[2] }
+
+// turned reports whether guides are seen at the card's sides, and none at its front and rear.
+func (o *guideOdds) turned() bool { return o.aside() >= guideTurned && max(o[1], o[3]) >= guideShown }
+
+func (f *Finder) guidesBy(frame vision.Frame, b engine.Base, at geom.Pose) (by guideOdds) {
 	sides, scale := f.guideSides(frame, b, at)
 	for i, side := range sides {
-		switch {
-		case side == nil:
-		case i%2 == 1:
-			odds += side.guides(b, scale)
-		default:
-			odds -= side.guides(b, scale)
+		if side != nil {
+			by[i] = side.guides(b, scale)
 		}
 	}
-	return odds
+	return by
 }
 
 // A TurnedError is the error for a card that does not lie in a base as it should: a quarter turn off, or on the mat without one.

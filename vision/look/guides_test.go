@@ -82,3 +82,19 @@ func TestGuidesShowThatABaseStandsThere(t *testing.T) {
 		assert.Equal(t, stands, f.standsThere(d.draw(1), engine.Small, at), "guides %d", guides)
 	}
 }
+
+// A base is refused only where guides are seen at the sides of its card: that none is seen at the front is not enough.
+func TestGuidesThatAreSeenNowhereRefuseNoBase(t *testing.T) {
+	for _, c := range []struct {
+		by     guideOdds // front, right, rear, left
+		turned bool
+	}{
+		{guideOdds{-4, 5, -4, 4}, true},
+		{guideOdds{-4, 5, -4, -3}, true},
+		{guideOdds{-4.8, 0.7, -4.1, -5.1}, false},
+		{guideOdds{4, -5, 4, -5}, false},
+		{guideOdds{0, 2, 0, 1}, false},
+	} {
+		assert.Equal(t, c.turned, c.by.turned(), "%.1f", c.by)
+	}
+}
