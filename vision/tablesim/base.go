@@ -106,8 +106,8 @@ func (b *base) color(h *hit, r ray, g *ground) rgb {
 	if h.mark == 1 {
 		lit = 1 // a guide's flat top
 	}
-	if h.mark == stockTop || h.mark == 1 && b.stock != nil {
-		lit = b.stock.shine // of the frame, and of guides out of the same mould
+	if h.mark == stockTop {
+		lit = b.stock.shine
 	}
 	switch b.plastic {
 	case PlasticWhite:
