@@ -43,6 +43,10 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 		t.Scene.Obstacles = []engine.Obstacle{rock}
 	})
 	littered := shoot("littered", func(t *tablesim.Table) { t.Scene.Obstacles = []engine.Obstacle{rock} })
+	plain := shoot("plain", func(t *tablesim.Table) {
+		t.Look.Mat = tablesim.MatPlain
+		t.Scene.Obstacles = []engine.Obstacle{rock}
+	})
 	played := shoot("played", func(t *tablesim.Table) {
 		t.Scene.Obstacles = []engine.Obstacle{rock}
 		t.Scene.Ships = []engine.Ship{
@@ -83,7 +87,7 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	other := filepath.Join(dir, "other.png")
 	require.NoError(t, os.WriteFile(other, learnt, 0o644))
 	assert.Zero(t, run(append(again[:4:4], "-o", other, "--bare", littered)), "a person says that nothing does")
-	code, _, said = called(t, append(again[:4:4], "-o", filepath.Join(dir, "new.png"), littered)...)
+	code, _, said = called(t, append(again[:4:4], "-o", filepath.Join(dir, "new.png"), plain)...)
 	assert.Equal(t, 1, code, "there is no mat to know it by, but its outline is")
 	assert.Contains(t, said, "on the mat seems to lie rock: take it away")
 	assert.NoFileExists(t, filepath.Join(dir, "new.png"))
