@@ -119,7 +119,7 @@ var mayImport = map[string][]string{
 	"vision/look": {"vision", "vision/token", "vision/dots", "calibration", "calibration/linalg", "calibration/atomicfile",
 		"calibration/regularfile", "calibration/strictjson", "engine", "engine/geom",
 		"vision/look/internal/rim", "vision/look/internal/signs"},
-	"vision/look/internal/rim":   {},
+	"vision/look/internal/rim":   {"vision/internal/gray"},
 	"vision/look/internal/signs": {"calibration", "engine", "engine/geom"},
 
 	"vision/dots":           {"vision", "calibration", "engine", "engine/geom"},

@@ -276,11 +276,13 @@ func (f *Finder) guidesAside(frame vision.Frame, b engine.Base, at geom.Pose) fl
 // guideOdds are the logarithms of the odds that a base has guides at its card's front, right, rear and left.
 type guideOdds [4]float64
 
+// aside returns the logarithm of the odds that the guides are at the sides, not at the front and rear.
 func (o *guideOdds) aside() float64 { return o[1] + o[3] - o[0] - o[2] }
 
 // turned reports whether guides are seen at the card's sides, and none at its front and rear.
 func (o *guideOdds) turned() bool { return o.aside() >= guideTurned && max(o[1], o[3]) >= guideShown }
 
+// guidesBy compares the picture with what guides would cover at each side of a base.
 func (f *Finder) guidesBy(frame vision.Frame, b engine.Base, at geom.Pose) (by guideOdds) {
 	sides, scale := f.guideSides(frame, b, at)
 	for i, side := range sides {
