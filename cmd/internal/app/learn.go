@@ -305,7 +305,7 @@ func (l *Learner) next(ctx context.Context, after uint64) (vision.Frame, error) 
 	return f, err
 }
 
-// learnMat learns the empty mat and saves it, unless it shows an obstacle and nobody says that it is bare.
+// learnMat learns the empty mat and saves it. It refuses one that shows an obstacle, unless a person says that the mat is bare.
 func (l *Learner) learnMat(ctx context.Context, bare bool) (string, error) {
 	before := l.hub.Newest()
 	if way := glareInTheWay(&before); len(way) > 0 {

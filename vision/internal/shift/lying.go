@@ -55,8 +55,7 @@ func (p *Pushes) Hide(picture, diff []float32, w, h int) {
 // carriedSigma is how well, in mm, the place is known of what was not seen as the mat under it was pushed.
 const carriedSigma = 0.5
 
-// Carry returns obstacles where they lie after the mat under them was pushed. What nobody sees since an unsure push counts as it would if
-// the program had just been started.
+// Carry returns obstacles where they lie after the mat under them was pushed. After an unsure push, they count as after a restart.
 func (p *Push) Carry(lying []vision.ObstacleView) []vision.ObstacleView {
 	if *p == (Push{}) {
 		return lying
@@ -66,7 +65,7 @@ func (p *Push) Carry(lying []vision.ObstacleView) []vision.ObstacleView {
 		switch {
 		case p.Unsure:
 			v.Before = true
-		case v.Entry != nil && !v.Before: // where it lay before the program started, was seen by nobody since
+		case v.Entry != nil && !v.Before: // one from before a restart was not seen since
 			v.Pose.Point = v.Pose.Point.Add(p.At(v.Pose.Point))
 			v.Pose.Heading = (v.Pose.Heading - geom.Angle(p.Turn)).Normalized()
 			v.Outline = v.Pose.TransformAll(v.Entry.Face(v.Flipped))
